@@ -1,0 +1,185 @@
+//! The one error of dupsieve, written for the person on call: what is wrong, where, what was
+//! expected, what was found, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result whose failure is an [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What sort of failure it is. Each kind has one documented exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The command line asks for something that cannot be done (2).
+    Usage,
+    /// Input over the threshold of bad records, a damaged file of ours, too many matches (65).
+    BadData,
+    /// An input or a store that is not there (66).
+    Missing,
+    /// A peer or a store that never came, or was refused (69).
+    Unavailable,
+    /// A defect of dupsieve itself (70).
+    Internal,
+    /// The output exists, made from other inputs or parameters (73).
+    Exists,
+    /// Reading or writing failed, or the disk is full (74).
+    Io,
+    /// Lost a peer midway, locked by another run, interrupted (75).
+    Temporary,
+    /// Not allowed to read or write (77).
+    Permission,
+    /// The configuration file is wrong (78).
+    Config,
+}
+
+impl Kind {
+    /// The process exit code of this kind, a contract with orchestrators.
+    pub fn code(self) -> u8 {
+        match self {
+            Kind::Usage => 2,
+            Kind::BadData => 65,
+            Kind::Missing => 66,
+            Kind::Unavailable => 69,
+            Kind::Internal => 70,
+            Kind::Exists => 73,
+            Kind::Io => 74,
+            Kind::Temporary => 75,
+            Kind::Permission => 77,
+            Kind::Config => 78,
+        }
+    }
+
+    /// Whether running the same command again may succeed.
+    pub fn retryable(self) -> bool {
+        matches!(self, Kind::Unavailable | Kind::Io | Kind::Temporary | Kind::Internal)
+    }
+}
+
+/// A failure: its kind, what happened, and whatever is known about the place and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Facts>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Facts {
+    kind: Kind,
+    what: String,
+    path: Option<PathBuf>,
+    place: Option<Place>,
+    expected: Option<String>,
+    found: Option<String>,
+    help: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Line(u64),
+    Offset(u64),
+}
+
+impl Error {
+    /// A failure of `kind`; `what` is a phrase such as "the block's checksum is wrong".
+    pub fn new(kind: Kind, what: impl Into<String>) -> Error {
+        let (path, place, expected, found, help) = (None, None, None, None, None);
+        Error(Box::new(Facts { kind, what: what.into(), path, place, expected, found, help }))
+    }
+
+    /// A failed read or write of `path`, with the kind its cause deserves.
+    pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
+        let kind = match cause.kind() {
+            io::ErrorKind::NotFound => Kind::Missing,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Kind::Permission,
+            _ => Kind::Io,
+        };
+        let error = Error::new(kind, cause.to_string()).at(path);
+        match cause.kind() {
+            io::ErrorKind::StorageFull => {
+                error.help("free some space and run the same command again")
+            }
+            _ => error,
+        }
+    }
+
+    /// Names the file or folder.
+    pub fn at(mut self, path: impl AsRef<Path>) -> Error {
+        self.0.path = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Names the line, counted from 1.
+    pub fn line(mut self, line: u64) -> Error {
+        self.0.place = Some(Place::Line(line));
+        self
+    }
+
+    /// Names the offset in bytes, counted from 0.
+    pub fn offset(mut self, offset: u64) -> Error {
+        self.0.place = Some(Place::Offset(offset));
+        self
+    }
+
+    /// What should have been there.
+    pub fn expected(mut self, expected: impl fmt::Display) -> Error {
+        self.0.expected = Some(expected.to_string());
+        self
+    }
+
+    /// What was there.
+    pub fn found(mut self, found: impl fmt::Display) -> Error {
+        self.0.found = Some(found.to_string());
+        self
+    }
+
+    /// What to do about it.
+    pub fn help(mut self, help: impl fmt::Display) -> Error {
+        self.0.help = Some(help.to_string());
+        self
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+}
+
+impl fmt::Display for Error {
+    /// `path:line: what: expected E, found F (help)`, each part where it is known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Facts { what, path, place, expected, found, help, .. } = &*self.0;
+        match (path, place) {
+            (Some(path), Some(Place::Line(line))) => write!(f, "{}:{line}: ", path.display())?,
+            (Some(path), Some(Place::Offset(at))) => {
+                write!(f, "{} at byte {at}: ", path.display())?
+            }
+            (Some(path), None) => write!(f, "{}: ", path.display())?,
+            (None, Some(Place::Line(line))) => write!(f, "line {line}: ")?,
+            (None, Some(Place::Offset(at))) => write!(f, "at byte {at}: ")?,
+            (None, None) => {}
+        }
+        f.write_str(what)?;
+        match (expected, found) {
+            (Some(expected), Some(found)) => write!(f, ": expected {expected}, found {found}")?,
+            (Some(expected), None) => write!(f, ": expected {expected}")?,
+            (None, Some(found)) => write!(f, ": found {found}")?,
+            (None, None) => {}
+        }
+        if let Some(help) = help {
+            write!(f, "; {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Gives an I/O result the path it was about.
+pub trait At<T> {
+    /// Turns an I/O failure into an [`Error`] that names `path`.
+    fn at(self, path: impl AsRef<Path>) -> Result<T>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, path: impl AsRef<Path>) -> Result<T> {
+        self.map_err(|cause| Error::io(path, &cause))
+    }
+}

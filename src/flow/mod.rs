@@ -1,0 +1,1 @@
+//! The pipeline lifted to streams: the only module that names the engine.

@@ -1,0 +1,1 @@
+//! Within k bits, over slices.

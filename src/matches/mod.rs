@@ -1,0 +1,1 @@
+//! Pairs of near pages, and the verdicts drawn from them.

@@ -1,0 +1,1 @@
+//! Sorted runs: an external merge sort that spills to disk.

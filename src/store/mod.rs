@@ -1,0 +1,1 @@
+//! Existing fingerprints at rest.

@@ -1,0 +1,1 @@
+//! The batch arranged so that near pairs meet.

@@ -1,0 +1,1 @@
+//! The promises of dupsieve, one module each.
