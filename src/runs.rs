@@ -1,1 +1,298 @@
-//! Sorted runs: an external merge sort that spills to disk.
+//! Sorted runs: a sort of any size in bounded memory.
+//!
+//! A [`Sorter`] holds records until they fill the memory it was given, then writes them, sorted, as
+//! one run to an unnamed temporary file. Reading back merges the runs. Runs of one level are merged
+//! into one of the next as soon as there are [`FAN_IN`] of them, so that open files and read buffers
+//! stay few however many records come. Frames on disk carry an XXH3 checksum.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::vec;
+
+use bincode::Options;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{At, Error, Kind, Result};
+
+/// How many runs are merged at once.
+const FAN_IN: usize = 64;
+/// Bytes of records in a frame, the unit of checksumming and reading.
+const FRAME_BYTES: usize = 256 << 10;
+/// A record larger than this is a defect, not data.
+const FRAME_LIMIT: u64 = 1 << 30;
+
+/// What can be sorted on disk: ordered, and written as bytes.
+pub trait Record: Ord + Serialize + DeserializeOwned {
+    /// The memory the record takes, in bytes, with what it owns.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+/// Takes records in any order and gives them back sorted.
+#[derive(Debug)]
+pub struct Sorter<R> {
+    folder: PathBuf,
+    memory_bytes: usize,
+    held: Vec<R>,
+    held_bytes: usize,
+    /// Runs on disk; those of level `l` are merged from `FAN_IN` of level `l - 1`.
+    levels: Vec<Vec<File>>,
+}
+
+impl<R: Record> Sorter<R> {
+    /// A sorter that holds at most about `memory_bytes` of records and spills into `folder`.
+    pub fn new(folder: &Path, memory_bytes: usize) -> Sorter<R> {
+        let folder = folder.to_path_buf();
+        Sorter { folder, memory_bytes, held: Vec::new(), held_bytes: 0, levels: Vec::new() }
+    }
+
+    /// Takes one record.
+    pub fn push(&mut self, record: R) -> Result<()> {
+        self.held_bytes += record.bytes();
+        self.held.push(record);
+        if self.held_bytes >= self.memory_bytes { self.spill() } else { Ok(()) }
+    }
+
+    /// Takes many records; those that come in sorted stretches are sorted fastest.
+    pub fn extend(&mut self, records: impl IntoIterator<Item = R>) -> Result<()> {
+        records.into_iter().try_for_each(|record| self.push(record))
+    }
+
+    /// Ends the input: the records from here on come in order.
+    pub fn sorted(mut self) -> Result<Sorted<R>> {
+        self.held.sort();
+        let runs = self.levels.into_iter().flatten().collect();
+        let runs = merged_to_fan_in::<R>(&self.folder, runs)?;
+        Sorted::of(&self.folder, self.held, runs)
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.held.sort();
+        let run = write_run(&self.folder, self.held.drain(..).map(Ok))?;
+        self.held_bytes = 0;
+        self.add_run(0, run)
+    }
+
+    fn add_run(&mut self, level: usize, run: File) -> Result<()> {
+        if self.levels.len() == level {
+            self.levels.push(Vec::new());
+        }
+        self.levels[level].push(run);
+        if self.levels[level].len() < FAN_IN {
+            return Ok(());
+        }
+        let full = std::mem::take(&mut self.levels[level]);
+        let merged = write_run(&self.folder, Sorted::<R>::of(&self.folder, Vec::new(), full)?)?;
+        self.add_run(level + 1, merged)
+    }
+}
+
+/// Merges the first runs until no more than [`FAN_IN`] are left.
+fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<File>) -> Result<Vec<File>> {
+    while runs.len() > FAN_IN {
+        let first = runs.drain(..FAN_IN).collect();
+        runs.push(write_run(folder, Sorted::<R>::of(folder, Vec::new(), first)?)?);
+    }
+    Ok(runs)
+}
+
+/// The records in ascending order. After an error there are no more.
+#[derive(Debug)]
+pub struct Sorted<R> {
+    held: vec::IntoIter<R>,
+    runs: Vec<RunReader<R>>,
+    /// The next record of each run and, under the number past the runs, of what is held in memory.
+    next: BinaryHeap<Reverse<(R, usize)>>,
+}
+
+impl<R: Record> Sorted<R> {
+    fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<Sorted<R>> {
+        let runs =
+            runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;
+        let mut sorted = Sorted { held: held.into_iter(), runs, next: BinaryHeap::new() };
+        for source in 0..=sorted.runs.len() {
+            sorted.advance(source)?;
+        }
+        Ok(sorted)
+    }
+
+    fn advance(&mut self, source: usize) -> Result<()> {
+        let record = match self.runs.get_mut(source) {
+            Some(run) => run.next().transpose()?,
+            None => self.held.next(),
+        };
+        self.next.extend(record.map(|record| Reverse((record, source))));
+        Ok(())
+    }
+}
+
+impl<R: Record> Iterator for Sorted<R> {
+    type Item = Result<R>;
+
+    fn next(&mut self) -> Option<Result<R>> {
+        let Reverse((record, source)) = self.next.pop()?;
+        if let Err(error) = self.advance(source) {
+            self.next.clear();
+            return Some(Err(error));
+        }
+        Some(Ok(record))
+    }
+}
+
+/// Frame encoding: bincode 1 with fixed-size integers, bounded, nothing trailing.
+fn encoding() -> impl Options {
+    bincode::DefaultOptions::new()
+        .with_fixint_encoding()
+        .allow_trailing_bytes()
+        .with_limit(FRAME_LIMIT)
+}
+
+/// Writes sorted records as frames `length u64, checksum u64, bytes` and rewinds.
+fn write_run<R: Record>(folder: &Path, records: impl Iterator<Item = Result<R>>) -> Result<File> {
+    let mut run = BufWriter::new(tempfile::tempfile_in(folder).at(folder)?);
+    let mut frame = Vec::with_capacity(2 * FRAME_BYTES);
+    for record in records {
+        encoding().serialize_into(&mut frame, &record?).map_err(|cause| {
+            Error::new(Kind::Internal, format!("a record cannot be spilled: {cause}")).at(folder)
+        })?;
+        if frame.len() >= FRAME_BYTES {
+            write_frame(&mut run, &frame).at(folder)?;
+            frame.clear();
+        }
+    }
+    if !frame.is_empty() {
+        write_frame(&mut run, &frame).at(folder)?;
+    }
+    let mut file = run.into_inner().map_err(|cause| Error::io(folder, cause.error()))?;
+    file.rewind().at(folder)?;
+    Ok(file)
+}
+
+fn write_frame(run: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
+    run.write_all(&(frame.len() as u64).to_le_bytes())?;
+    run.write_all(&xxh3_64(frame).to_le_bytes())?;
+    run.write_all(frame)
+}
+
+/// Reads one run back, frame by frame.
+#[derive(Debug)]
+struct RunReader<R> {
+    folder: PathBuf,
+    run: BufReader<File>,
+    left: u64,
+    frame: Vec<u8>,
+    at: usize,
+    records: PhantomData<R>,
+}
+
+impl<R: Record> RunReader<R> {
+    fn open(folder: &Path, run: File) -> Result<RunReader<R>> {
+        let left = run.metadata().at(folder)?.len();
+        let folder = folder.to_path_buf();
+        let (frame, records) = (Vec::new(), PhantomData);
+        Ok(RunReader { folder, run: BufReader::new(run), left, frame, at: 0, records })
+    }
+
+    fn read_frame(&mut self) -> Result<()> {
+        let mut head = [0; 16];
+        self.run.read_exact(&mut head).at(&self.folder)?;
+        let [length, checksum] =
+            [&head[..8], &head[8..]].map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        let frame_left = self.left.saturating_sub(16);
+        if length > frame_left.min(FRAME_LIMIT) {
+            return Err(self.damaged("a frame's length is wrong"));
+        }
+        self.frame.resize(length as usize, 0);
+        self.run.read_exact(&mut self.frame).at(&self.folder)?;
+        if xxh3_64(&self.frame) != checksum {
+            return Err(self.damaged("a frame's checksum is wrong"));
+        }
+        self.left = frame_left - length;
+        self.at = 0;
+        Ok(())
+    }
+
+    fn read_record(&mut self) -> Result<R> {
+        if self.at == self.frame.len() {
+            self.read_frame()?;
+        }
+        let mut rest = &self.frame[self.at..];
+        let record = encoding().deserialize_from(&mut rest);
+        self.at = self.frame.len() - rest.len();
+        record.map_err(|_| self.damaged("a record cannot be read"))
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::new(Kind::Io, format!("a spilled run came back damaged: {what}"))
+            .at(&self.folder)
+            .help("check the disk and run the same command again")
+    }
+}
+
+impl<R: Record> Iterator for RunReader<R> {
+    type Item = Result<R>;
+
+    fn next(&mut self) -> Option<Result<R>> {
+        let more = self.at < self.frame.len() || self.left > 0;
+        more.then(|| self.read_record())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    impl Record for u64 {}
+
+    impl Record for (String, u64) {
+        fn bytes(&self) -> usize {
+            size_of::<Self>() + self.0.len()
+        }
+    }
+
+    fn sort<R: Record>(records: Vec<R>, memory_bytes: usize) -> Vec<R> {
+        let mut sorter = Sorter::new(&std::env::temp_dir(), memory_bytes);
+        sorter.extend(records).unwrap();
+        sorter.sorted().unwrap().collect::<Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn many_levels_of_runs_give_every_record_once() {
+        let records: Vec<u64> =
+            (0..20_000).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let mut expected = records.clone();
+        expected.sort();
+        assert_eq!(sort(records, 3 * size_of::<u64>()), expected);
+    }
+
+    #[test]
+    fn a_flipped_bit_on_disk_is_an_error() {
+        let folder = std::env::temp_dir();
+        let mut run = write_run(&folder, (0..1000_u64).map(Ok)).unwrap();
+        run.seek(std::io::SeekFrom::Start(500)).unwrap();
+        run.write_all(&[0xff]).unwrap();
+        run.rewind().unwrap();
+        let read: Result<Vec<u64>> = RunReader::open(&folder, run).unwrap().collect();
+        assert!(read.unwrap_err().to_string().contains("checksum"));
+    }
+
+    proptest! {
+        #[test]
+        fn sorting_in_little_memory_is_sorting(
+            records in prop::collection::vec((".{0,12}", any::<u64>()), 0..300),
+            memory_bytes in 1_usize..4000,
+        ) {
+            let mut expected = records.clone();
+            expected.sort();
+            prop_assert_eq!(sort(records, memory_bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A file that is absent or whole: written beside its place, synced, renamed into it.
+
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{parent_of, sync_folder};
+use crate::error::{At, Error, Result};
+
+/// What the names of unfinished files start with.
+pub(crate) const UNFINISHED: &str = ".unfinished-";
+
+/// A file being written for `path`. Dropped before [`NewFile::publish`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    temporary: NamedTempFile,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Starts an empty file in the folder of `path`, which must exist.
+    pub fn beside(path: impl AsRef<Path>) -> Result<NewFile> {
+        let path = path.as_ref().to_path_buf();
+        let temporary = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(parent_of(&path))
+            .map_err(|cause| Error::io(parent_of(&path), &cause))?;
+        Ok(NewFile { temporary, path })
+    }
+
+    /// Syncs what was written and renames it to its path, replacing what stood there.
+    pub fn publish(self) -> Result<()> {
+        let NewFile { temporary, path } = self;
+        temporary.as_file().sync_all().at(&path)?;
+        temporary.persist(&path).map_err(|failed| Error::io(&path, &failed.error))?;
+        sync_folder(parent_of(&path))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.temporary.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.temporary.as_file_mut().flush()
+    }
+}
+
+/// Writes `bytes` as the whole of `path`.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = NewFile::beside(path)?;
+    file.write_all(bytes).at(path)?;
+    file.publish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_absent_until_it_is_published() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("whole");
+        let mut file = NewFile::beside(&path)?;
+        file.write_all(b"all of it").at(&path)?;
+        assert!(!path.exists());
+        file.publish()?;
+        assert_eq!(std::fs::read(&path).unwrap(), b"all of it");
+        drop(NewFile::beside(&path)?);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        Ok(())
+    }
+}
