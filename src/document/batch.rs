@@ -1,0 +1,133 @@
+//! A batch: some whole records as bytes, which any thread can parse.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::tsv::{self, Columns};
+use super::{
+    Content, Document, Fields, Format, Input, Position, Reason, check_id, jsonl, lines, ready,
+};
+
+/// Some records of the input as bytes: whole lines of one file, several whole files, or one record
+/// that cannot be had. It is sent to another thread as it is.
+#[derive(Debug)]
+pub struct Batch {
+    /// 0, 1, 2, ... in the order in which one reader delivers; the positions within rise with it.
+    pub sequence: u64,
+    pub(super) body: Body,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Lines { start: Position, layout: Layout, bytes: Vec<u8> },
+    Texts(Vec<Text>),
+    Unread(Position, Reason),
+}
+
+/// How a line is to be parsed.
+#[derive(Clone, Debug)]
+pub(super) enum Layout {
+    Jsonl,
+    Tsv(Arc<Columns>),
+    Fingerprints,
+    Features,
+}
+
+/// A file that is one document.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) file: u32,
+    /// Its id and its bytes.
+    pub(super) page: Result<(String, Vec<u8>), Reason>,
+}
+
+impl Batch {
+    /// Hands each record to `each` in order, parsed, or with the reason why it cannot be. Returns the
+    /// number of blank lines, which are no records.
+    ///
+    /// `fields` are to be those with which the batch was read.
+    pub fn parse<'a>(
+        &'a self,
+        fields: &Fields,
+        each: &mut dyn FnMut(Position, Result<Document<'a>, Reason>),
+    ) -> u64 {
+        match &self.body {
+            Body::Lines { start, layout, bytes } => {
+                return parse_lines(*start, layout, bytes, fields, each);
+            }
+            Body::Texts(texts) => {
+                for text in texts {
+                    each(Position { file: text.file, line: 0 }, text.parse());
+                }
+            }
+            Body::Unread(position, reason) => each(*position, Err(reason.clone())),
+        }
+        0
+    }
+}
+
+fn parse_lines<'a>(
+    start: Position,
+    layout: &Layout,
+    bytes: &'a [u8],
+    fields: &Fields,
+    each: &mut dyn FnMut(Position, Result<Document<'a>, Reason>),
+) -> u64 {
+    let mut blank = 0;
+    for (number, line) in (start.line..).zip(lines::split(bytes)) {
+        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            blank += 1;
+        } else if !(number == 1 && matches!(layout, Layout::Tsv(_))) {
+            each(Position { line: number, ..start }, layout.parse(line, fields));
+        }
+    }
+    blank
+}
+
+impl Layout {
+    /// How the lines of this file are to be parsed, of which `bytes` holds the first from line
+    /// `number` on.
+    pub(super) fn of(
+        input: &Input,
+        number: u64,
+        bytes: &[u8],
+        fields: &Fields,
+    ) -> crate::Result<Layout> {
+        match input.format() {
+            Format::Jsonl => Ok(Layout::Jsonl),
+            Format::Fingerprints => Ok(Layout::Fingerprints),
+            Format::Features => Ok(Layout::Features),
+            Format::Tsv => {
+                let header = lines::split(bytes).next().filter(|_| number == 1);
+                Ok(Layout::Tsv(Arc::new(Columns::find(header, fields, input.path())?)))
+            }
+            Format::Auto | Format::Text => unreachable!("{} is no format of lines", input.format()),
+        }
+    }
+
+    /// One line; every id is checked here.
+    fn parse<'a>(&self, line: &'a [u8], fields: &Fields) -> Result<Document<'a>, Reason> {
+        let line = utf8(line)?;
+        let document = match self {
+            Layout::Jsonl => jsonl::parse(line, fields),
+            Layout::Tsv(columns) => tsv::parse(line, columns),
+            Layout::Fingerprints => ready::fingerprint(line, fields.width_bits),
+            Layout::Features => ready::features(line),
+        }?;
+        check_id(&document.id).map(|()| document)
+    }
+}
+
+impl Text {
+    fn parse(&self) -> Result<Document<'_>, Reason> {
+        let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
+        check_id(id)?;
+        let content = Content::Text(Cow::Borrowed(utf8(bytes)?));
+        Ok(Document { id: Cow::Borrowed(id), time: None, content })
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
+    std::str::from_utf8(bytes)
+        .map_err(|error| format!("not UTF-8 at byte {} of the record", error.valid_up_to()).into())
+}

@@ -1,0 +1,180 @@
+//! Which files are read: arguments expanded into one list, the same every time.
+
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Format;
+use super::expand::expand;
+use crate::error::{At, Error, Kind, Result};
+
+/// The files to read, in the order in which they count: arguments in the order given, and the files
+/// that one argument stands for in the order of their paths' bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inputs {
+    files: Vec<Input>,
+}
+
+/// One file to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    path: PathBuf,
+    name: PathBuf,
+    format: Format,
+    bytes: u64,
+    stream: bool,
+}
+
+impl Inputs {
+    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs in the
+    /// manner of a shell with `**` besides, and `-` for standard input. An argument that names an
+    /// existing path is that path, whatever signs it holds.
+    ///
+    /// An argument that matches nothing is [`Kind::Missing`]; a folder with no file in it is well.
+    pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
+        let mut files = Vec::new();
+        for argument in arguments {
+            files.append(&mut expand(argument, format)?);
+        }
+        match u32::try_from(files.len()) {
+            Ok(_) => Ok(Inputs { files }),
+            Err(_) => Err(Error::new(Kind::Usage, "too many input files")
+                .expected(u32::MAX)
+                .found(files.len())),
+        }
+    }
+
+    /// The files, in order.
+    pub fn files(&self) -> &[Input] {
+        &self.files
+    }
+
+    /// The size of all files on disk, in bytes; streams count nothing.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// xxh3-128 over every file in order, as it stands on disk: its format, its name where that is the
+    /// id, its bytes and their number. `None` where a stream is among them, which can be read only once.
+    pub fn digest(&self) -> Result<Option<u128>> {
+        if self.files.iter().any(Input::is_stream) {
+            return Ok(None);
+        }
+        let mut hasher = Xxh3::new();
+        let mut buffer = vec![0; 1 << 20];
+        for file in &self.files {
+            file.digest(&mut hasher, &mut buffer)?;
+        }
+        Ok(Some(hasher.digest128()))
+    }
+}
+
+impl Input {
+    /// A file found at `path`, called `name` where it is one document.
+    pub(super) fn new(path: PathBuf, name: &Path, format: Format, metadata: &Metadata) -> Input {
+        let (bytes, stream) = (metadata.len(), !metadata.is_file());
+        Input { name: name.to_path_buf(), path, format, bytes, stream }
+    }
+
+    /// Standard input, as JSON lines where nothing else is asked for.
+    pub(super) fn standard(format: Format) -> Input {
+        let format = if format == Format::Auto { Format::Jsonl } else { format };
+        Input { path: "-".into(), name: "-".into(), format, bytes: 0, stream: true }
+    }
+
+    /// Where it is; `-` is standard input.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The id of its document where the file is one: the path below the folder that was given, or
+    /// the path itself.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// What it holds, never [`Format::Auto`].
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether it is a pipe of some sort, which one process can read, once.
+    pub fn is_stream(&self) -> bool {
+        self.stream
+    }
+
+    /// Opens it.
+    pub(super) fn open(&self) -> Result<Box<dyn Read>> {
+        match self.path.to_str() {
+            Some("-") if self.stream => Ok(Box::new(io::stdin())),
+            _ => Ok(Box::new(File::open(&self.path).at(&self.path)?)),
+        }
+    }
+
+    fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<()> {
+        hasher.update(self.format.name().as_bytes());
+        if self.format == Format::Text {
+            let name = self.name.as_os_str().as_encoded_bytes();
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name);
+        }
+        let mut file = self.open()?;
+        let mut bytes = 0;
+        loop {
+            match file.read(buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    hasher.update(&buffer[..read]);
+                    bytes += read as u64;
+                }
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(cause) => return Err(Error::io(&self.path, &cause)),
+            }
+        }
+        hasher.update(&bytes.to_le_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn standard_input_is_a_stream_of_json_lines() {
+        let inputs = Inputs::find(&["-".into()], Format::Auto).unwrap();
+        assert_eq!(inputs.files()[0].format(), Format::Jsonl);
+        assert!(inputs.files()[0].is_stream());
+        assert_eq!(inputs.digest().unwrap(), None);
+        let inputs = Inputs::find(&["-".into()], Format::Tsv).unwrap();
+        assert_eq!(inputs.files()[0].format(), Format::Tsv);
+    }
+
+    /// The digest of a folder of these files.
+    fn digest(format: Format, files: &[(&str, &str)]) -> u128 {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, contents) in files {
+            fs::write(folder.path().join(name), contents).unwrap();
+        }
+        Inputs::find(&[folder.path().into()], format).unwrap().digest().unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_digest_is_of_the_contents_and_of_the_ids() {
+        let pages = digest(Format::Auto, &[("a.txt", "page"), ("b.txt", "page")]);
+        assert_eq!(pages, digest(Format::Text, &[("a.txt", "page"), ("b.txt", "page")]));
+        assert_ne!(pages, digest(Format::Auto, &[("a.txt", "pag"), ("b.txt", "epage")]));
+        assert_ne!(pages, digest(Format::Auto, &[("a.txt", "page"), ("c.txt", "page")]));
+    }
+
+    #[test]
+    fn of_files_of_lines_the_names_do_not_matter() {
+        let lines = digest(Format::Auto, &[("a.tsv", "one\n"), ("b.tsv", "two\n")]);
+        assert_eq!(lines, digest(Format::Auto, &[("b.tsv", "one\n"), ("c.tsv", "two\n")]));
+        assert_ne!(lines, digest(Format::Auto, &[("a.tsv", "one\ntwo\n"), ("b.tsv", "")]));
+        assert_ne!(lines, digest(Format::Auto, &[("a.jsonl", "one\n"), ("b.jsonl", "two\n")]));
+    }
+}

@@ -1,0 +1,304 @@
+//! A line of JSON, of which only the fields wanted are kept.
+//!
+//! The parser walks the object once. Whatever is not on the way to a wanted field is passed over
+//! without being built, however deep it nests, and a string without escapes is borrowed.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Content, Document, Fields, Reason, time};
+
+/// One object; a key met twice counts as it is met last.
+pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
+    let mut found = [const { Value::Absent }; 3];
+    let mut json = serde_json::Deserializer::from_str(line);
+    json.deserialize_map(Walk { wanted: fields.names(), found: &mut found })
+        .and_then(|()| json.end())
+        .map_err(|error| broken(&error))?;
+    let [id, text, when] = found;
+    Ok(Document {
+        id: id.id(&fields.id)?,
+        time: when.time()?,
+        content: Content::Text(text.text(&fields.text)?),
+    })
+}
+
+fn broken(error: &serde_json::Error) -> Reason {
+    use serde_json::error::Category;
+    match error.classify() {
+        Category::Data => "not a JSON object".into(),
+        Category::Eof => "the JSON ends too early".into(),
+        Category::Syntax | Category::Io => {
+            format!("broken JSON at byte {} of the line", error.column()).into()
+        }
+    }
+}
+
+/// What a wanted field holds.
+enum Value<'a> {
+    Absent,
+    Text(Cow<'a, str>),
+    Integer(i128),
+    Other,
+}
+
+impl<'a> Value<'a> {
+    fn id(self, name: &str) -> Result<Cow<'a, str>, Reason> {
+        match self {
+            Value::Text(id) => Ok(id),
+            Value::Integer(id) => Ok(Cow::Owned(id.to_string())),
+            Value::Absent => Err(Reason::quoting("no field", name)),
+            Value::Other => Err("the id is neither a string nor an integer of 64 bits".into()),
+        }
+    }
+
+    fn text(self, name: &str) -> Result<Cow<'a, str>, Reason> {
+        match self {
+            Value::Text(text) => Ok(text),
+            Value::Absent => Err(Reason::quoting("no field", name)),
+            Value::Integer(_) | Value::Other => Err("the text is not a string".into()),
+        }
+    }
+
+    fn time(self) -> Result<Option<i64>, Reason> {
+        match self {
+            Value::Text(text) => time::seconds(&text),
+            Value::Integer(number) => time::seconds(&number.to_string()),
+            Value::Absent => Ok(None),
+            Value::Other => Err("the time is neither a string nor an integer".into()),
+        }
+    }
+}
+
+/// For each field what is left of its name from here on: nothing where it is this very value, and
+/// `None` where it is not on this way.
+type Wanted<'f> = [Option<&'f str>; 3];
+
+/// Finds the wanted fields in one value.
+struct Walk<'f, 'v, 'a> {
+    wanted: Wanted<'f>,
+    found: &'v mut [Value<'a>; 3],
+}
+
+impl<'a> Walk<'_, '_, 'a> {
+    /// Keeps the value if it is a field; no two fields are the same.
+    fn keep(self, value: Value<'a>) {
+        if let Some(field) = self.wanted.iter().position(|name| *name == Some("")) {
+            self.found[field] = value;
+        }
+    }
+}
+
+impl<'a> DeserializeSeed<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<(), E> {
+        self.keep(Value::Text(Cow::Borrowed(text)));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.keep(Value::Text(Cow::Owned(text.to_owned())));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.keep(Value::Integer(number.into()));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.keep(Value::Integer(number.into()));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.keep(Value::Other);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.keep(Value::Other);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.keep(Value::Absent);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
+        self.keep(Value::Other);
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
+        let Walk { wanted, found } = self;
+        Walk { wanted, found }.keep(Value::Other);
+        while let Some(wanted) = object.next_key_seed(Key(wanted))? {
+            for field in (0..wanted.len()).filter(|&field| wanted[field].is_some()) {
+                found[field] = Value::Absent;
+            }
+            if wanted == [None; 3] {
+                object.next_value::<IgnoredAny>()?;
+            } else {
+                object.next_value_seed(Walk { wanted, found })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a key and gives what is wanted of its value.
+struct Key<'f>(Wanted<'f>);
+
+impl<'a, 'f> DeserializeSeed<'a> for Key<'f> {
+    type Value = Wanted<'f>;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Wanted<'f>, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl<'f> Visitor<'_> for Key<'f> {
+    type Value = Wanted<'f>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Wanted<'f>, E> {
+        Ok(self.0.map(|name| match name?.strip_prefix(key)? {
+            "" => (!key.is_empty()).then_some(""),
+            rest => rest.strip_prefix('.'),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_time() -> Fields {
+        Fields { time: Some("meta.time".into()), ..Fields::default() }
+    }
+
+    fn read(line: &str) -> (String, String, Option<i64>) {
+        let page = parse(line, &with_time()).unwrap();
+        match page.content {
+            Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.time),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn reason(line: &str) -> String {
+        parse(line, &with_time()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_fields_wanted_are_found_among_others() {
+        let line =
+            r#" {"x": [1, {"id": 0}], "text": "页", "meta": {"id": 2, "time": 5}, "id": "a"} "#;
+        assert_eq!(read(line), ("a".into(), "页".into(), Some(5)));
+    }
+
+    #[test]
+    fn a_string_without_escapes_is_borrowed() {
+        let page = parse(r#"{"id": "a", "text": "plain"}"#, &with_time()).unwrap();
+        assert!(matches!(page.content, Content::Text(Cow::Borrowed("plain"))));
+        assert!(matches!(page.id, Cow::Borrowed("a")));
+        let escaped = read(r#"{"id": "a", "text": "\u9875\n\ud83d\ude00"}"#);
+        assert_eq!(escaped.1, "页\n😀");
+    }
+
+    #[test]
+    fn integer_ids_become_their_decimal_text() {
+        for id in ["0", "-9223372036854775808", "18446744073709551615"] {
+            assert_eq!(read(&format!(r#"{{"id": {id}, "text": ""}}"#)).0, id);
+        }
+        for id in ["18446744073709551616", "1.0", "1e3", "true", "[]", "{}", r#"{"": "a"}"#] {
+            let reason = reason(&format!(r#"{{"id": {id}, "text": ""}}"#));
+            assert_eq!(reason, "the id is neither a string nor an integer of 64 bits");
+        }
+    }
+
+    #[test]
+    fn a_dotted_name_is_a_path_or_a_key() {
+        let fields = Fields { id: "a.b.c".into(), text: "a.t".into(), ..Fields::default() };
+        let id = |line| parse(line, &fields).map(|page| page.id.into_owned());
+        assert_eq!(id(r#"{"a": {"t": "", "b": {"c": "x"}}}"#).unwrap(), "x");
+        assert_eq!(id(r#"{"a": {"t": "", "b.c": "x"}}"#).unwrap(), "x");
+        assert_eq!(id(r#"{"a.b.c": "x", "a.t": ""}"#).unwrap(), "x");
+        assert!(id(r#"{"a": {"t": "", "b": "x"}}"#).is_err());
+        assert!(id(r#"{"a": {"t": ""}, "b": {"c": "x"}}"#).is_err());
+    }
+
+    #[test]
+    fn of_a_key_met_twice_the_last_counts() {
+        assert_eq!(read(r#"{"id": 1, "text": 5, "id": 2, "text": "b"}"#).0, "2");
+        let line = r#"{"id": 1, "text": "", "meta": {"time": 5}, "meta": {}}"#;
+        assert_eq!(read(line).2, None);
+        assert_eq!(reason(r#"{"id": 1, "text": "", "id": null}"#), r#"no field: "id""#);
+    }
+
+    #[test]
+    fn times_may_be_missing_but_not_wrong() {
+        let time = |value| read(&format!(r#"{{"id": 1, "text": "", "meta": {value}}}"#)).2;
+        assert_eq!(time(r#"{"time": "1970-01-01T00:01:00Z"}"#), Some(60));
+        assert_eq!(time(r#"{"time": "60"}"#), Some(60));
+        for missing in [r#"{"time": null}"#, r#"{"time": ""}"#, "{}", "null", "7", "[]"] {
+            assert_eq!(time(missing), None, "{missing}");
+        }
+        for wrong in ["1.5", "true", r#""soon""#, "18446744073709551615", "{}"] {
+            let line = format!(r#"{{"id": 1, "text": "", "meta": {{"time": {wrong}}}}}"#);
+            assert!(reason(&line).contains("time"), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_with_the_fields_is_quarantined() {
+        assert_eq!(reason(r#"{"text": "a"}"#), r#"no field: "id""#);
+        assert_eq!(reason(r#"{"id": "a", "text": null}"#), r#"no field: "text""#);
+        assert_eq!(reason(r#"{"id": "a", "text": ["a"]}"#), "the text is not a string");
+        for line in ["[1]", "7", "null", r#""{}""#] {
+            assert_eq!(reason(line), "not a JSON object", "{line}");
+        }
+        for line in [r#"{"id": "a"#, "{", r#"{"id": 1, "x": [[["#] {
+            assert_eq!(reason(line), "the JSON ends too early", "{line}");
+        }
+        assert_eq!(reason(r#"{"id": 1, "text": ""} {}"#), "broken JSON at byte 23 of the line");
+        for line in ["{]", "{'id': 1}", r#"{"id": "\ud800"}"#, "{\"id\": \"\u{1}\"}", "\u{feff}{}"]
+        {
+            assert!(reason(line).starts_with("broken JSON at byte"), "{line}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_takes_no_stack() {
+        for (open, close) in [("[", "]"), (r#"{"id":"#, "}")] {
+            for field in ["x", "text", "meta"] {
+                let (open, close) = (open.repeat(300_000), close.repeat(300_000));
+                let line = format!(r#"{{"id": 1, "text": "", "{field}": {open}0{close}}}"#);
+                let read = parse(&line, &with_time());
+                assert_eq!(read.is_err(), field == "text", "{field}");
+                assert!(parse(&line[..200_000], &with_time()).is_err());
+            }
+        }
+    }
+}

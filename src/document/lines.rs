@@ -1,0 +1,125 @@
+//! A file of lines cut into pieces of whole lines, none of which takes the memory.
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::Reason;
+use super::source::{End, Source};
+use crate::error::Result;
+
+/// Why a line is not there that began before packed data broke off.
+pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
+/// Why a line or a file is not there that is longer than records may be.
+pub(super) const TOO_LONG: &str = "the record is longer than records may be";
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads a file piece by piece.
+pub(super) struct Lines<'a> {
+    source: Source<'a>,
+    /// What has been read and not yet handed on; it begins at the start of a line.
+    buffer: Vec<u8>,
+    /// The number of that line, counted from 1.
+    line: u64,
+    piece_bytes: usize,
+    max_line_bytes: usize,
+}
+
+/// Some whole lines, or one that could not be had.
+pub(super) struct Piece {
+    /// The number of its first line.
+    pub(super) first_line: u64,
+    /// The lines with their LFs, which may be wanting at the end of the file.
+    pub(super) lines: Result<Vec<u8>, Reason>,
+}
+
+impl<'a> Lines<'a> {
+    /// Pieces are of about `piece_bytes`, and no line in them is longer than `max_line_bytes`, which
+    /// is at least 3. A byte order mark at the start of the file is passed over.
+    pub(super) fn new(
+        mut source: Source<'a>,
+        piece_bytes: usize,
+        max_line_bytes: usize,
+    ) -> Result<Lines<'a>> {
+        let max_line_bytes = max_line_bytes.max(BYTE_ORDER_MARK.len());
+        let piece_bytes = piece_bytes.clamp(1, max_line_bytes);
+        let mut buffer = Vec::with_capacity(piece_bytes);
+        source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
+        if buffer == BYTE_ORDER_MARK {
+            buffer.clear();
+        }
+        Ok(Lines { source, buffer, line: 1, piece_bytes, max_line_bytes })
+    }
+
+    /// The next piece; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Piece>> {
+        let (mut scanned, mut target) = (0, self.piece_bytes);
+        loop {
+            let end = self.source.fill(&mut self.buffer, target)?;
+            let break_at = memrchr(b'\n', &self.buffer[scanned..]).map(|at| scanned + at + 1);
+            scanned = self.buffer.len();
+            return Ok(Some(match (break_at, end) {
+                (_, Some(_)) if scanned == 0 => return Ok(None),
+                (None, _) if scanned > self.max_line_bytes => self.pass_over_line()?,
+                (_, Some(End::Whole)) => self.take(scanned),
+                (Some(cut), _) => self.take(cut),
+                (None, Some(End::Cut)) => self.instead_of_line(BROKEN_OFF),
+                (None, None) => {
+                    target = (2 * target).min(self.max_line_bytes.saturating_add(1));
+                    continue;
+                }
+            }));
+        }
+    }
+
+    /// Whether the file broke off, known once there are no more pieces.
+    pub(super) fn is_cut(&self) -> bool {
+        self.source.end() == Some(End::Cut)
+    }
+
+    /// Hands on the first `len` bytes of the buffer.
+    fn take(&mut self, len: usize) -> Piece {
+        let mut rest = Vec::with_capacity(self.piece_bytes);
+        rest.extend_from_slice(&self.buffer[len..]);
+        self.buffer.truncate(len);
+        let lines = std::mem::replace(&mut self.buffer, rest);
+        let first_line = self.line;
+        self.line += memchr_iter(b'\n', &lines).count() as u64;
+        Piece { first_line, lines: Ok(lines) }
+    }
+
+    /// Reads on to the end of a line too long to be kept.
+    fn pass_over_line(&mut self) -> Result<Piece> {
+        let piece = self.instead_of_line(TOO_LONG);
+        loop {
+            let end = self.source.fill(&mut self.buffer, self.piece_bytes)?;
+            if let Some(at) = memchr(b'\n', &self.buffer) {
+                self.buffer.drain(..=at);
+                return Ok(piece);
+            }
+            self.buffer.clear();
+            if end.is_some() {
+                return Ok(piece);
+            }
+        }
+    }
+
+    /// Drops what is read of one line.
+    fn instead_of_line(&mut self, reason: &'static str) -> Piece {
+        self.buffer = Vec::with_capacity(self.piece_bytes);
+        self.line += 1;
+        Piece { first_line: self.line - 1, lines: Err(reason.into()) }
+    }
+}
+
+/// The lines of a piece, without their LFs.
+pub(super) fn split(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (line, more) = match memchr(b'\n', rest) {
+            Some(at) => (&rest[..at], &rest[at + 1..]),
+            None if rest.is_empty() => return None,
+            None => (rest, &rest[rest.len()..]),
+        };
+        rest = more;
+        Some(line)
+    })
+}

@@ -1,0 +1,232 @@
+//! Reading: the inputs, or one process's share of them, as batches.
+
+use std::sync::atomic::AtomicU64;
+
+use super::batch::{Batch, Body, Layout, Text};
+use super::lines::{BROKEN_OFF, Lines, TOO_LONG};
+use super::source::{End, Source};
+use super::{Fields, Format, Input, Inputs, Position, Reason};
+use crate::error::Result;
+
+/// How many files of text a batch holds at most.
+const BATCH_FILES: usize = 1024;
+
+/// How the inputs are read.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The fields wanted.
+    pub fields: Fields,
+    /// About how many bytes a batch holds.
+    pub batch_bytes: usize,
+    /// The longest line or text file, unpacked, in bytes; what is longer is quarantined unread.
+    pub max_record_bytes: usize,
+    /// Take what can be read of packed files that break off or are damaged.
+    pub accept_truncated: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            fields: Fields::default(),
+            batch_bytes: 1 << 20,
+            max_record_bytes: 64 << 20,
+            accept_truncated: false,
+        }
+    }
+}
+
+/// Which part of the inputs one process reads, of as many as there are. All parts together are the
+/// whole, each record once and at the same position.
+///
+/// Where there are at least as many files as processes each reads whole files; else every process
+/// reads every file of lines and takes each `of`-th batch. Streams belong to process 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which process this is, counted from 0.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Share {
+    /// All of the inputs.
+    pub const WHOLE: Share = Share { index: 0, of: 1 };
+
+    /// Whether the `number`-th portion of `file` is in this share.
+    fn holds(self, file: u32, number: u64) -> bool {
+        (u64::from(file) + number) % u64::from(self.of) == u64::from(self.index)
+    }
+}
+
+/// What reading found besides records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The files whose packed data broke off, by index; each stands in the tally of one process.
+    pub truncated: Vec<u32>,
+}
+
+/// Reads the share and delivers it batch by batch, in order, until `deliver` returns false.
+/// `progress` grows by the bytes read on disk: up to [`Inputs::bytes`], of which several processes
+/// may read the same.
+///
+/// A file that cannot be read at all, packed data that is not whole, and a TSV file without the columns
+/// wanted are errors; whatever is wrong with single records is for [`Batch::parse`] to say.
+pub fn read(
+    inputs: &Inputs,
+    share: Share,
+    options: &ReadOptions,
+    progress: &AtomicU64,
+    deliver: &mut dyn FnMut(Batch) -> bool,
+) -> Result<Tally> {
+    assert!(share.index < share.of, "process {} of {}", share.index, share.of);
+    options.fields.check()?;
+    let by_file = inputs.files().len() >= share.of as usize;
+    let outbox = Outbox { deliver, next: 0, stopped: false };
+    let mut reader = Reader {
+        share,
+        by_file,
+        options,
+        progress,
+        outbox,
+        texts: Vec::new(),
+        texts_bytes: 0,
+        tally: Tally::default(),
+    };
+    for (file, input) in (0..).zip(inputs.files()) {
+        reader.file(file, input)?;
+        if reader.outbox.stopped {
+            return Ok(reader.tally);
+        }
+    }
+    reader.send_texts();
+    Ok(reader.tally)
+}
+
+struct Reader<'a> {
+    share: Share,
+    /// Whether files are dealt out whole.
+    by_file: bool,
+    options: &'a ReadOptions,
+    progress: &'a AtomicU64,
+    outbox: Outbox<'a>,
+    /// Whole files that are yet to fill a batch.
+    texts: Vec<Text>,
+    texts_bytes: usize,
+    tally: Tally,
+}
+
+struct Outbox<'a> {
+    deliver: &'a mut dyn FnMut(Batch) -> bool,
+    next: u64,
+    stopped: bool,
+}
+
+impl Outbox<'_> {
+    fn send(&mut self, body: Body) {
+        if !self.stopped {
+            self.stopped = !(self.deliver)(Batch { sequence: self.next, body });
+            self.next += 1;
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn file(&mut self, file: u32, input: &'a Input) -> Result<()> {
+        let owned = match input.is_stream() {
+            true => self.share.index == 0,
+            false => self.share.holds(file, 0),
+        };
+        match input.format() {
+            Format::Text if owned => self.text(file, input),
+            Format::Text => Ok(()),
+            _ => {
+                let split = !self.by_file && !input.is_stream();
+                if owned || split { self.lines(file, input, owned, split) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn open(&self, input: &'a Input) -> Result<Source<'a>> {
+        Source::open(input, self.options.accept_truncated, self.progress)
+    }
+
+    /// Sends a file of lines; where it is `split` among the processes, the batches of this share.
+    fn lines(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
+        self.send_texts();
+        let (piece_bytes, max_bytes) = (self.options.batch_bytes, self.options.max_record_bytes);
+        let mut lines = Lines::new(self.open(input)?, piece_bytes, max_bytes)?;
+        let mut layout = None;
+        let mut number = 0;
+        while let Some(piece) = lines.next()? {
+            let position = Position { file, line: piece.first_line };
+            let body = body(position, piece.lines, &mut layout, input, &self.options.fields)?;
+            if !split || self.share.holds(file, number) {
+                self.outbox.send(body);
+            }
+            if self.outbox.stopped {
+                return Ok(());
+            }
+            number += 1;
+        }
+        if owned && lines.is_cut() {
+            self.tally.truncated.push(file);
+        }
+        Ok(())
+    }
+
+    /// Puts a file that is one document into a batch.
+    fn text(&mut self, file: u32, input: &'a Input) -> Result<()> {
+        let page = self.page(file, input)?;
+        self.texts_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
+        self.texts.push(Text { file, page });
+        if self.texts_bytes >= self.options.batch_bytes || self.texts.len() >= BATCH_FILES {
+            self.send_texts();
+        }
+        Ok(())
+    }
+
+    /// The id and the bytes of a file that is one document.
+    fn page(&mut self, file: u32, input: &'a Input) -> Result<Result<(String, Vec<u8>), Reason>> {
+        let Some(id) = input.name().to_str() else {
+            return Ok(Err("the path is not UTF-8".into()));
+        };
+        let max_bytes = self.options.max_record_bytes;
+        let mut bytes = Vec::new();
+        let end = self.open(input)?.fill(&mut bytes, max_bytes.saturating_add(1))?;
+        if end == Some(End::Cut) {
+            self.tally.truncated.push(file);
+        }
+        Ok(match end {
+            _ if bytes.len() > max_bytes => Err(TOO_LONG.into()),
+            Some(End::Cut) => Err(BROKEN_OFF.into()),
+            _ => Ok((id.to_owned(), bytes)),
+        })
+    }
+
+    fn send_texts(&mut self) {
+        self.texts_bytes = 0;
+        if !self.texts.is_empty() {
+            self.outbox.send(Body::Texts(std::mem::take(&mut self.texts)));
+        }
+    }
+}
+
+/// A piece of a file of lines, with what it takes to parse it. The layout is settled by the first
+/// piece that holds lines.
+fn body(
+    position: Position,
+    lines: Result<Vec<u8>, Reason>,
+    layout: &mut Option<Layout>,
+    input: &Input,
+    fields: &Fields,
+) -> Result<Body> {
+    let bytes = match lines {
+        Ok(bytes) => bytes,
+        Err(reason) => return Ok(Body::Unread(position, reason)),
+    };
+    let layout = match layout {
+        Some(layout) => layout.clone(),
+        None => layout.insert(Layout::of(input, position.line, &bytes, fields)?).clone(),
+    };
+    Ok(Body::Lines { start: position, layout, bytes })
+}

@@ -1,0 +1,337 @@
+//! One input file unpacked: plain, gzip or zstd, told by its first bytes.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::GzDecoder;
+
+use super::Input;
+use crate::error::{At, Error, Kind, Result};
+
+/// The memory a zstd frame may ask for, as a power of two: 128 MiB, what `zstd` allows unasked.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How many bytes of a file are read at once.
+const READ_BYTES: usize = 1 << 17;
+
+/// The unpacked bytes of one file.
+pub(super) struct Source<'a> {
+    path: &'a Path,
+    reader: Box<dyn Read + 'a>,
+    packed: bool,
+    accept_truncated: bool,
+    /// How far into the file on disk.
+    offset: Rc<Cell<u64>>,
+    end: Option<End>,
+}
+
+/// How a source came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// All of it was read.
+    Whole,
+    /// Packed data broke off or was damaged here.
+    Cut,
+}
+
+impl<'a> Source<'a> {
+    /// Opens a file; `progress` grows by the bytes read of it on disk.
+    ///
+    /// Packed data that breaks off or is damaged is an error of [`Kind::BadData`], or, with
+    /// `accept_truncated`, an [`End::Cut`].
+    pub(super) fn open(
+        input: &'a Input,
+        accept_truncated: bool,
+        progress: &'a AtomicU64,
+    ) -> Result<Source<'a>> {
+        let path = input.path();
+        let mut file = input.open()?;
+        let mut head = Vec::with_capacity(4);
+        file.by_ref().take(4).read_to_end(&mut head).at(path)?;
+        let packing = Packing::of(&head, path);
+        let offset = Rc::new(Cell::new(0));
+        let file = BufReader::with_capacity(READ_BYTES, Cursor::new(head).chain(file));
+        let reader = packing.unpack(Packed { file, offset: offset.clone(), progress }).at(path)?;
+        let packed = packing != Packing::Plain;
+        Ok(Source { path, reader, packed, accept_truncated, offset, end: None })
+    }
+
+    /// Reads until `buffer` is `len` bytes long; tells how the source ended, once it has.
+    pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<Option<End>> {
+        let room = len.saturating_sub(buffer.len());
+        if self.end.is_none() && room > 0 {
+            self.end = match self.reader.by_ref().take(room as u64).read_to_end(buffer) {
+                Ok(read) => (read < room).then_some(End::Whole),
+                Err(cause) => Some(self.cut(&cause)?),
+            };
+        }
+        Ok(self.end)
+    }
+
+    /// How the source ended, once it has.
+    pub(super) fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// What a failure to read means: a failing disk, or packed data that is not whole.
+    fn cut(&self, cause: &io::Error) -> Result<End> {
+        if !self.packed || cause.raw_os_error().is_some() {
+            return Err(Error::io(self.path, cause));
+        }
+        if self.accept_truncated {
+            return Ok(End::Cut);
+        }
+        let what = match cause.kind() {
+            ErrorKind::UnexpectedEof => "the packed data breaks off",
+            _ => "the packed data is damaged",
+        };
+        Err(Error::new(Kind::BadData, what)
+            .at(self.path)
+            .offset(self.offset.get())
+            .found(cause)
+            .help("fetch the file again, or take what can be read of it (--accept-truncated)"))
+    }
+}
+
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+    /// Named as a packed file, and broken off before its first bytes tell.
+    Nothing,
+}
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+impl Packing {
+    /// Tells the packing from the first four bytes; the name matters only where they break off.
+    fn of(head: &[u8], path: &Path) -> Packing {
+        let skippable = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18]);
+        let named = |extension| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+        match head {
+            _ if head.starts_with(GZIP) => Packing::Gzip,
+            _ if head.starts_with(ZSTD) || skippable => Packing::Zstd,
+            _ if named("gz") && GZIP.starts_with(head) => Packing::Nothing,
+            _ if named("zst") && ZSTD.starts_with(head) => Packing::Nothing,
+            _ => Packing::Plain,
+        }
+    }
+
+    fn unpack<'a>(self, packed: Packed<'a>) -> io::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Packing::Plain => Box::new(packed),
+            Packing::Gzip => Box::new(Members(Some(GzDecoder::new(packed)))),
+            Packing::Zstd => {
+                let mut frames = zstd::Decoder::with_buffer(packed)?;
+                frames.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Box::new(frames)
+            }
+            Packing::Nothing => Box::new(BrokenOff),
+        })
+    }
+}
+
+/// A packed file of which next to nothing is there.
+struct BrokenOff;
+
+impl Read for BrokenOff {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// A file whose first bytes have been looked at.
+type OnDisk = Chain<Cursor<Vec<u8>>, Box<dyn Read>>;
+
+/// The bytes on disk, counted as they are used up.
+struct Packed<'a> {
+    file: BufReader<OnDisk>,
+    offset: Rc<Cell<u64>>,
+    progress: &'a AtomicU64,
+}
+
+impl BufRead for Packed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.file.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.file.consume(bytes);
+        self.offset.update(|offset| offset + bytes as u64);
+        self.progress.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+impl Read for Packed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// The members of a gzip file, one after another, with zeros allowed after the last.
+struct Members<'a>(Option<GzDecoder<Packed<'a>>>);
+
+impl Read for Members<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            self.0 = self.0.take().map_or(Ok(None), |member| next_member(member.into_inner()))?;
+        }
+        Ok(0)
+    }
+}
+
+/// The member that begins here; `None` at the end of the file.
+fn next_member(mut packed: Packed<'_>) -> io::Result<Option<GzDecoder<Packed<'_>>>> {
+    match packed.fill_buf()?.first() {
+        None => Ok(None),
+        Some(0) => check_padding(&mut packed).map(|()| None),
+        Some(_) => Ok(Some(GzDecoder::new(packed))),
+    }
+}
+
+fn check_padding(packed: &mut Packed<'_>) -> io::Result<()> {
+    loop {
+        let bytes = packed.fill_buf()?;
+        if bytes.iter().any(|&byte| byte != 0) {
+            return Err(io::Error::new(ErrorKind::InvalidData, "other data after the last member"));
+        }
+        match bytes.len() {
+            0 => return Ok(()),
+            read => packed.consume(read),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Format, Inputs};
+    use std::fs;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        packer.include_checksum(true).unwrap();
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    }
+
+    /// Enough that does not pack to nothing.
+    fn page() -> Vec<u8> {
+        (0..20_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
+    }
+
+    /// All of a file of these bytes and that name, and how it ended.
+    fn read(name: &str, bytes: &[u8], accept_truncated: bool) -> Result<(Vec<u8>, End)> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let inputs = Inputs::find(&[folder.path().join(name)], Format::Jsonl).unwrap();
+        let progress = AtomicU64::new(0);
+        let mut source = Source::open(&inputs.files()[0], accept_truncated, &progress)?;
+        let mut all = Vec::new();
+        loop {
+            let len = all.len() + 4_097;
+            if let Some(end) = source.fill(&mut all, len)? {
+                let on_disk = progress.load(Ordering::Relaxed);
+                assert!(end == End::Cut || on_disk == bytes.len() as u64, "{on_disk} bytes");
+                return Ok((all, end));
+            }
+        }
+    }
+
+    #[test]
+    fn the_packing_is_told_by_the_bytes() {
+        let page = page();
+        for name in ["page", "page.gz", "page.zst"] {
+            for packed in [page.clone(), gzip(&page), zstd(&page)] {
+                assert_eq!(read(name, &packed, false).unwrap(), (page.clone(), End::Whole));
+            }
+        }
+        assert_eq!(read("page", b"", false).unwrap(), (vec![], End::Whole));
+        assert_eq!(read("page", &gzip(b""), false).unwrap(), (vec![], End::Whole));
+    }
+
+    #[test]
+    fn members_and_frames_follow_one_another() {
+        let page = page();
+        for pack in [gzip, zstd] {
+            let packed = [pack(&page), pack(b""), pack(b"second"), pack(&page)].concat();
+            let whole = [&page[..], b"second", &page[..]].concat();
+            assert_eq!(read("page", &packed, false).unwrap(), (whole, End::Whole));
+        }
+        let skippable = [&[0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &zstd(&page)].concat();
+        assert_eq!(read("page", &skippable, false).unwrap(), (page, End::Whole));
+    }
+
+    #[test]
+    fn every_truncation_is_an_error_or_counted() {
+        let page = page();
+        for (pack, extension) in [(gzip as fn(&[u8]) -> Vec<u8>, "gz"), (zstd, "zst")] {
+            let (name, packed) = (format!("page.{extension}"), pack(&page));
+            let near = (0..40).chain(packed.len() - 40..packed.len());
+            for len in near.chain((40..packed.len() - 40).step_by(5_003)) {
+                let error = read(&name, &packed[..len], false).unwrap_err();
+                assert_eq!(error.kind(), Kind::BadData, "{len}: {error}");
+                assert!(error.to_string().contains("breaks off"), "{len}: {error}");
+                assert!(error.to_string().contains(&format!("{name} at byte")), "{error}");
+                let (some, end) = read(&name, &packed[..len], true).unwrap();
+                assert_eq!(end, End::Cut);
+                assert!(page.starts_with(&some), "{len}: {} bytes", some.len());
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_an_error_or_harmless() {
+        let page = page();
+        for pack in [gzip as fn(&[u8]) -> Vec<u8>, zstd] {
+            let packed = pack(&page);
+            for at in (4..60).chain((60..packed.len()).step_by(1_999)) {
+                let mut damaged = packed.clone();
+                damaged[at] ^= 1 << (at % 8);
+                match read("page", &damaged, false) {
+                    Ok(read) => assert_eq!(read, (page.clone(), End::Whole), "byte {at}"),
+                    Err(error) => assert_eq!(error.kind(), Kind::BadData, "byte {at}: {error}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_may_follow_gzip_and_nothing_else() {
+        let padded = [gzip(b"page"), vec![0; 300_000]].concat();
+        assert_eq!(read("page", &padded, false).unwrap(), (b"page".to_vec(), End::Whole));
+        for garbage in [&b"x"[..], b"\0\0x", b"\x1f\x8bgarbage of some length"] {
+            let error = read("page", &[&gzip(b"page")[..], garbage].concat(), false).unwrap_err();
+            assert_eq!(error.kind(), Kind::BadData, "{error}");
+        }
+        let error = read("page", &[&zstd(b"page")[..], b"garbage"].concat(), false).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{error}");
+    }
+
+    #[test]
+    fn a_zstd_frame_may_not_ask_for_much_memory() {
+        // Magic, a descriptor without content size, a window of 2^31 bytes, and an empty last block.
+        let frame = [ZSTD, &[0x00, (31 - 10) << 3, 0x01, 0x00, 0x00]].concat();
+        let error = read("page", &frame, false).unwrap_err();
+        assert!(error.to_string().contains("too much memory"), "{error}");
+    }
+}

@@ -1,0 +1,322 @@
+//! Reading from end to end: whatever the batches, the shares and the packing, the records are those
+//! of the naive definition.
+
+use super::lines::{BROKEN_OFF, TOO_LONG};
+use super::*;
+use proptest::prelude::*;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+/// A record as compared: where it stands, and its content or the reason why it has none.
+type Record = (Position, Result<String, String>);
+
+/// What reading gave.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    records: Vec<Record>,
+    blank: u64,
+    truncated: Vec<u32>,
+}
+
+impl Outcome {
+    /// The contents, where every record has one.
+    fn contents(&self) -> Vec<&str> {
+        self.records.iter().map(|(_, record)| record.as_deref().unwrap()).collect()
+    }
+
+    /// Line and reason of every record without content.
+    fn reasons(&self) -> Vec<(u64, &str)> {
+        let reason = |(position, record): &'_ Record| Some((position.line, record.clone().err()?));
+        let reasons = self.records.iter().filter_map(reason);
+        reasons.map(|(line, reason)| (line, &*reason.leak())).collect()
+    }
+}
+
+/// A folder of these files; they are read in the order of their names.
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn find(folder: &tempfile::TempDir, format: Format) -> Inputs {
+    Inputs::find(&[PathBuf::from(folder.path())], format).unwrap()
+}
+
+fn show(document: &Document<'_>) -> String {
+    format!("{} {:?} {:?}", document.id, document.time, document.content)
+}
+
+/// Reads one share, checking that batches are numbered and records in order.
+fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut next = 0;
+    let progress = AtomicU64::new(0);
+    let tally = read(inputs, share, options, &progress, &mut |batch| {
+        assert_eq!(batch.sequence, next);
+        next += 1;
+        let records = &mut outcome.records;
+        outcome.blank += batch.parse(&options.fields, &mut |position, document| {
+            records.push((position, document.as_ref().map(show).map_err(Reason::to_string)));
+        });
+        true
+    })?;
+    assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
+    assert!(progress.into_inner() <= inputs.bytes());
+    outcome.truncated = tally.truncated;
+    Ok(outcome)
+}
+
+/// Reads all shares, and puts them together.
+fn read_shares(inputs: &Inputs, of: u32, options: &ReadOptions) -> Outcome {
+    let mut whole = Outcome::default();
+    for index in 0..of {
+        let part = read_share(inputs, Share { index, of }, options).unwrap();
+        whole.records.extend(part.records);
+        whole.blank += part.blank;
+        whole.truncated.extend(part.truncated);
+    }
+    whole.records.sort_by_key(|(position, _)| *position);
+    whole.truncated.sort();
+    whole
+}
+
+fn read_all(folder: &tempfile::TempDir, format: Format) -> Result<Outcome> {
+    read_share(&find(folder, format), Share::WHOLE, &ReadOptions::default())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+/// The naive definition of reading lines of features.
+fn naive(files: &[Vec<u8>], max_record_bytes: usize) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (file, bytes) in (0..).zip(files) {
+        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n');
+        for (line, bytes) in (1..).zip(lines).filter(|_| !bytes.is_empty()) {
+            let text = std::str::from_utf8(bytes).unwrap();
+            if text.len() > max_record_bytes {
+                outcome.records.push((Position { file, line }, Err(TOO_LONG.into())));
+            } else if text.trim_matches([' ', '\t', '\r']).is_empty() {
+                outcome.blank += 1;
+            } else {
+                let document = ready::features(text)
+                    .and_then(|document| check_id(&document.id).map(|()| show(&document)));
+                outcome
+                    .records
+                    .push((Position { file, line }, document.map_err(|reason| reason.to_string())));
+            }
+        }
+    }
+    outcome
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn all_shares_together_are_the_whole(
+        files in prop::collection::vec("(a{0,9}\t|a{0,40}|\r|[ \t]|\n|\n\n|a\tb:1\n){0,40}", 0..5),
+        packed in any::<u8>(),
+        batch_bytes in 1..60usize,
+        max_record_bytes in 3..40usize,
+        of in 1..6u32,
+    ) {
+        let files: Vec<Vec<u8>> = files.into_iter().map(String::into_bytes).collect();
+        let folder = folder(&[]);
+        for (index, bytes) in files.iter().enumerate() {
+            let is_packed = packed >> index & 1 == 1;
+            let bytes = if is_packed { gzip(bytes) } else { bytes.clone() };
+            fs::write(folder.path().join(format!("{index}.tsv")), bytes).unwrap();
+        }
+        let options = ReadOptions { batch_bytes, max_record_bytes, ..ReadOptions::default() };
+        let inputs = find(&folder, Format::Features);
+        prop_assert_eq!(read_shares(&inputs, of, &options), naive(&files, max_record_bytes));
+    }
+}
+
+#[test]
+fn lines_end_in_any_manner() {
+    let line = |id: u32| format!(r#"{{"id": {id}, "text": "a"}}"#);
+    let bytes = format!("\u{feff}{}\r\n\n \t\r\n{}\n{}", line(1), line(2), line(3));
+    let outcome = read_all(&folder(&[("a.jsonl", bytes.as_bytes())]), Format::Auto).unwrap();
+    let lines: Vec<u64> = outcome.records.iter().map(|(position, _)| position.line).collect();
+    assert_eq!((lines, outcome.blank), (vec![1, 4, 5], 2));
+    assert_eq!(outcome.contents()[2], r#"3 None Text("a")"#);
+}
+
+#[test]
+fn empty_files_and_folders_hold_nothing() {
+    let files: &[(&str, &[u8])] = &[("a.jsonl", b""), ("b.tsv", b""), ("c.jsonl.gz", &gzip(b""))];
+    for files in [files, &[]] {
+        assert_eq!(read_all(&folder(files), Format::Auto).unwrap(), Outcome::default());
+    }
+    let text = read_all(&folder(&[("a.txt", b"")]), Format::Auto).unwrap();
+    assert_eq!(text.contents(), [r#"a.txt None Text("")"#]);
+}
+
+#[test]
+fn bad_lines_are_quarantined_where_they_stand() {
+    let lines: &[&[u8]] = &[
+        br#"{"id": "a", "text": "x"}"#,
+        br#"{"id": "b", "text""#,
+        b"{\"id\": \"c\", \"text\": \"\xff\"}",
+        br#"{"id": "", "text": "x"}"#,
+        br#"{"id": "a\tb", "text": "x"}"#,
+        br#"{"id": "d", "text": "y"}"#,
+    ];
+    let outcome = read_all(&folder(&[("a.jsonl", &lines.join(&b'\n'))]), Format::Auto).unwrap();
+    let expected = [
+        (2, "the JSON ends too early"),
+        (3, "not UTF-8 at byte 21 of the record"),
+        (4, "the id is empty"),
+        (5, r#"the id holds a tab, CR, LF or NUL: "a\tb""#),
+    ];
+    assert_eq!(outcome.reasons(), expected);
+    assert_eq!(outcome.records.len(), 6);
+}
+
+#[test]
+fn a_long_line_is_never_held() {
+    let long = vec![b'x'; 3_000_000];
+    let record = br#"{"id": "a", "text": "x"}"#;
+    let bytes = [&long[..], b"\n", record, b"\n", &long, b"\n", record, b"\n", &long].concat();
+    let folder = folder(&[("a.jsonl", &bytes)]);
+    let options = ReadOptions {
+        batch_bytes: 1 << 16,
+        max_record_bytes: long.len() - 1,
+        ..ReadOptions::default()
+    };
+    let inputs = find(&folder, Format::Jsonl);
+    let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    assert_eq!(outcome.reasons(), [(1, TOO_LONG), (3, TOO_LONG), (5, TOO_LONG)]);
+    assert_eq!(outcome.records.len(), 5);
+    let options = ReadOptions { max_record_bytes: long.len(), ..options };
+    let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    assert!(outcome.reasons().iter().all(|(_, reason)| reason.starts_with("broken JSON")));
+}
+
+#[test]
+fn the_header_reaches_every_batch() {
+    let rows: String = (0..100).map(|row| format!("page {row}\t{row}\n")).collect();
+    let bytes = format!("text\tid\n{rows}");
+    let folder = folder(&[("a.tsv", bytes.as_bytes())]);
+    let options = ReadOptions { batch_bytes: 64, ..ReadOptions::default() };
+    let outcome = read_shares(&find(&folder, Format::Auto), 3, &options);
+    let expected: Vec<_> =
+        (0..100).map(|row| format!(r#"{row} None Text("page {row}")"#)).collect();
+    assert_eq!(outcome.contents(), expected);
+    assert_eq!(outcome.records[0].0, Position { file: 0, line: 2 });
+}
+
+#[test]
+fn a_header_that_is_not_there_is_an_error() {
+    let error = read_all(&folder(&[("a.tsv", b"id\tbody\n1\ta\n")]), Format::Auto).unwrap_err();
+    assert!(error.to_string().contains("a.tsv:1: the header line lacks a column"), "{error}");
+    let long = folder(&[("a.tsv", b"id\ttext\n1\ta\n")]);
+    let options = ReadOptions { max_record_bytes: 5, ..ReadOptions::default() };
+    let error = read_share(&find(&long, Format::Auto), Share::WHOLE, &options).unwrap_err();
+    assert!(error.to_string().contains("header line is longer"), "{error}");
+}
+
+#[test]
+fn text_files_are_documents() {
+    let files: &[(&str, &[u8])] = &[
+        ("a", b"one\ntwo\n"),
+        ("b.gz", &gzip(b"three")),
+        ("c\td", b""),
+        ("e", b"\xff"),
+        ("f", b"four!!!!!"),
+    ];
+    let folder = folder(files);
+    let options = ReadOptions { max_record_bytes: 8, batch_bytes: 9, ..ReadOptions::default() };
+    let inputs = find(&folder, Format::Text);
+    for of in 1..8 {
+        let outcome = read_shares(&inputs, of, &options);
+        let good: Vec<_> = outcome.records.iter().filter_map(|(_, r)| r.clone().ok()).collect();
+        assert_eq!(good, [r#"a None Text("one\ntwo\n")"#, r#"b.gz None Text("three")"#]);
+        let expected = [
+            (0, r#"the id holds a tab, CR, LF or NUL: "c\td""#),
+            (0, "not UTF-8 at byte 0 of the record"),
+            (0, TOO_LONG),
+        ];
+        assert_eq!(outcome.reasons(), expected);
+    }
+}
+
+#[test]
+fn what_breaks_off_is_an_error_or_counted_once() {
+    let rows: String = (0..20_000).map(|row| format!("{row}\t{row}\n")).collect();
+    let packed = gzip(rows.as_bytes());
+    let cut = &packed[..packed.len() / 2];
+    let folder = folder(&[("a.tsv.gz", cut), ("b.txt.gz", cut), ("c.tsv", b"c\t7\n")]);
+    let inputs = find(&folder, Format::Fingerprints);
+    let options = ReadOptions { batch_bytes: 4_096, ..ReadOptions::default() };
+    for index in 0..5 {
+        let shared = read_share(&inputs, Share { index, of: 5 }, &options).unwrap_err();
+        assert_eq!(shared.kind(), Kind::BadData);
+        assert!(shared.to_string().contains("a.tsv.gz at byte"), "{shared}");
+    }
+    let options = ReadOptions { accept_truncated: true, ..options };
+    let whole = read_share(&inputs, Share::WHOLE, &options).unwrap();
+    assert_eq!(whole.truncated, [0, 1]);
+    let reasons = whole.reasons();
+    assert!(reasons.len() <= 2 && reasons.iter().all(|(_, reason)| *reason == BROKEN_OFF));
+    assert!(whole.records.len() > 10_000 && whole.records.last().unwrap().1.is_ok());
+    for of in 2..6 {
+        assert_eq!(read_shares(&inputs, of, &options), whole);
+    }
+}
+
+#[test]
+fn one_large_file_keeps_every_process_busy() {
+    let rows: String = (0..1000).map(|row| format!("{row}\t{row}\n")).collect();
+    let folder = folder(&[("a.tsv", rows.as_bytes())]);
+    let inputs = find(&folder, Format::Fingerprints);
+    let options = ReadOptions { batch_bytes: 100, ..ReadOptions::default() };
+    for index in 0..4 {
+        let part = read_share(&inputs, Share { index, of: 4 }, &options).unwrap();
+        assert!((200..300).contains(&part.records.len()), "{}", part.records.len());
+    }
+}
+
+#[test]
+fn a_receiver_can_stop_the_reader() {
+    let folder = folder(&[("a.tsv", &b"a\t1\n".repeat(100)), ("b.tsv", b"b\t1\n")]);
+    let options = ReadOptions { batch_bytes: 8, ..ReadOptions::default() };
+    let mut delivered = 0;
+    let (inputs, progress) = (find(&folder, Format::Fingerprints), AtomicU64::new(0));
+    read(&inputs, Share::WHOLE, &options, &progress, &mut |_| {
+        delivered += 1;
+        delivered < 3
+    })
+    .unwrap();
+    assert_eq!(delivered, 3);
+}
+
+#[test]
+fn fields_are_named_apart() {
+    let folder = folder(&[]);
+    for fields in [
+        Fields { text: "id".into(), ..Fields::default() },
+        Fields { time: Some("text".into()), ..Fields::default() },
+        Fields { id: String::new(), ..Fields::default() },
+    ] {
+        let options = ReadOptions { fields, ..ReadOptions::default() };
+        let error = read_share(&find(&folder, Format::Auto), Share::WHOLE, &options).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+    }
+}
+
+#[test]
+fn batches_are_sent_between_threads() {
+    fn sent<T: Send + 'static>() {}
+    sent::<Batch>();
+}

@@ -1,0 +1,104 @@
+//! A line of tab-separated columns, literal: no quoting, nothing trimmed.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::{Content, Document, Fields, Reason, time};
+use crate::error::{Error, Kind, Result};
+
+/// How much of a header an error shows.
+const SHOWN_BYTES: usize = 400;
+
+/// Which columns hold the fields, counted from 0. Of columns of the same name the first is meant.
+#[derive(Debug)]
+pub(super) struct Columns {
+    id: usize,
+    text: usize,
+    time: Option<usize>,
+    count: usize,
+}
+
+impl Columns {
+    /// Finds the fields in the header line of the file at `path`; `None` where it could not be read.
+    pub(super) fn find(header: Option<&[u8]>, fields: &Fields, path: &Path) -> Result<Columns> {
+        let bad = |what: &str| Error::new(Kind::BadData, what).at(path).line(1);
+        let header = header.ok_or_else(|| bad("the header line is longer than records may be"))?;
+        let names = || header.split(|&byte| byte == b'\t');
+        let column = |field: &str| {
+            names().position(|name| name == field.as_bytes()).ok_or_else(|| {
+                let shown = String::from_utf8_lossy(&header[..header.len().min(SHOWN_BYTES)]);
+                bad("the header line lacks a column")
+                    .expected(format_args!("{field:?}"))
+                    .found(format_args!("{shown:?}"))
+                    .help("name the columns (--id-field, --text-field, --time-field)")
+            })
+        };
+        Ok(Columns {
+            id: column(&fields.id)?,
+            text: column(&fields.text)?,
+            time: fields.time.as_deref().map(column).transpose()?,
+            count: names().count(),
+        })
+    }
+}
+
+/// A line under these columns.
+pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
+    let (mut id, mut text, mut when, mut count) = ("", "", "", 0);
+    for value in line.split('\t') {
+        match count {
+            _ if count == columns.id => id = value,
+            _ if count == columns.text => text = value,
+            _ if Some(count) == columns.time => when = value,
+            _ => {}
+        }
+        count += 1;
+    }
+    if count != columns.count {
+        return Err(format!("{count} columns where the header has {}", columns.count).into());
+    }
+    let time = time::seconds(when)?;
+    Ok(Document { id: Cow::Borrowed(id), time, content: Content::Text(Cow::Borrowed(text)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(header: &str) -> Result<Columns> {
+        let fields = Fields { time: Some("time".into()), ..Fields::default() };
+        Columns::find(Some(header.as_bytes()), &fields, Path::new("pages.tsv"))
+    }
+
+    #[test]
+    fn columns_are_literal() {
+        let columns = columns("text\tx\tid\ttime").unwrap();
+        let page = parse(" \"a\" \t\t7 \t12", &columns).unwrap();
+        assert_eq!((&*page.id, page.time), ("7 ", Some(12)));
+        assert_eq!(page.content, Content::Text(" \"a\" ".into()));
+        assert_eq!(parse("\t\t7\t", &columns).unwrap().time, None);
+        let reason = parse("\t\t7\t\r", &columns).unwrap_err().to_string();
+        assert_eq!(reason, r#"neither seconds nor an RFC 3339 time: "\r""#);
+    }
+
+    #[test]
+    fn a_line_has_as_many_columns_as_the_header() {
+        let columns = columns("id\ttext\ttime").unwrap();
+        let reason = |line| parse(line, &columns).unwrap_err().to_string();
+        assert_eq!(reason("7\ta\tb\t"), "4 columns where the header has 3");
+        assert_eq!(reason("7"), "1 columns where the header has 3");
+    }
+
+    #[test]
+    fn a_header_without_the_fields_is_refused() {
+        let error = columns("id\tbody\ttime\r").unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+        let message = error.to_string();
+        assert!(message.starts_with("pages.tsv:1: the header line lacks a column"), "{message}");
+        assert!(message.contains(r#"expected "text", found "id\tbody\ttime\r""#), "{message}");
+        assert!(columns("id\ttext\tt").unwrap_err().to_string().contains(r#"expected "time""#));
+        assert_eq!(columns("").unwrap_err().kind(), Kind::BadData);
+        let error = Columns::find(None, &Fields::default(), Path::new("x")).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+    }
+}
