@@ -1,5 +1,14 @@
 //! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
 
+pub mod recipe;
+pub mod simhash;
+pub mod sketcher;
+pub mod stamp;
+
+pub use recipe::Recipe;
+pub use sketcher::Sketcher;
+pub use stamp::Stamp;
+
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};

@@ -1,0 +1,298 @@
+//! Text to the form its features are taken from: compatibility forms, case, digits, white space.
+//!
+//! The parts work in that order, each on what the one before it left.
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+/// What is made alike before features are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normalise {
+    /// Unicode normalization form KC: full-width letters, ligatures and the like become plain.
+    pub nfkc: bool,
+    /// Upper and lower case.
+    pub case: Case,
+    /// Runs of the ASCII digits (with `nfkc`, full-width digits are ASCII by now).
+    pub digits: Digits,
+    /// Runs of characters with the Unicode property White_Space.
+    pub white_space: WhiteSpace,
+}
+
+/// What becomes of upper case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Case {
+    /// Each character becomes its Unicode lower-case mapping, whatever stands around it.
+    Fold,
+    /// Stays.
+    Keep,
+}
+
+/// What becomes of digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Digits {
+    /// Stay.
+    Keep,
+    /// Each run becomes one `0`, so that 9 and 10 are alike.
+    Zero,
+    /// Vanish.
+    Drop,
+}
+
+/// What becomes of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhiteSpace {
+    /// Each run becomes one space, and none at either end of the text.
+    Collapse,
+    /// Stays.
+    Keep,
+}
+
+impl Normalise {
+    /// Replaces what `out` holds by the normalised `text`.
+    pub fn apply(&self, text: &str, out: &mut String) {
+        out.clear();
+        let mut folded = Folded { parts: *self, out, in_digits: false };
+        let mut rest = text;
+        while !rest.is_empty() {
+            rest = folded.copy(rest);
+            rest = folded.convert(rest);
+        }
+        if self.white_space == WhiteSpace::Collapse && out.ends_with(' ') {
+            out.pop();
+        }
+    }
+
+    /// The length of the character that starts with `byte` if it stays as it is wherever it stands,
+    /// unless a combining mark follows it; 0 if that takes a closer look.
+    #[inline]
+    fn untouched(&self, byte: u8) -> usize {
+        match byte {
+            b'A'..=b'Z' => usize::from(self.case == Case::Keep),
+            b'0'..=b'9' => usize::from(self.digits == Digits::Keep),
+            b'!'..=b'~' => 1,
+            0xe4..=0xe9 => 3, // U+4000 to U+9FFF
+            _ => 0,
+        }
+    }
+}
+
+/// A text being written, its case, digits and white space folded as it grows.
+struct Folded<'a> {
+    parts: Normalise,
+    out: &'a mut String,
+    in_digits: bool,
+}
+
+impl Folded<'_> {
+    /// Copies what stays as it is at the start of `text`, and returns the rest.
+    fn copy<'t>(&mut self, text: &'t str) -> &'t str {
+        let bytes = text.as_bytes();
+        let (mut last, mut end) = (0, 0);
+        while let Some(&byte) = bytes.get(end) {
+            let length = match byte {
+                b' ' if end > 0 || self.takes_space() => usize::from(
+                    bytes.get(end + 1).is_some_and(|&next| self.parts.untouched(next) > 0),
+                ),
+                _ => self.parts.untouched(byte),
+            };
+            if length == 0 {
+                break;
+            }
+            last = end;
+            end += length;
+        }
+        if self.parts.nfkc && text[end..].chars().next().is_some_and(|next| !is_plain(next)) {
+            end = last;
+        }
+        self.in_digits &= end == 0;
+        self.out.push_str(&text[..end]);
+        &text[end..]
+    }
+
+    /// Converts the first character of `text`, with all that form KC may join to it, and returns
+    /// the rest.
+    fn convert<'t>(&mut self, text: &'t str) -> &'t str {
+        let mut chars = text.char_indices();
+        let Some((_, first)) = chars.next() else { return text };
+        if !self.parts.nfkc {
+            self.push(first);
+            return chars.as_str();
+        }
+        let end = chars.find(|&(_, c)| is_plain(c)).map_or(text.len(), |(at, _)| at);
+        let (joined, rest) = text.split_at(end);
+        match joined.len() == first.len_utf8() && is_plain(first) {
+            true => self.push(narrow(first)),
+            false => joined.nfkc().for_each(|c| self.push(c)),
+        }
+        rest
+    }
+
+    fn push(&mut self, c: char) {
+        if c.is_ascii_digit() {
+            return self.push_digit(c);
+        }
+        self.in_digits = false;
+        match c {
+            _ if c.is_whitespace() => self.push_white_space(c),
+            _ if self.parts.case == Case::Keep || is_caseless(c) => self.out.push(c),
+            _ if c.is_ascii() => self.out.push(c.to_ascii_lowercase()),
+            _ => self.out.extend(c.to_lowercase()),
+        }
+    }
+
+    fn push_digit(&mut self, digit: char) {
+        let again = std::mem::replace(&mut self.in_digits, true);
+        match self.parts.digits {
+            Digits::Keep => self.out.push(digit),
+            Digits::Zero if !again => self.out.push('0'),
+            Digits::Zero | Digits::Drop => {}
+        }
+    }
+
+    fn push_white_space(&mut self, c: char) {
+        match self.parts.white_space {
+            WhiteSpace::Keep => self.out.push(c),
+            WhiteSpace::Collapse if self.takes_space() => self.out.push(' '),
+            WhiteSpace::Collapse => {}
+        }
+    }
+
+    /// Whether a space would be the first of its run, with text before it.
+    fn takes_space(&self) -> bool {
+        !self.out.is_empty() && !self.out.ends_with(' ')
+    }
+}
+
+/// Whether form KC is [`narrow`] for this character, unless a combining mark follows it; a plain
+/// character never joins what stands before it.
+fn is_plain(c: char) -> bool {
+    c.is_ascii()
+        || matches!(c, '\u{3400}'..='\u{9fff}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}')
+        || matches!(c, '\u{ff01}'..='\u{ff5e}' | '\u{2013}'..='\u{2014}' | '\u{2018}'..='\u{201e}')
+}
+
+/// Whether `c` is of the scripts and punctuation of East Asia, which have no case.
+fn is_caseless(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{a63f}')
+}
+
+/// The ASCII character of a full-width one, the space of an ideographic space.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{3000}' => ' ',
+        '\u{ff01}'..='\u{ff5e}' => char::from((c as u32 - 0xff01) as u8 + b'!'),
+        _ => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NOTHING: Normalise = Normalise {
+        nfkc: false,
+        case: Case::Keep,
+        digits: Digits::Keep,
+        white_space: WhiteSpace::Keep,
+    };
+
+    const EVERYTHING: Normalise = Normalise {
+        nfkc: true,
+        case: Case::Fold,
+        digits: Digits::Drop,
+        white_space: WhiteSpace::Collapse,
+    };
+
+    fn apply(parts: Normalise, text: &str) -> String {
+        let mut out = String::from("left from before");
+        parts.apply(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn each_part_does_what_it_says_and_nothing_else() {
+        let text = " Ａ\u{fb01}É\u{3000}１２ 34\t5x ";
+        assert_eq!(apply(NOTHING, text), text);
+        let nfkc = Normalise { nfkc: true, ..NOTHING };
+        assert_eq!(apply(nfkc, text), " AfiÉ 12 34\t5x ");
+        let fold = Normalise { case: Case::Fold, ..NOTHING };
+        assert_eq!(apply(fold, text), " ａ\u{fb01}é\u{3000}１２ 34\t5x ");
+        let zero = Normalise { digits: Digits::Zero, ..NOTHING };
+        assert_eq!(apply(zero, text), " Ａ\u{fb01}É\u{3000}１２ 0\t0x ");
+        let drop = Normalise { digits: Digits::Drop, ..NOTHING };
+        assert_eq!(apply(drop, text), " Ａ\u{fb01}É\u{3000}１２ \tx ");
+        let collapse = Normalise { white_space: WhiteSpace::Collapse, ..NOTHING };
+        assert_eq!(apply(collapse, text), "Ａ\u{fb01}É １２ 34 5x");
+    }
+
+    #[test]
+    fn parts_work_in_their_order() {
+        assert_eq!(apply(EVERYTHING, "\u{212a} ９９\u{3000}Ｂ 7 "), "k b");
+        assert_eq!(apply(EVERYTHING, "ΣΑΣ ẞ İ"), "σασ ß i\u{307}");
+    }
+
+    /// Plain characters are what form KC says, and untouched ones what every part says.
+    #[test]
+    fn shortcuts_hold_for_every_character() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_plain(c)) {
+            assert!([c].into_iter().nfkc().eq([narrow(c)]), "{c:?}");
+            let joins = ['e', c].into_iter().nfkc().eq(['e', narrow(c)]);
+            assert!(joins, "{c:?} joins what stands before it");
+        }
+        for c in
+            ('\0'..=char::MAX).filter(|c| EVERYTHING.untouched(c.to_string().as_bytes()[0]) > 0)
+        {
+            let length = EVERYTHING.untouched(c.to_string().as_bytes()[0]);
+            assert!(length == c.len_utf8() && is_plain(c) && narrow(c) == c, "{c:?}");
+            assert!(c.to_lowercase().eq([c]) && !c.is_whitespace() && !c.is_ascii_digit(), "{c:?}");
+        }
+    }
+
+    /// The definition, part after part.
+    fn definition(parts: Normalise, text: &str) -> String {
+        let mut text = text.to_owned();
+        if parts.nfkc {
+            text = text.nfkc().collect();
+        }
+        if parts.case == Case::Fold {
+            text = text.chars().flat_map(char::to_lowercase).collect();
+        }
+        if parts.digits != Digits::Keep {
+            let digit = |c: char| c.is_ascii_digit();
+            let once = if parts.digits == Digits::Zero { "0" } else { "" };
+            let runs: Vec<&str> = text.split_inclusive(digit).collect();
+            let mut left = String::new();
+            for (at, run) in runs.iter().enumerate() {
+                let inside = at > 0 && runs[at - 1].ends_with(digit) && run.len() == 1;
+                left.push_str(run.trim_end_matches(digit));
+                left.push_str(if run.ends_with(digit) && !inside { once } else { "" });
+            }
+            text = left;
+        }
+        match parts.white_space {
+            WhiteSpace::Keep => text,
+            WhiteSpace::Collapse => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equals_its_definition(
+            text in "(\\PC|[a-zA-Z]|[ \t\n]|[0-9]|[a-eé\u{300}-\u{308}\u{1100}-\u{1112}\u{1161}-\u{1175}가Ａ-Ｚ０-９一-十，。…㍿\u{3000}]){0,40}",
+            nfkc: bool,
+            fold: bool,
+            digits in prop::sample::select(vec![Digits::Keep, Digits::Zero, Digits::Drop]),
+            collapse: bool,
+        ) {
+            let case = if fold { Case::Fold } else { Case::Keep };
+            let white_space = if collapse { WhiteSpace::Collapse } else { WhiteSpace::Keep };
+            let parts = Normalise { nfkc, case, digits, white_space };
+            prop_assert_eq!(apply(parts, &text), definition(parts, &text));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Text to shingles: overlapping runs of characters, or of words.
+
+use crate::features::words::is_han;
+
+/// Calls `shingle` with each run of `length` characters of `text` that holds a letter or digit.
+///
+/// A text of fewer characters is one shingle, under the same condition.
+pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t str)) {
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    let mut start = starts.next().unwrap_or(0);
+    let mut speaks_until = 0;
+    for (read, (at, c)) in text.char_indices().enumerate() {
+        let end = at + c.len_utf8();
+        if is_han(c) || c.is_alphanumeric() {
+            speaks_until = end;
+        }
+        let full = read + 1 >= length || end == text.len();
+        if full && speaks_until > start {
+            shingle(&text[start..end]);
+        }
+        if read + 1 >= length {
+            start = starts.next().unwrap_or(end);
+        }
+    }
+}
+
+/// The last few words of a text, joined by spaces.
+#[derive(Clone, Debug)]
+pub struct WordWindow {
+    length: usize,
+    words: usize,
+    joined: String,
+}
+
+impl WordWindow {
+    /// A window of `length` words, empty.
+    pub fn new(length: usize) -> WordWindow {
+        WordWindow { length, words: 0, joined: String::new() }
+    }
+
+    /// Takes the next word (which holds no space) and returns the shingle it completes.
+    pub fn push(&mut self, word: &str) -> Option<&str> {
+        match self.words == self.length {
+            true => self.drop_first(),
+            false => self.words += 1,
+        }
+        if !self.joined.is_empty() {
+            self.joined.push(' ');
+        }
+        self.joined.push_str(word);
+        (self.words == self.length).then_some(&self.joined)
+    }
+
+    /// At the end of a text: all of its words, if they were too few for one shingle.
+    pub fn rest(&self) -> Option<&str> {
+        (0 < self.words && self.words < self.length).then_some(&self.joined)
+    }
+
+    /// Makes the window empty.
+    pub fn clear(&mut self) {
+        self.words = 0;
+        self.joined.clear();
+    }
+
+    fn drop_first(&mut self) {
+        let end = self.joined.find(' ').map_or(self.joined.len(), |at| at + 1);
+        self.joined.drain(..end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of_characters(text: &str, length: usize) -> Vec<&str> {
+        let mut shingles = Vec::new();
+        characters(text, length, |shingle| shingles.push(shingle));
+        shingles
+    }
+
+    fn of_words(words: &[String], length: usize) -> Vec<String> {
+        let mut window = WordWindow::new(length);
+        let mut shingles = Vec::new();
+        for word in words {
+            shingles.extend(window.push(word).map(str::to_owned));
+        }
+        shingles.extend(window.rest().map(str::to_owned));
+        shingles
+    }
+
+    #[test]
+    fn short_texts_are_one_shingle_and_punctuation_is_none() {
+        assert_eq!(of_characters("中文ab", 3), ["中文a", "文ab"]);
+        assert_eq!(of_characters("中a", 3), ["中a"]);
+        assert_eq!(of_characters("a -- b", 2), ["a ", " b"]);
+        assert_eq!(of_characters("", 3), [""; 0]);
+        assert_eq!(of_characters("-- 。。 !", 3), [""; 0]);
+        assert_eq!(of_words(&["a".into()], 2), ["a"]);
+        assert_eq!(of_words(&[], 2), [""; 0]);
+    }
+
+    #[test]
+    fn a_cleared_window_remembers_nothing() {
+        let mut window = WordWindow::new(2);
+        assert_eq!(window.push("a"), None);
+        window.clear();
+        assert_eq!(window.push("b"), None);
+        assert_eq!(window.push("c"), Some("b c"));
+    }
+
+    proptest! {
+        #[test]
+        fn shingles_equal_their_definition(text in "[ab中 ，.]{0,12}", length in 1..6usize) {
+            let chars: Vec<char> = text.chars().collect();
+            let windows: Vec<String> = chars
+                .windows(length.min(chars.len()).max(1))
+                .filter(|window| window.iter().any(|c| c.is_alphanumeric()))
+                .map(|window| window.iter().collect())
+                .collect();
+            prop_assert_eq!(of_characters(&text, length), windows);
+        }
+
+        #[test]
+        fn word_shingles_equal_their_definition(words in prop::collection::vec("[a-c]{1,3}", 0..9), length in 1..6usize) {
+            let windows: Vec<String> =
+                words.windows(length.min(words.len()).max(1)).map(|window| window.join(" ")).collect();
+            prop_assert_eq!(of_words(&words, length), windows);
+        }
+    }
+}

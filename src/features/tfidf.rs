@@ -1,0 +1,102 @@
+//! Words to their inverse document frequency, by the table that comes with jieba.
+//!
+//! The table cannot be read as a whole, only asked for the keywords of a text: the weight of the
+//! one keyword of a text of one word is that word's idf, or the median of the table for a word it
+//! does not hold. Answers are remembered, so a word is asked for once.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
+
+use crate::features::ONE;
+
+/// How many words are remembered, and up to what length in bytes.
+const REMEMBERED: usize = 1 << 20;
+const REMEMBERED_BYTES: usize = 64;
+
+/// A word no table holds.
+const UNKNOWN: &str = "-";
+
+/// The idf of words; each worker has its own, over the one table.
+#[derive(Debug)]
+pub struct Idf {
+    known: HashMap<Box<str>, i64>,
+    /// Knows the word being asked for and nothing else, so that it is never cut.
+    asker: Jieba,
+    median: i64,
+}
+
+impl Default for Idf {
+    fn default() -> Idf {
+        Idf::new()
+    }
+}
+
+impl Idf {
+    /// The table of jieba, which is loaded once a process and shared.
+    pub fn new() -> Idf {
+        let mut idf = Idf { known: HashMap::new(), asker: Jieba::empty(), median: 0 };
+        idf.median = idf.ask(UNKNOWN);
+        idf
+    }
+
+    /// The idf of `word`, in fixed point.
+    pub fn of(&mut self, word: &str) -> i64 {
+        if let Some(&idf) = self.known.get(word) {
+            return idf;
+        }
+        let idf = self.ask(word);
+        if word.len() <= REMEMBERED_BYTES {
+            if self.known.len() == REMEMBERED {
+                self.known.clear();
+            }
+            self.known.insert(word.into(), idf);
+        }
+        idf
+    }
+
+    fn ask(&mut self, word: &str) -> i64 {
+        self.asker.clear();
+        self.asker.add_word(word, Some(1), None);
+        let keywords = table().extract_keywords(&self.asker, word, 1, Vec::new());
+        match keywords.first() {
+            Some(keyword) if keyword.keyword == word => {
+                (keyword.weight * ONE as f64).round() as i64
+            }
+            _ => self.median,
+        }
+    }
+}
+
+/// The table, asked for words of any length and for stop words too.
+fn table() -> &'static TfIdf {
+    static TABLE: OnceLock<TfIdf> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = TfIdf::default();
+        *table.config_mut() = KeywordExtractConfig::builder()
+            .min_keyword_length(0)
+            .set_stop_words(Default::default())
+            .build();
+        table
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::fixed;
+
+    #[test]
+    fn known_words_have_the_idf_of_the_table_and_others_its_median() {
+        let mut idf = Idf::new();
+        for _ in 0..2 {
+            assert_eq!(idf.of("劳动防护"), fixed(13.900677652).unwrap());
+            assert_eq!(idf.of("岗上"), fixed(11.5027823792).unwrap());
+            for unknown in ["xyzzy", "the", "naïve", "it's", "привет", "3.14", &"长".repeat(99)]
+            {
+                assert_eq!(idf.of(unknown), fixed(11.9547675029).unwrap(), "{unknown}");
+            }
+        }
+    }
+}

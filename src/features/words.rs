@@ -1,0 +1,222 @@
+//! Text to words, Chinese and everything else mixed, in one pass.
+//!
+//! A text is a sequence of runs: of Han, of separators (white space and CJK punctuation), and of
+//! anything else. A run of Han is cut by jieba; a run of anything else falls into the words of
+//! Unicode Standard Annex #29, which hold at least one letter or digit. Separators and other
+//! punctuation are no words. (Han without a break is cut at every 64 KiB.)
+
+use std::sync::{Arc, OnceLock};
+
+use jieba_rs::Jieba;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// What cuts Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
+/// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
+pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
+
+/// The most bytes of Han that are cut at once.
+const LONGEST_PIECE: usize = 1 << 16;
+
+/// Cuts texts into words.
+#[derive(Clone, Debug)]
+pub struct Words {
+    jieba: Arc<Jieba>,
+    hmm: bool,
+}
+
+impl Words {
+    /// Words by jieba's own dictionary, which is loaded once a process (a fifth of a second) and
+    /// shared. With `hmm`, its hidden Markov model joins characters the dictionary does not.
+    pub fn new(hmm: bool) -> Words {
+        static JIEBA: OnceLock<Arc<Jieba>> = OnceLock::new();
+        Words { jieba: JIEBA.get_or_init(|| Arc::new(Jieba::new())).clone(), hmm }
+    }
+
+    /// Calls `word` with each word of `text`, in order, as a slice of it.
+    pub fn each<'t>(&self, text: &'t str, mut word: impl FnMut(&'t str)) {
+        each_run(text, |class, run| match class {
+            Class::Separator => {}
+            Class::Han => each_piece(run, |piece| {
+                self.jieba.cut(piece, self.hmm).iter().for_each(|token| word(token.word));
+            }),
+            Class::Other => each_unicode_word(run, &mut word),
+        });
+    }
+}
+
+/// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
+/// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
+pub fn is_han(c: char) -> bool {
+    matches!(c, '\u{4e00}'..='\u{9fff}')
+        || matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        || matches!(c, '々' | '〇')
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Han,
+    Separator,
+    Other,
+}
+
+impl Class {
+    #[inline]
+    fn of(c: char) -> Class {
+        match c {
+            '\u{21}'..='\u{7e}' => Class::Other,
+            _ if is_han(c) => Class::Han,
+            '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' => Class::Separator,
+            _ if c.is_whitespace() => Class::Separator,
+            _ => Class::Other,
+        }
+    }
+}
+
+/// Calls `run` with each longest run of one class.
+fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
+    let (mut start, mut class) = (0, Class::Separator);
+    for (at, c) in text.char_indices() {
+        let next = Class::of(c);
+        if next != class {
+            run(class, &text[start..at]);
+            (start, class) = (at, next);
+        }
+    }
+    run(class, &text[start..]);
+}
+
+/// Calls `piece` with pieces of `run` of a bounded length, since jieba takes 30 bytes of memory and
+/// more for each byte of a run. No sentence is as long as that.
+fn each_piece<'t>(mut run: &'t str, mut piece: impl FnMut(&'t str)) {
+    while !run.is_empty() {
+        let (first, rest) = run.split_at(run.floor_char_boundary(LONGEST_PIECE));
+        piece(first);
+        run = rest;
+    }
+}
+
+/// The Unicode words of `run`. Most runs are one ASCII word within punctuation, and need no tables.
+fn each_unicode_word<'t>(run: &'t str, word: &mut impl FnMut(&'t str)) {
+    let inner = run.trim_matches(|c: char| c.is_ascii_punctuation() && c != '_');
+    match inner.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        true if inner.is_empty() => {}
+        true => word(inner),
+        false => run.unicode_words().for_each(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        Words::new(true).each(text, |word| words.push(word));
+        words
+    }
+
+    #[test]
+    fn chinese_and_english_mix() {
+        assert_eq!(
+            words("小明在ACM会议上说：“it's 3.14%, isn’t it?” 我来到北京清华大学。"),
+            [
+                "小明",
+                "在",
+                "ACM",
+                "会议",
+                "上",
+                "说",
+                "it's",
+                "3.14",
+                "isn’t",
+                "it",
+                "我",
+                "来到",
+                "北京",
+                "清华大学"
+            ]
+        );
+        assert_eq!(words("二〇二一年，人々"), ["二", "〇", "二", "一年", "人", "々"]);
+        assert_eq!(words("привет, мир! naïve_x"), ["привет", "мир", "naïve_x"]);
+    }
+
+    #[test]
+    fn punctuation_and_white_space_are_no_words() {
+        for nothing in
+            ["", " \t\u{3000}\n", "。，、！？《》", "...!?—…", "☃ ✓ →", "\u{301}\u{200d}"]
+        {
+            assert_eq!(words(nothing), [""; 0], "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn han_covers_every_block_of_ideographs() {
+        let ideographs = [
+            ('\u{3400}', '\u{4dbf}'),
+            ('\u{4e00}', '\u{9fff}'),
+            ('\u{f900}', '\u{fad9}'),
+            ('\u{20000}', '\u{2a6df}'),
+            ('\u{2a700}', '\u{2ebe0}'),
+            ('\u{2ebf0}', '\u{2ee5d}'),
+            ('\u{2f800}', '\u{2fa1d}'),
+            ('\u{30000}', '\u{33479}'),
+        ];
+        assert!(ideographs.iter().all(|&(first, last)| is_han(first) && is_han(last)));
+        for other in ['a', '1', 'é', 'ひ', 'カ', '한', '。', '，', 'ー', '\u{4dc0}', '㍿', '😀']
+        {
+            assert!(!is_han(other), "{other}");
+        }
+        assert_eq!(words("𠮷野家").concat(), "𠮷野家");
+        assert_eq!(words("\u{30edd}\u{30edd}麵"), ["\u{30edd}", "\u{30edd}", "麵"]);
+    }
+
+    #[test]
+    fn a_run_without_end_is_cut_in_pieces() {
+        let endless = "清华大学".repeat(LONGEST_PIECE / 6);
+        let words = words(&endless);
+        assert_eq!(words.concat(), endless);
+        assert!(words.iter().filter(|&&word| word == "清华大学").count() + 2 >= LONGEST_PIECE / 6);
+    }
+
+    #[test]
+    fn the_dictionary_named_is_the_one_compiled_in() {
+        let lock = include_str!("../../Cargo.lock");
+        let package =
+            lock.split("[[package]]").find(|text| text.contains("name = \"jieba-rs\"")).unwrap();
+        for part in DICTIONARY.split(' ') {
+            assert!(package.contains(part), "{part} is not in {package}");
+        }
+    }
+
+    /// The definition, run by run and by whole libraries.
+    fn definition(text: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let same = |c: &char| Class::of(*c) == Class::of(first);
+            let end = rest.chars().take_while(same).map(char::len_utf8).sum();
+            match Class::of(first) {
+                Class::Han => words
+                    .extend(Words::new(true).jieba.cut(&rest[..end], true).iter().map(|t| t.word)),
+                Class::Other => words.extend(rest[..end].unicode_words()),
+                Class::Separator => {}
+            }
+            rest = &rest[end..];
+        }
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn words_equal_their_definition(text in "([ -~]|[ab'._,:0-9]|[a-z]{1,9} |[一-龥]{1,9}|[，。“”’—\u{301}é]|\\PC){0,30}") {
+            prop_assert_eq!(words(&text), definition(&text));
+        }
+
+        /// Cutting ASCII at white space first changes nothing.
+        #[test]
+        fn ascii_words_are_unicode_words(text in "([ -~]|[ab'._,:;0-9 ]){0,40}") {
+            prop_assert_eq!(words(&text), text.unicode_words().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A stamp: what a recipe comes to, in one line, written beside every fingerprint it made.
+//!
+//! It is a JSON object with its keys in order: the parts of the recipe, and, where the recipe uses
+//! them, the dictionary, the idf table, the versions of Unicode and the number of the algorithm.
+//! The name of a recipe is no part of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Kind, Result};
+use crate::features::words::DICTIONARY;
+use crate::fingerprint::Width;
+use crate::fingerprint::recipe::{Features, Recipe, Text, Weights};
+
+/// Raised by hand with every change of what a recipe makes that no other part shows.
+const ALGORITHM: u32 = 1;
+
+/// What made a fingerprint. Fingerprints can be compared exactly when their stamps are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Stamp {
+    text: String,
+    width: Width,
+}
+
+impl Stamp {
+    /// The stamp of `recipe`.
+    pub(super) fn of(recipe: &Recipe) -> Stamp {
+        let Ok(Value::Object(mut parts)) = serde_json::to_value(recipe) else {
+            unreachable!("a recipe is an object");
+        };
+        let mut part = |name: &str, value: Value| drop(parts.insert(name.to_owned(), value));
+        if *recipe.features() != Features::External {
+            part("algorithm", json!(ALGORITHM));
+        }
+        if let Some((text, words)) = text_and_words(recipe.features()) {
+            part("unicode", unicode(text, words));
+            if words {
+                part("dictionary", json!(DICTIONARY));
+            }
+            if text.weights == Weights::TfIdf {
+                part("idf", json!(DICTIONARY));
+            }
+        }
+        Stamp { text: canonical(parts), width: recipe.width() }
+    }
+
+    /// The stamp that `text` holds.
+    ///
+    /// Fails with [`Kind::BadData`] if it is not an object with a width. Parts that this version
+    /// does not know are kept: the stamp is then equal to none of its own.
+    pub fn parse(text: &str) -> Result<Stamp> {
+        let bad = || {
+            let start: String = text.chars().take(80).collect();
+            Error::new(Kind::BadData, "the stamp of a recipe cannot be read").found(start)
+        };
+        let parts: Map<String, Value> = serde_json::from_str(text).map_err(|_| bad())?;
+        let width = parts.get("width").and_then(|bits| Width::deserialize(bits).ok());
+        let width = width.ok_or_else(|| bad().expected("a width of 64 or 128"))?;
+        Ok(Stamp { text: canonical(parts), width })
+    }
+
+    /// How wide the fingerprints are.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
+    /// The stamp as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// How the recipe takes a text, and whether it cuts it into words.
+fn text_and_words(features: &Features) -> Option<(&Text, bool)> {
+    match features {
+        Features::Words { text, .. } | Features::WordShingles { text, .. } => Some((text, true)),
+        Features::CharacterShingles { text, .. } => Some((text, false)),
+        Features::Given { .. } | Features::External => None,
+    }
+}
+
+/// The versions of the Unicode tables in use. Lower case is left out: it comes with the compiler,
+/// and a later version differs in letters newly encoded only.
+fn unicode(text: &Text, words: bool) -> Value {
+    let mut versions = Map::new();
+    if text.normalise.nfkc {
+        let (major, minor, patch) = unicode_normalization::UNICODE_VERSION;
+        versions.insert("normalization".to_owned(), json!(format!("{major}.{minor}.{patch}")));
+    }
+    if words {
+        let (major, minor, patch) = unicode_segmentation::UNICODE_VERSION;
+        versions.insert("segmentation".to_owned(), json!(format!("{major}.{minor}.{patch}")));
+    }
+    Value::Object(versions)
+}
+
+/// One line of JSON, all keys in order.
+fn canonical(parts: Map<String, Value>) -> String {
+    let mut parts = Value::Object(parts);
+    parts.sort_all_objects();
+    parts.to_string()
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl TryFrom<String> for Stamp {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Stamp> {
+        Stamp::parse(&text)
+    }
+}
+
+impl From<Stamp> for String {
+    fn from(stamp: Stamp) -> String {
+        stamp.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(name: &str) -> Stamp {
+        Recipe::named(name, None).unwrap().stamp()
+    }
+
+    /// Stores hold these lines: a change makes every one of them incomparable.
+    #[test]
+    fn stamps_stay_as_they_are() {
+        let words = concat!(
+            r#"{"algorithm":1,"dictionary":"jieba-rs 0.11.0 0a3a7d02ea31e6fc","features":"words","#,
+            r#""hash":"xxh3","hmm":true,"normalise":{"case":"fold","digits":"keep","nfkc":true,"#,
+            r#""white_space":"collapse"},"scheme":"simhash","ties":"clear","#,
+            r#""unicode":{"normalization":"18.0.0","segmentation":"17.0.0"},"#,
+            r#""weights":"tf","width":64}"#
+        );
+        assert_eq!(stamp("words-1").to_string(), words);
+        assert_eq!(stamp("external-64").as_str(), r#"{"features":"external","width":64}"#);
+        assert_eq!(stamp("external-128").as_str(), r#"{"features":"external","width":128}"#);
+    }
+
+    #[test]
+    fn a_stamp_reads_back_whatever_its_order_and_keeps_what_is_unknown() {
+        for name in Recipe::names() {
+            let stamp = stamp(name);
+            assert_eq!(Stamp::parse(stamp.as_str()), Ok(stamp.clone()));
+            let json = serde_json::to_string(&stamp).unwrap();
+            assert_eq!(serde_json::from_str::<Stamp>(&json).unwrap(), stamp);
+        }
+        let shuffled = Stamp::parse(r#" {"width": 64, "features": "external"}"#).unwrap();
+        assert_eq!(shuffled, stamp("external-64"));
+        let later = Stamp::parse(r#"{"features":"external","later":1,"width":64}"#).unwrap();
+        assert_ne!(later, stamp("external-64"));
+        assert!(later.as_str().contains("later"));
+    }
+
+    #[test]
+    fn what_is_no_stamp_is_refused() {
+        let deep = "[".repeat(1 << 20);
+        for text in ["", "[]", "{}", r#"{"width":65}"#, r#"{"width":"64"}"#, "\0", &deep] {
+            let error = Stamp::parse(text).unwrap_err();
+            assert_eq!(error.kind(), Kind::BadData);
+            assert!(error.to_string().len() < 300);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_recipe_is_no_part_of_its_stamp_and_every_other_part_is() {
+        let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+        let renamed = Recipe::from_toml(&format!("name = \"mine\"\n{text}")).unwrap();
+        assert_eq!(renamed.stamp(), stamp("words"));
+        let changes = [
+            ("\"tf\"", "\"tf-idf\""),
+            ("\"tf\"", "\"uniform\""),
+            ("\"clear\"", "\"set\""),
+            ("64", "128"),
+            ("hmm = true", "hmm = false"),
+            ("nfkc = true", "nfkc = false"),
+            ("\"fold\"", "\"keep\""),
+            ("digits = \"keep\"", "digits = \"zero\""),
+            ("\"collapse\"", "\"keep\""),
+        ];
+        for (from, to) in changes {
+            let changed = Recipe::from_toml(&text.replacen(from, to, 1)).unwrap();
+            assert_ne!(changed.stamp(), stamp("words"), "{from} to {to}");
+        }
+    }
+}
