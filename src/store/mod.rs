@@ -1,1 +1,59 @@
-//! Existing fingerprints at rest.
+//! The fingerprints at rest: segments, and the store that is a list of them.
+//!
+//! A **segment** is one immutable file of sorted fingerprints and of what belongs to them. It is
+//! written in one pass and appears at its path whole or not at all ([`SegmentWriter`]); it is read
+//! by key range ([`Segment::scan`]) or, beside the fingerprints, by row ([`Segment::ids`] and its
+//! kin). Row `i` of every column describes the same document, and rows stand in the order of
+//! (fingerprint, id as bytes). So a batch is a segment, a day of the store is a segment, and a probe
+//! that meets row `i` of either knows where its id is without having read one.
+//!
+//! Columns are cut into **blocks**, the unit of coding and of checksumming. A fingerprint block
+//! takes some 33.5 bits a fingerprint at eight billion of them, where 32.55 is the least there can
+//! be, and decodes at memory speed (see `elias_fano`). A directory at the end tells
+//! where each block is, how many bytes it takes, what they hash to (XXH3-64) and with which
+//! fingerprint it starts; a scan of a range therefore reads the blocks of that range and no others.
+//!
+//! A **store** ([`Store`]) is a folder of segments, one a day, and of manifests, one a version. Every
+//! version stays readable under its number ([`Store::at`]), so that a day can be joined, today and in
+//! any rerun, with exactly what was held before it ([`Version::before`]). [`chunks`] cuts the key
+//! space of a version over all of its segments at once; a chunk is the unit of work of a probe.
+//!
+//! Whatever is read is checked before it is used, and every length is bounded before anything is
+//! allocated by it: damage ends in an error that names the file and the byte.
+//!
+//! FORMAT.md beside this file has the bytes. For trials, [`generate()`] writes segments of any size.
+
+use crate::error::{Error, Kind};
+
+mod day;
+mod digest;
+mod draw;
+mod folder;
+mod generate;
+mod intake;
+mod manifest;
+mod only;
+mod segment;
+mod strays;
+mod version;
+
+pub use day::Day;
+pub use digest::Digest;
+pub use draw::{Draw, MAX_DRAW};
+pub use folder::{Added, Store};
+pub use generate::{Planted, Random, generate, plant};
+pub use intake::{Arrival, take_in};
+pub use manifest::Entry;
+pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
+pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+pub use segment::{EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times};
+pub use version::{CHUNK_BYTES, Version, chunks};
+
+/// Damage, with what to do about it.
+fn damaged(what: &str) -> Error {
+    Error::new(Kind::BadData, what)
+        .help("the file is damaged: make it again, or take it from a copy")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The day that pages were crawled on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+
+/// A day of the calendar, written strictly `YYYY-MM-DD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Day {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Day {
+    /// The day of that date, if there is one.
+    pub fn of(year: u16, month: u8, day: u8) -> Option<Day> {
+        let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+        let days = match month {
+            2 if leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        let real = year <= 9999 && (1..=12).contains(&month) && (1..=days).contains(&day);
+        real.then_some(Day { year, month, day })
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+impl FromStr for Day {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Day> {
+        let part = |range| text.get(range).and_then(|digits: &str| digits.parse::<u16>().ok());
+        let day = || Day::of(part(0..4)?, part(5..7)? as u8, part(8..10)? as u8);
+        // What does not read back as it was written had a sign, a blank or another divider.
+        day().filter(|day| day.to_string() == text).ok_or_else(|| {
+            Error::new(Kind::Usage, "not a day")
+                .expected("a date of the calendar as YYYY-MM-DD")
+                .found(format_args!("`{text}`"))
+        })
+    }
+}
+
+impl TryFrom<String> for Day {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Day> {
+        text.parse()
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> String {
+        day.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_dates_in_one_notation_are_days() {
+        for text in ["2026-11-21", "2024-02-29", "2000-02-29", "0000-01-01", "9999-12-31"] {
+            assert_eq!(text.parse::<Day>().unwrap().to_string(), text);
+        }
+        for text in [
+            "2026-02-29",
+            "1900-02-29",
+            "2026-13-01",
+            "2026-00-10",
+            "2026-04-31",
+            "2026-01-00",
+            "2026-1-1",
+            "26-01-01",
+            "2026/01/01",
+            "2026-01-01 ",
+            "+026-01-01",
+            "2026-01-+1",
+            "",
+            "２０２６-01-01",
+        ] {
+            assert_eq!(text.parse::<Day>().unwrap_err().kind(), Kind::Usage, "{text}");
+        }
+        assert!("2026-11-09".parse::<Day>().unwrap() < "2026-11-10".parse::<Day>().unwrap());
+    }
+}

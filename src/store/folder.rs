@@ -1,0 +1,317 @@
+//! The store: a folder of segments, and manifests that say which of them each version holds.
+//!
+//! ```text
+//! CURRENT              the newest version: its number and the checksum of its manifest
+//! LOCK                 held by whoever changes the store
+//! manifests/000001.json, 000002.json, ...          one for each version; none is ever changed
+//! segments/2026-11-21-<digest>.seg, ...            immutable too
+//! ```
+//!
+//! A change writes what is new under names of its own, syncs it, and then replaces `CURRENT`: before
+//! that rename the store is the old version, after it the new one, whenever the power fails.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, Error, Kind, Result};
+
+use super::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use super::manifest::{Entry, Manifest};
+use super::only::IdList;
+use super::segment::Segment;
+use super::version::Version;
+use crate::output::{Lock, NewFile, parent_of, sync_folder, write_whole};
+
+const CURRENT: &str = "CURRENT";
+pub(super) const LOCK: &str = "LOCK";
+pub(super) const MANIFESTS: &str = "manifests";
+pub(super) const SEGMENTS: &str = "segments";
+
+/// A store of fingerprints.
+#[derive(Clone, Debug)]
+pub struct Store {
+    path: PathBuf,
+}
+
+/// What became of a segment that was to be added.
+#[derive(Clone, Debug)]
+pub enum Added {
+    /// It is part of the store from this version on.
+    New(Version),
+    /// The store held it already, in this version.
+    Already(Version),
+}
+
+/// A segment that may enter the store, the ids it is cut down to, and the version before it.
+struct Prospect {
+    current: Manifest,
+    segment: Segment,
+    only: Option<IdList>,
+}
+
+impl Store {
+    /// Makes `path` an empty store, unless it is a store already, and says whether it was made.
+    ///
+    /// # Errors
+    /// A folder that holds anything else is [`Kind::Exists`].
+    pub fn init(path: impl AsRef<Path>) -> Result<(Store, bool)> {
+        let store = Store { path: path.as_ref().to_path_buf() };
+        fs::create_dir_all(&store.path).at(&store.path)?;
+        if store.path.join(CURRENT).exists() {
+            return Ok((store, false));
+        }
+        store.refuse_strangers()?;
+        for part in [MANIFESTS, SEGMENTS] {
+            fs::create_dir_all(store.path.join(part)).at(&store.path)?;
+        }
+        let _lock = store.lock()?;
+        store.commit(Manifest::empty())?;
+        sync_folder(parent_of(&store.path))?;
+        Ok((store, true))
+    }
+
+    /// Opens the store at `path`.
+    ///
+    /// # Errors
+    /// A folder that is no store is [`Kind::Missing`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Store> {
+        let store = Store { path: path.as_ref().to_path_buf() };
+        match store.path.join(CURRENT).exists() {
+            true => Ok(store),
+            false => Err(Error::new(Kind::Missing, "there is no store here")
+                .at(&store.path)
+                .help("make one with `dupsieve store init`")),
+        }
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The version of that number; without one, the newest.
+    ///
+    /// # Errors
+    /// A version there never was is [`Kind::Missing`], damage [`Kind::BadData`].
+    pub fn at(&self, number: Option<u64>) -> Result<Version> {
+        let manifest = match number {
+            Some(number) => self.manifest(number)?,
+            None => self.current()?,
+        };
+        Ok(Version::new(&self.path.join(SEGMENTS), manifest))
+    }
+
+    /// Adds the segment at `segment` under `day`, whole or cut down to the ids that stand, one a
+    /// line, in the file `only`. The same day with the same contents changes nothing.
+    ///
+    /// # Errors
+    /// A day that holds other contents, and a segment of another recipe than the store's, are
+    /// [`Kind::Exists`]; damage, and an id the segment does not hold, [`Kind::BadData`]; a store that
+    /// another run is changing [`Kind::Temporary`].
+    pub fn add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Added> {
+        let _lock = self.lock()?;
+        let Some(Prospect { current, segment, only }) = self.prospect(segment, day, only)? else {
+            return self.at(None).map(Added::Already);
+        };
+        self.sweep(&current)?;
+        let digest = only.as_ref().map(IdList::digest);
+        let file = file_name(day, segment.digest(), digest);
+        let held = self.take_in(&segment, only.as_ref(), &file)?;
+        let entry = Entry {
+            day,
+            file,
+            digest: held.digest(),
+            rows: held.rows(),
+            empties: held.empties(),
+            bytes: held.bytes(),
+            added_in: current.version + 1,
+            source: segment.digest(),
+            only: digest,
+        };
+        self.commit(current.with(&held, entry)).map(Added::New)
+    }
+
+    /// Whether [`Store::add`] would change anything; fails where that would, as far as can be told
+    /// without writing.
+    pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
+        self.prospect(segment, day, only).map(|prospect| prospect.is_some())
+    }
+
+    /// Makes a new version with the contents of version `to`.
+    ///
+    /// # Errors
+    /// As [`Store::at`], and as [`Store::add`] for a store that another run is changing.
+    pub fn rollback(&self, to: u64) -> Result<Version> {
+        let _lock = self.lock()?;
+        let mut manifest = self.manifest(to)?;
+        manifest.version = self.current()?.version + 1;
+        self.commit(manifest)
+    }
+
+    /// Reads every segment of the newest version and checks all of it against the manifest.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub fn verify(&self) -> Result<Version> {
+        let version = self.at(None)?;
+        for entry in version.entries() {
+            version.open(entry)?.verify()?;
+        }
+        Ok(version)
+    }
+
+    /// What an addition is made of, all of it checked; none if the store holds it already.
+    fn prospect(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Option<Prospect>> {
+        let current = self.current()?;
+        let segment = Segment::open(segment)?;
+        let only = only.map(IdList::read).transpose()?;
+        if let Some(entry) = current.entry(day) {
+            self.expect_same(entry, segment.digest(), only.as_ref().map(IdList::digest))?;
+            return Ok(None);
+        }
+        self.expect_recipe(&current, &segment)?;
+        segment.verify()?;
+        Ok(Some(Prospect { current, segment, only }))
+    }
+
+    /// Keeps other runs from changing the store until it is dropped.
+    fn lock(&self) -> Result<Lock> {
+        Lock::take(&self.path.join(LOCK))
+    }
+
+    /// Makes `manifest` the newest version.
+    fn commit(&self, manifest: Manifest) -> Result<Version> {
+        let checksum = manifest.write(&self.manifest_path(manifest.version))?;
+        let line = current_line(manifest.version, checksum);
+        write_whole(&self.path.join(CURRENT), line.as_bytes())?;
+        Ok(Version::new(&self.path.join(SEGMENTS), manifest))
+    }
+
+    /// The newest version, which is the one that `CURRENT` tells of.
+    fn current(&self) -> Result<Manifest> {
+        let (number, told) = self.newest()?;
+        let path = self.manifest_path(number);
+        let (manifest, found) = Manifest::read(&path, number)?;
+        match found == told {
+            true => Ok(manifest),
+            false => Err(damaged("not the manifest that CURRENT tells of")
+                .at(path)
+                .expected(format_args!("{told:016x}"))
+                .found(format_args!("{found:016x}"))),
+        }
+    }
+
+    /// The newest version's number and the checksum of its manifest.
+    fn newest(&self) -> Result<(u64, u64)> {
+        let path = self.path.join(CURRENT);
+        let bytes = fs::read(&path).at(&path)?;
+        let line = String::from_utf8_lossy(&bytes);
+        let told = line.trim_end().split_once(' ').and_then(|(number, checksum)| {
+            Some((number.parse().ok()?, u64::from_str_radix(checksum, 16).ok()?))
+        });
+        told.filter(|&(number, checksum)| line == current_line(number, checksum)).ok_or_else(|| {
+            let error = damaged("this does not name a version").at(&path);
+            error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
+        })
+    }
+
+    pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
+        let (newest, _) = self.newest()?;
+        match (1..=newest).contains(&number) {
+            true => Ok(Manifest::read(&self.manifest_path(number), number)?.0),
+            false => Err(Error::new(Kind::Missing, "the store has no such version")
+                .at(&self.path)
+                .expected(format_args!("1 to {newest}"))
+                .found(number)),
+        }
+    }
+
+    fn manifest_path(&self, number: u64) -> PathBuf {
+        self.path.join(MANIFESTS).join(format!("{number:06}.json"))
+    }
+
+    /// Fails unless `entry` was made from the same segment and the same ids.
+    fn expect_same(&self, entry: &Entry, source: Digest, only: Option<Digest>) -> Result<()> {
+        if (entry.source, entry.only) == (source, only) {
+            return Ok(());
+        }
+        let show = |source: Digest, only: Option<Digest>| match only {
+            Some(only) => format!("{source} only {only}"),
+            None => format!("{source} whole"),
+        };
+        Err(Error::new(Kind::Exists, format!("the store holds {} with other contents", entry.day))
+            .at(&self.path)
+            .expected(show(entry.source, entry.only))
+            .found(show(source, only))
+            .help("to replace a day, roll back to the version before it and add it again"))
+    }
+
+    /// Fails unless `segment` is of the store's recipe and width.
+    fn expect_recipe(&self, current: &Manifest, segment: &Segment) -> Result<()> {
+        let (stamp, width) = match (&current.stamp, current.width()) {
+            (Some(stamp), Some(width)) => (stamp.as_str(), width),
+            _ => return Ok(()),
+        };
+        if (stamp, width) == (segment.stamp(), segment.width()) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Exists, "the store holds fingerprints of another recipe")
+            .at(&self.path)
+            .expected(format_args!("{} bits by {stamp}", width.bits()))
+            .found(format_args!("{} bits by {}", segment.width().bits(), segment.stamp()))
+            .help("fingerprint the batch by the store's recipe, or add it to another store"))
+    }
+
+    /// Brings a verified segment into the store as `file`, linked where that is possible.
+    fn take_in(&self, segment: &Segment, only: Option<&IdList>, file: &str) -> Result<Segment> {
+        let path = self.path.join(SEGMENTS).join(file);
+        if let Some(ids) = only {
+            return ids.write(segment, &path);
+        }
+        // The file of a version that was rolled back serves again.
+        match Segment::open(&path) {
+            Ok(held) if held.digest() == segment.digest() && held.verify().is_ok() => {
+                return Ok(held);
+            }
+            _ => {}
+        }
+        match fs::hard_link(segment.path(), &path) {
+            Ok(()) => {
+                File::open(&path).and_then(|file| file.sync_all()).at(&path)?;
+                sync_folder(parent_of(&path))?;
+            }
+            Err(_) => copy(segment.path(), &path)?,
+        }
+        let held = Segment::open(&path)?;
+        match held.digest() == segment.digest() {
+            true => Ok(held),
+            false => {
+                Err(Error::new(Kind::Temporary, "the segment was replaced while it was added")
+                    .at(segment.path()))
+            }
+        }
+    }
+}
+
+/// What `CURRENT` holds.
+fn current_line(number: u64, checksum: u64) -> String {
+    format!("{number:06} {checksum:016x}\n")
+}
+
+/// The name of the file that holds `source`, cut down to `only`, under `day`.
+fn file_name(day: Day, source: Digest, only: Option<Digest>) -> String {
+    match only {
+        Some(only) => format!("{day}-{source}-{only}.seg"),
+        None => format!("{day}-{source}.seg"),
+    }
+}
+
+/// Copies a file, whole or not at all.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let mut copy = NewFile::beside(to)?;
+    let mut from = File::open(from).at(from)?;
+    std::io::copy(&mut from, &mut copy).at(to)?;
+    copy.publish()
+}

@@ -1,0 +1,122 @@
+//! What a version of the store holds: JSON for people, and a last line with its checksum.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::Width;
+
+use super::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use super::segment::Segment;
+use crate::output::write_whole;
+
+/// The version of the manifest's format.
+const FORMAT: u32 = 1;
+
+/// What the last line starts with; the XXH3-64 of all lines before it follows.
+const CHECKSUM: &str = "xxh3-64 ";
+
+/// One version of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    format: u32,
+    pub(crate) version: u64,
+    /// The recipe and the width of all its segments; none while it is empty.
+    pub(crate) stamp: Option<String>,
+    pub(crate) width: Option<u32>,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// One segment of a version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The day under which its pages stand.
+    pub day: Day,
+    /// Its name in the store's `segments` folder.
+    pub file: String,
+    /// The digest of its contents.
+    pub digest: Digest,
+    /// Its fingerprints.
+    pub rows: u64,
+    /// Its documents without a fingerprint.
+    pub empties: u64,
+    /// The size of its file.
+    pub bytes: u64,
+    /// The version that it was first part of.
+    pub added_in: u64,
+    /// The digest of the segment that was given.
+    pub source: Digest,
+    /// The digest of the ids it was cut down to, if it was.
+    pub only: Option<Digest>,
+}
+
+impl Manifest {
+    /// The first version of every store: nothing.
+    pub(crate) fn empty() -> Manifest {
+        Manifest { format: FORMAT, version: 1, stamp: None, width: None, entries: Vec::new() }
+    }
+
+    /// The next version, with one segment more.
+    pub(crate) fn with(&self, segment: &Segment, entry: Entry) -> Manifest {
+        let mut next = self.clone();
+        next.version += 1;
+        next.stamp = Some(segment.stamp().to_owned());
+        next.width = Some(segment.width().bits());
+        next.entries.push(entry);
+        next.entries.sort_by_key(|entry| entry.day);
+        next
+    }
+
+    /// The entry of `day`.
+    pub(crate) fn entry(&self, day: Day) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.day == day)
+    }
+
+    /// The width of all fingerprints, unless there are none.
+    pub(crate) fn width(&self) -> Option<Width> {
+        self.width.and_then(Width::of_bits)
+    }
+
+    /// Writes the manifest to `path` and returns the checksum of the file.
+    pub(crate) fn write(&self, path: &Path) -> Result<u64> {
+        let json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
+        let lines = json + "\n";
+        let whole = format!("{lines}{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
+        write_whole(path, whole.as_bytes())?;
+        Ok(xxh3_64(whole.as_bytes()))
+    }
+
+    /// Reads version `version` from `path`; also returns the checksum of the file.
+    pub(crate) fn read(path: &Path, version: u64) -> Result<(Manifest, u64)> {
+        let whole = String::from_utf8(fs::read(path).at(path)?)
+            .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;
+        let last = whole.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
+        let (lines, last) = whole.split_at(last);
+        let told = format!("{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
+        if last != told {
+            let error = damaged("the checksum of the manifest is wrong").at(path);
+            return Err(error.expected(told.trim_end()).found(last.trim_end()));
+        }
+        let manifest: Manifest = serde_json::from_str(lines)
+            .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
+        match manifest.format == FORMAT && manifest.version == version && manifest.is_sound() {
+            true => Ok((manifest, xxh3_64(whole.as_bytes()))),
+            false => Err(Error::new(Kind::BadData, "this manifest is not the one it should be")
+                .at(path)
+                .expected(format_args!("format {FORMAT}, version {version}"))
+                .found(format_args!("format {}, version {}", manifest.format, manifest.version))),
+        }
+    }
+
+    /// Each day once, in order, and a recipe and a width where there is a segment.
+    fn is_sound(&self) -> bool {
+        let ordered = self.entries.is_sorted_by(|a, b| a.day < b.day);
+        let told = self.stamp.is_some() && self.width().is_some();
+        ordered && (self.entries.is_empty() || told)
+    }
+}

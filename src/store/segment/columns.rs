@@ -1,0 +1,195 @@
+//! Columns on their way into a segment: each gathers rows into blocks and writes a block when it is
+//! full.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::error::{At, Result};
+use crate::fingerprint::Fingerprint;
+use crate::output::parent_of;
+
+use super::block::{self, BLOCK_ROWS, Codec, bytes_of};
+use super::directory::{Coding, Column, Head, write_entry};
+use super::packed::{Packer, write_planes};
+
+/// The bytes that are gathered before a write.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// The blocks of one column, written one after another.
+pub(crate) struct BlockWriter<W: Write> {
+    pub(crate) out: BufWriter<W>,
+    path: PathBuf,
+    pub(crate) entries: Vec<u8>,
+    bytes: u64,
+}
+
+impl<W: Write> BlockWriter<W> {
+    /// Writes to `out`; failures name `path`.
+    pub(crate) fn new(out: W, path: &Path) -> BlockWriter<W> {
+        let out = BufWriter::with_capacity(BUFFER_BYTES, out);
+        BlockWriter { out, path: path.to_path_buf(), entries: Vec::new(), bytes: 0 }
+    }
+
+    fn put(&mut self, block: &[u8], first: &[u8]) -> Result<()> {
+        write_entry(block, first, &mut self.entries);
+        self.bytes += block.len() as u64;
+        self.out.write_all(block).at(&self.path)
+    }
+
+    fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
+        Head { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
+    }
+}
+
+/// A column beside the fingerprints, in a nameless file until the segment is finished.
+type Spool = BlockWriter<File>;
+
+impl Spool {
+    fn beside(path: &Path) -> Result<Spool> {
+        let file = tempfile::tempfile_in(parent_of(path)).at(path)?;
+        Ok(BlockWriter::new(file, path))
+    }
+
+    /// Appends all blocks to `segment`.
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<()> {
+        self.out.flush().at(&self.path)?;
+        let mut file = self.out.get_ref();
+        file.rewind().at(&self.path)?;
+        let copied = std::io::copy(&mut file.take(self.bytes), segment).at(&self.path)?;
+        assert_eq!(copied, self.bytes, "a nameless file keeps what was written");
+        Ok(())
+    }
+}
+
+/// The fingerprints, straight into the segment.
+pub(crate) struct FingerprintColumn<F, W: Write> {
+    pub(crate) blocks: BlockWriter<W>,
+    gathered: Vec<F>,
+    block: Vec<u8>,
+    pub(crate) rows: u64,
+}
+
+impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
+    pub(crate) fn new(out: W, path: &Path) -> FingerprintColumn<F, W> {
+        let gathered = Vec::with_capacity(BLOCK_ROWS);
+        let blocks = BlockWriter::new(out, path);
+        FingerprintColumn { blocks, gathered, block: Vec::new(), rows: 0 }
+    }
+
+    pub(crate) fn push(&mut self, fingerprint: F) -> Result<()> {
+        self.gathered.push(fingerprint);
+        self.rows += 1;
+        if self.gathered.len() == BLOCK_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Some(first) = self.gathered.first() else { return Ok(()) };
+        block::encode(Codec::default(), &self.gathered, &mut self.block);
+        self.blocks.put(&self.block, &first.to_u128().to_le_bytes()[..bytes_of::<F>()])?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    /// Writes the last block.
+    pub(crate) fn finish(&mut self) -> Result<Head> {
+        self.flush()?;
+        Ok(self.blocks.head(Column::Fingerprints, Coding::Blocks, self.rows))
+    }
+}
+
+/// A column whose blocks are packed: text or integers.
+pub(crate) struct PackedColumn<C> {
+    column: Column,
+    spool: Spool,
+    packer: Packer,
+    rows: u64,
+    gathered: C,
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+/// The rows that a packed column gathers for its next block.
+pub(crate) trait Gather: Default {
+    const CODING: Coding;
+    /// Appends the plain form of what was gathered, and forgets it.
+    fn drain_into(&mut self, plain: &mut Vec<u8>);
+}
+
+impl<C: Gather> PackedColumn<C> {
+    /// An empty column of the segment at `path`.
+    pub(crate) fn beside(path: &Path, column: Column) -> Result<PackedColumn<C>> {
+        Ok(PackedColumn {
+            column,
+            spool: Spool::beside(path)?,
+            packer: Packer::new().at(path)?,
+            rows: 0,
+            gathered: C::default(),
+            plain: Vec::new(),
+            packed: Vec::new(),
+        })
+    }
+
+    fn row_added(&mut self) -> Result<()> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(C::CODING.block_rows()) { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.plain.clear();
+        self.gathered.drain_into(&mut self.plain);
+        self.packer.pack(&self.plain, &mut self.packed).at(&self.spool.path)?;
+        self.spool.put(&self.packed, &[])
+    }
+
+    /// Writes the last block, then all of them to the end of `segment`.
+    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+        if !self.rows.is_multiple_of(C::CODING.block_rows()) {
+            self.flush()?;
+        }
+        self.spool.append_to(segment)?;
+        Ok((self.spool.head(self.column, C::CODING, self.rows), &self.spool.entries))
+    }
+}
+
+/// Ids, each followed by a line feed.
+#[derive(Default)]
+pub(crate) struct Lines(Vec<u8>);
+
+impl Gather for Lines {
+    const CODING: Coding = Coding::Text;
+
+    fn drain_into(&mut self, plain: &mut Vec<u8>) {
+        plain.append(&mut self.0);
+    }
+}
+
+impl PackedColumn<Lines> {
+    pub(crate) fn push(&mut self, id: &str) -> Result<()> {
+        self.gathered.0.extend(id.as_bytes());
+        self.gathered.0.push(b'\n');
+        self.row_added()
+    }
+}
+
+/// Integers of 64 bits.
+#[derive(Default)]
+pub(crate) struct Integers(Vec<u64>);
+
+impl Gather for Integers {
+    const CODING: Coding = Coding::Integers;
+
+    fn drain_into(&mut self, plain: &mut Vec<u8>) {
+        write_planes(&self.0, plain);
+        self.0.clear();
+    }
+}
+
+impl PackedColumn<Integers> {
+    pub(crate) fn push(&mut self, integer: u64) -> Result<()> {
+        self.gathered.0.push(integer);
+        self.row_added()
+    }
+}

@@ -1,0 +1,250 @@
+//! What a segment holds and where: its columns, and the blocks of each.
+//!
+//! Everything in a segment follows on what stands before it, without a gap, so lengths are all that
+//! is stored and places are their sums. FORMAT.md has the bytes.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::error::Result;
+use crate::fingerprint::Width;
+use crate::store::damaged;
+
+use super::block::{self, BLOCK_ROWS};
+use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
+
+/// The bytes that tell one column.
+pub(crate) const COLUMN_BYTES: usize = 40;
+
+/// What a column holds. Row `i` of every column but `Empties` describes the same document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Column {
+    /// The fingerprints, ascending.
+    Fingerprints = 1,
+    /// The ids.
+    Ids = 2,
+    /// Lengths of the texts, in UTF-8 bytes.
+    Lengths = 3,
+    /// Times, in seconds since 1970.
+    Times = 4,
+    /// The ids of documents that have no fingerprint, ascending. (5 is reserved for days.)
+    Empties = 6,
+}
+
+/// How the blocks of a column are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Fingerprint blocks, each with a codec of its own.
+    Blocks = 1,
+    /// Lines of text, packed by zstd.
+    Text = 2,
+    /// 64-bit integers by byte planes, packed by zstd.
+    Integers = 3,
+    /// No blocks: the decimal number of the row.
+    RowNumber = 4,
+    /// No blocks: the row's fingerprint, as padded hex.
+    Hex = 5,
+}
+
+impl Column {
+    const ALL: [Column; 5] =
+        [Column::Fingerprints, Column::Ids, Column::Lengths, Column::Times, Column::Empties];
+
+    fn takes(self, coding: Coding) -> bool {
+        match self {
+            Column::Fingerprints => coding == Coding::Blocks,
+            Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
+            Column::Lengths | Column::Times => coding == Coding::Integers,
+            Column::Empties => coding == Coding::Text,
+        }
+    }
+}
+
+impl Coding {
+    const ALL: [Coding; 5] =
+        [Coding::Blocks, Coding::Text, Coding::Integers, Coding::RowNumber, Coding::Hex];
+
+    /// Rows in every block but the last; 0 where there are no blocks.
+    pub(crate) fn block_rows(self) -> u64 {
+        match self {
+            Coding::Blocks => BLOCK_ROWS as u64,
+            Coding::Text => TEXT_ROWS as u64,
+            Coding::Integers => INTEGER_ROWS as u64,
+            Coding::RowNumber | Coding::Hex => 0,
+        }
+    }
+
+    /// Bytes of a block's directory entry.
+    fn entry_bytes(self, width: Width) -> u64 {
+        match self {
+            Coding::Blocks => 12 + u64::from(width.bits() / 8),
+            _ => 12,
+        }
+    }
+
+    /// The most bytes that a block of `rows` rows may take.
+    fn most_bytes(self, rows: u64, width: Width) -> u64 {
+        match self {
+            Coding::Blocks => block::most_bytes(rows, width),
+            _ => MAX_PACKED_BYTES as u64,
+        }
+    }
+}
+
+/// One column as the directory tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) column: Column,
+    pub(crate) coding: Coding,
+    pub(crate) rows: u64,
+    /// Bytes of all its blocks.
+    pub(crate) bytes: u64,
+    /// XXH3-128 of its entries.
+    pub(crate) entries: u128,
+}
+
+impl Head {
+    /// The number of its blocks.
+    pub(crate) fn blocks(&self) -> u64 {
+        match self.coding.block_rows() {
+            0 => 0,
+            rows => self.rows.div_ceil(rows),
+        }
+    }
+
+    /// The bytes of its entries.
+    pub(crate) fn entries_bytes(&self, width: Width) -> Option<u64> {
+        self.blocks().checked_mul(self.coding.entry_bytes(width))
+    }
+
+    /// The rows of block `index`.
+    pub(crate) fn rows_of(&self, index: u64) -> u64 {
+        let before = index * self.coding.block_rows();
+        self.coding.block_rows().min(self.rows - before)
+    }
+
+    /// Appends the 40 bytes that tell this column.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend([self.column as u8, self.coding as u8, 0, 0]);
+        out.extend((self.coding.block_rows() as u32).to_le_bytes());
+        out.extend(self.rows.to_le_bytes());
+        out.extend(self.bytes.to_le_bytes());
+        out.extend(self.entries.to_le_bytes());
+    }
+
+    /// Reads the 40 bytes that tell a column.
+    fn read(bytes: &[u8; COLUMN_BYTES]) -> Result<Head> {
+        let column = Column::ALL.into_iter().find(|column| *column as u8 == bytes[0]);
+        let coding = Coding::ALL.into_iter().find(|coding| *coding as u8 == bytes[1]);
+        let (Some(column), Some(coding)) = (column, coding) else {
+            return Err(damaged("the segment has an unknown column")
+                .found(format_args!("column {}, coding {}", bytes[0], bytes[1]))
+                .help("read it with the version of dupsieve that wrote it"));
+        };
+        let head = Head {
+            column,
+            coding,
+            rows: u64_at(bytes, 8),
+            bytes: u64_at(bytes, 16),
+            entries: u128::from_le_bytes(bytes[24..40].try_into().expect("16 bytes")),
+        };
+        let block_rows = u64::from(u32_at(bytes, 4));
+        if !column.takes(coding) || block_rows != coding.block_rows() || bytes[2..4] != [0; 2] {
+            return Err(
+                damaged("a column is not told as it should be").found(format_args!("{head:?}"))
+            );
+        }
+        Ok(head)
+    }
+}
+
+/// Reads the table of columns: fingerprints first, each once and in order, rows alike.
+pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<Head>> {
+    let (columns, rest) = table.as_chunks::<COLUMN_BYTES>();
+    let heads = columns.iter().map(Head::read).collect::<Result<Vec<Head>>>()?;
+    let rows = heads.first().map_or(0, |head| head.rows);
+    let alike = heads.iter().all(|head| head.rows == rows || head.column == Column::Empties);
+    let ordered = heads.is_sorted_by(|a, b| a.column < b.column);
+    let has = |column| heads.iter().any(|head| head.column == column);
+    match rest.is_empty() && alike && ordered && has(Column::Fingerprints) && has(Column::Ids) {
+        true => Ok(heads),
+        false => {
+            Err(damaged("the columns do not belong together").found(format_args!("{heads:?}")))
+        }
+    }
+}
+
+/// One block: where it is, and what its bytes must hash to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u32,
+    pub(crate) checksum: u64,
+}
+
+impl Block {
+    /// The bytes of the file that the block takes.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.offset..self.offset + u64::from(self.bytes)
+    }
+}
+
+/// The blocks of one column, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    pub(crate) all: Vec<Block>,
+    /// The first fingerprint of each; empty for other columns.
+    pub(crate) firsts: Vec<u128>,
+}
+
+impl Blocks {
+    /// Reads the entries of `head`, whose first block stands at `offset`.
+    pub(crate) fn read(head: &Head, width: Width, offset: u64, entries: &[u8]) -> Result<Blocks> {
+        if xxh3_128(entries) != head.entries {
+            return Err(damaged("the checksum of a column's directory is wrong")
+                .expected(format_args!("{:032x}", head.entries))
+                .found(format_args!("{:032x}", xxh3_128(entries))));
+        }
+        let mut blocks = Blocks::default();
+        let mut offset = offset;
+        for entry in entries.chunks_exact(head.coding.entry_bytes(width) as usize) {
+            let index = blocks.all.len() as u64;
+            let block = Block { offset, bytes: u32_at(entry, 0), checksum: u64_at(entry, 4) };
+            if u64::from(block.bytes) > head.coding.most_bytes(head.rows_of(index), width) {
+                return Err(damaged("a block is longer than any can be").found(block.bytes));
+            }
+            offset = block.range().end;
+            blocks.all.push(block);
+            if head.coding == Coding::Blocks {
+                blocks.firsts.push(little_endian(&entry[12..]));
+            }
+        }
+        let bytes = blocks.all.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
+        match bytes == head.bytes && blocks.firsts.is_sorted() {
+            true => Ok(blocks),
+            false => Err(damaged("the blocks of a column do not follow one another")),
+        }
+    }
+}
+
+/// Appends a block's directory entry; `first` is its first fingerprint in bytes, or empty.
+pub(crate) fn write_entry(block: &[u8], first: &[u8], out: &mut Vec<u8>) {
+    out.extend((block.len() as u32).to_le_bytes());
+    out.extend(xxh3_64(block).to_le_bytes());
+    out.extend(first);
+}
+
+/// The `u32` at `at`.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    little_endian(&bytes[at..at + 4]) as u32
+}
+
+/// The `u64` at `at`.
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    little_endian(&bytes[at..at + 8]) as u64
+}
+
+fn little_endian(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}

@@ -1,0 +1,246 @@
+//! Looks up what stands beside a fingerprint, by row: ids, lengths, times.
+//!
+//! Each look-up keeps the last block it decoded, so ascending rows decode every block once.
+
+use std::fmt::Write;
+
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Width};
+use crate::store::damaged;
+
+use super::Segment;
+use super::block::{self, BLOCK_ROWS};
+use super::directory::Column;
+use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
+use super::writer::IdKind;
+
+/// Fingerprints by row, in 128 bits whatever their width.
+pub struct Fingerprints(Segment, Keys);
+
+impl Fingerprints {
+    pub(crate) fn new(segment: Segment) -> Fingerprints {
+        Fingerprints(segment, Keys::default())
+    }
+
+    /// The fingerprint of `row`, one of the segment's.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<u128> {
+        self.1.get(&self.0, row)
+    }
+}
+
+/// Ids by row.
+pub struct Ids {
+    segment: Segment,
+    kind: IdKind,
+    text: Text,
+    keys: Keys,
+    shown: String,
+}
+
+impl Ids {
+    pub(crate) fn new(segment: Segment) -> Ids {
+        let kind = segment.id_kind();
+        let text = Text::new(Column::Ids);
+        Ids { segment, kind, text, keys: Keys::default(), shown: String::new() }
+    }
+
+    /// The id of `row`, one of the segment's.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<&str> {
+        assert!(row < self.segment.rows(), "row {row} is not one of {:?}", self.segment);
+        self.shown.clear();
+        let shown = match self.kind {
+            IdKind::Text => return self.text.get(&self.segment, row),
+            IdKind::Numbers => write!(self.shown, "{row}"),
+            IdKind::None => {
+                let digits = self.segment.width().bits() as usize / 4;
+                write!(self.shown, "0x{:0digits$x}", self.keys.get(&self.segment, row)?)
+            }
+        };
+        shown.expect("a string takes what is written");
+        Ok(&self.shown)
+    }
+}
+
+/// Lengths of texts by row.
+pub struct Lengths(Segment, Integers);
+
+impl Lengths {
+    pub(crate) fn new(segment: Segment) -> Lengths {
+        Lengths(segment, Integers::new(Column::Lengths))
+    }
+
+    /// The length of the text of `row`, one of the segment's, in UTF-8 bytes.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<u64> {
+        self.1.get(&self.0, row)
+    }
+}
+
+/// Times by row.
+pub struct Times(Segment, Integers);
+
+impl Times {
+    pub(crate) fn new(segment: Segment) -> Times {
+        Times(segment, Integers::new(Column::Times))
+    }
+
+    /// The time of `row`, one of the segment's, in seconds since 1970, where it is known.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<Option<i64>> {
+        let time = self.1.get(&self.0, row)? as i64;
+        Ok((time != i64::MIN).then_some(time))
+    }
+}
+
+/// The ids of documents without a fingerprint, ascending.
+pub struct EmptyIds {
+    segment: Segment,
+    text: Text,
+    next: u64,
+}
+
+impl EmptyIds {
+    pub(crate) fn new(segment: Segment) -> EmptyIds {
+        EmptyIds { segment, text: Text::new(Column::Empties), next: 0 }
+    }
+}
+
+impl Iterator for EmptyIds {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        let row = self.next;
+        self.next += 1;
+        (row < self.segment.empties()).then(|| self.text.get(&self.segment, row).map(str::to_owned))
+    }
+}
+
+/// The last block of one column that was read.
+#[derive(Default)]
+struct Held {
+    index: Option<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Held {
+    /// Reads block `index` of `column` and has it decoded, unless it is held already.
+    fn turn_to(
+        &mut self,
+        segment: &Segment,
+        column: Column,
+        index: usize,
+        decode: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if self.index.take() != Some(index) {
+            let block = segment.blocks(column)?.all[index];
+            segment.read(block.range(), &mut self.bytes)?;
+            segment.check(&block, &self.bytes)?;
+            decode(&self.bytes).map_err(|error| error.at(segment.path()).offset(block.offset))?;
+        }
+        self.index = Some(index);
+        Ok(())
+    }
+}
+
+/// Rows of a text column.
+struct Text {
+    column: Column,
+    held: Held,
+    unpacker: Unpacker,
+    plain: String,
+    ends: Vec<usize>,
+}
+
+impl Text {
+    fn new(column: Column) -> Text {
+        let (held, unpacker) = (Held::default(), Unpacker::new());
+        Text { column, held, unpacker, plain: String::new(), ends: Vec::new() }
+    }
+
+    fn get(&mut self, segment: &Segment, row: u64) -> Result<&str> {
+        let (index, at) = place(row, TEXT_ROWS);
+        let Text { column, held, unpacker, plain, ends } = self;
+        held.turn_to(segment, *column, index, |packed| {
+            let mut bytes = std::mem::take(plain).into_bytes();
+            unpacker.unpack(packed, &mut bytes)?;
+            *plain = String::from_utf8(bytes).map_err(|_| damaged("an id is not UTF-8"))?;
+            lines(plain, segment.rows_in(*column, index), ends)
+        })?;
+        let start = if at == 0 { 0 } else { ends[at - 1] + 1 };
+        Ok(&plain[start..ends[at]])
+    }
+}
+
+/// Rows of an integer column.
+struct Integers {
+    column: Column,
+    held: Held,
+    unpacker: Unpacker,
+    plain: Vec<u8>,
+    decoded: Vec<u64>,
+}
+
+impl Integers {
+    fn new(column: Column) -> Integers {
+        let (held, unpacker) = (Held::default(), Unpacker::new());
+        Integers { column, held, unpacker, plain: Vec::new(), decoded: Vec::new() }
+    }
+
+    fn get(&mut self, segment: &Segment, row: u64) -> Result<u64> {
+        let (index, at) = place(row, INTEGER_ROWS);
+        let Integers { column, held, unpacker, plain, decoded } = self;
+        held.turn_to(segment, *column, index, |packed| {
+            unpacker.unpack(packed, plain)?;
+            read_planes(plain, segment.rows_in(*column, index), decoded)
+        })?;
+        Ok(decoded[at])
+    }
+}
+
+/// Fingerprints by row, of either width.
+#[derive(Default)]
+struct Keys {
+    held: Held,
+    decoded: Vec<u128>,
+}
+
+impl Keys {
+    fn get(&mut self, segment: &Segment, row: u64) -> Result<u128> {
+        let (index, at) = place(row, BLOCK_ROWS);
+        let Keys { held, decoded } = self;
+        held.turn_to(segment, Column::Fingerprints, index, |block| {
+            decoded.resize(segment.rows_in(Column::Fingerprints, index), 0);
+            let first = segment.fingerprint_blocks().firsts[index];
+            match segment.width() {
+                Width::W64 => decode_wide::<u64>(block, first, decoded),
+                Width::W128 => decode_wide::<u128>(block, first, decoded),
+            }
+        })?;
+        Ok(decoded[at])
+    }
+}
+
+fn decode_wide<F: Fingerprint>(block: &[u8], first: u128, wide: &mut [u128]) -> Result<()> {
+    let mut decoded = vec![F::default(); wide.len()];
+    block::decode(block, F::from_u128(first), &mut decoded)?;
+    for (wide, fingerprint) in wide.iter_mut().zip(decoded) {
+        *wide = fingerprint.to_u128();
+    }
+    Ok(())
+}
+
+/// The block that holds `row`, and the row's place in it.
+fn place(row: u64, block_rows: usize) -> (usize, usize) {
+    let block_rows = block_rows as u64;
+    ((row / block_rows) as usize, (row % block_rows) as usize)
+}

@@ -1,0 +1,285 @@
+//! One immutable file of sorted fingerprints and of what belongs to them.
+//!
+//! It is written by [`SegmentWriter`]. [`Segment`] opens it, checks what it says of itself, and hands
+//! out what reads its columns: [`Scan`] by key range, [`Ids`] and its kin by row.
+
+mod block;
+mod columns;
+mod directory;
+mod elias_fano;
+mod lookup;
+mod packed;
+mod scan;
+mod source;
+mod verify;
+mod writer;
+
+pub use block::{BLOCK_ROWS, Codec};
+pub use directory::{Coding, Column};
+pub use lookup::{EmptyIds, Fingerprints, Ids, Lengths, Times};
+pub use packed::{MAX_ID_BYTES, is_id};
+pub use scan::{KeyRange, Scan};
+pub use writer::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+
+use std::fmt;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::{Fingerprint, Width};
+
+use super::damaged;
+use super::digest::Digest;
+use directory::{Block, Blocks, Head, read_heads};
+use source::{Placed, Source, TRAILER_BYTES};
+use writer::{Metadata, content_digest};
+
+/// An open segment. It is read by position, so one can serve many threads; a clone is the same
+/// segment.
+#[derive(Clone)]
+pub struct Segment(Arc<Opened>);
+
+struct Opened {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    width: Width,
+    columns: Vec<Placed>,
+    metadata: Metadata,
+    digest: Digest,
+}
+
+/// What one column takes, for people to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnSize {
+    /// Which column.
+    pub column: Column,
+    /// How it is coded.
+    pub coding: Coding,
+    /// Its rows.
+    pub rows: u64,
+    /// The bytes of its blocks.
+    pub bytes: u64,
+}
+
+impl Segment {
+    /// Opens the segment at `path` and checks its header, its trailer, its directory and where all
+    /// its blocks stand. What the blocks hold is checked when they are read, or by
+    /// [`Segment::verify`].
+    ///
+    /// # Errors
+    /// A missing file is [`Kind::Missing`], anything but a whole segment of this version
+    /// [`Kind::BadData`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Segment> {
+        let path = path.as_ref();
+        let file = File::open(path).at(path)?;
+        let metadata = file.metadata().at(path)?;
+        if !metadata.is_file() {
+            return Err(Error::new(Kind::BadData, "this is not a segment")
+                .at(path)
+                .found("no file"));
+        }
+        let bytes = metadata.len();
+        let source = Source { path, file: &file };
+        let width = source.header(bytes)?;
+        let (table, metadata, digest) = source.ending(bytes)?;
+        let heads = read_heads(&source.read(table.clone())?)
+            .map_err(|error| error.at(path).offset(table.start))?;
+        let columns = source.place(heads, width, table.start)?;
+        let found = content_digest(width, &source.read(table)?, &metadata.stamp);
+        if found != digest {
+            return Err(damaged("the digest of the contents is wrong")
+                .at(path)
+                .offset(bytes - TRAILER_BYTES + 32)
+                .expected(digest)
+                .found(found));
+        }
+        let path = path.to_path_buf();
+        let opened = Opened { path, file, bytes, width, columns, metadata, digest };
+        let segment = Segment(Arc::new(opened));
+        segment.blocks(Column::Fingerprints)?;
+        Ok(segment)
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The size of the file.
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    /// The width of its fingerprints.
+    pub fn width(&self) -> Width {
+        self.0.width
+    }
+
+    /// The number of its fingerprints.
+    pub fn rows(&self) -> u64 {
+        self.rows_of(Column::Fingerprints)
+    }
+
+    /// The number of documents without a fingerprint.
+    pub fn empties(&self) -> u64 {
+        self.rows_of(Column::Empties)
+    }
+
+    /// The stamp of the recipe that made its fingerprints.
+    pub fn stamp(&self) -> &str {
+        &self.0.metadata.stamp
+    }
+
+    /// What became of the records it was made from.
+    pub fn counts(&self) -> Counts {
+        self.0.metadata.counts
+    }
+
+    /// What it was made from, in its maker's words.
+    pub fn identity(&self) -> &str {
+        &self.0.metadata.identity
+    }
+
+    /// The digest of its contents: equal for equal rows of the same recipe.
+    pub fn digest(&self) -> Digest {
+        self.0.digest
+    }
+
+    /// How its rows are named.
+    pub fn id_kind(&self) -> IdKind {
+        match self.column(Column::Ids).map(|placed| placed.head.coding) {
+            Some(Coding::RowNumber) => IdKind::Numbers,
+            Some(Coding::Hex) => IdKind::None,
+            _ => IdKind::Text,
+        }
+    }
+
+    /// Whether it keeps the lengths of the texts.
+    pub fn has_lengths(&self) -> bool {
+        self.column(Column::Lengths).is_some()
+    }
+
+    /// Whether it keeps times.
+    pub fn has_times(&self) -> bool {
+        self.column(Column::Times).is_some()
+    }
+
+    /// Its columns and their sizes.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnSize> {
+        self.0.columns.iter().map(|Placed { head, .. }| {
+            let Head { column, coding, rows, bytes, .. } = *head;
+            ColumnSize { column, coding, rows, bytes }
+        })
+    }
+
+    /// Reads the fingerprints of `range`, in order.
+    ///
+    /// # Panics
+    /// If `F` is not of the segment's width.
+    pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
+        assert_eq!(F::WIDTH, self.width(), "a segment is scanned at its own width");
+        Scan::new(self.clone(), range)
+    }
+
+    /// The first fingerprint and the bytes of each of its fingerprint blocks, in order.
+    pub fn cuts(&self) -> impl Iterator<Item = (u128, u64)> {
+        let blocks = self.fingerprint_blocks();
+        let bytes = blocks.all.iter().map(|block| u64::from(block.bytes));
+        blocks.firsts.iter().copied().zip(bytes)
+    }
+
+    /// Looks up fingerprints by row; to read many in order, [`Segment::scan`] them.
+    pub fn fingerprints(&self) -> Fingerprints {
+        Fingerprints::new(self.clone())
+    }
+
+    /// Looks up ids by row.
+    pub fn ids(&self) -> Ids {
+        Ids::new(self.clone())
+    }
+
+    /// Looks up lengths by row, where the segment has them.
+    pub fn lengths(&self) -> Option<Lengths> {
+        self.has_lengths().then(|| Lengths::new(self.clone()))
+    }
+
+    /// Looks up times by row, where the segment has them.
+    pub fn times(&self) -> Option<Times> {
+        self.has_times().then(|| Times::new(self.clone()))
+    }
+
+    /// The ids of the documents without a fingerprint, ascending.
+    pub fn empty_ids(&self) -> EmptyIds {
+        EmptyIds::new(self.clone())
+    }
+
+    /// The blocks of the fingerprint column, which are read when the segment is opened.
+    pub(crate) fn fingerprint_blocks(&self) -> &Blocks {
+        self.blocks(Column::Fingerprints).expect("an open segment has read its fingerprint blocks")
+    }
+
+    /// The rows in block `index` of `column`.
+    pub(crate) fn rows_in(&self, column: Column, index: usize) -> usize {
+        self.column(column).map_or(0, |placed| placed.head.rows_of(index as u64) as usize)
+    }
+
+    /// The blocks of `column`.
+    pub(crate) fn blocks(&self, column: Column) -> Result<&Blocks> {
+        let Some(placed) = self.column(column) else {
+            return Err(damaged("the segment lacks a column")
+                .at(self.path())
+                .expected(column_name(column)));
+        };
+        if let Some(blocks) = placed.blocks.get() {
+            return Ok(blocks);
+        }
+        let source = Source { path: &self.0.path, file: &self.0.file };
+        let entries = source.read(placed.entries.clone())?;
+        let blocks = Blocks::read(&placed.head, self.width(), placed.offset, &entries)
+            .map_err(|error| error.at(self.path()).offset(placed.entries.start))?;
+        Ok(placed.blocks.get_or_init(|| blocks))
+    }
+
+    /// Makes `bytes` those of the file in `range`.
+    pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        Source { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
+    }
+
+    /// Fails unless `bytes` are those that `block` was written with.
+    pub(crate) fn check(&self, block: &Block, bytes: &[u8]) -> Result<()> {
+        match xxh3_64(bytes) {
+            found if found == block.checksum => Ok(()),
+            found => Err(damaged("the checksum of a block is wrong")
+                .at(self.path())
+                .offset(block.offset)
+                .expected(format_args!("{:016x}", block.checksum))
+                .found(format_args!("{found:016x}"))),
+        }
+    }
+
+    fn column(&self, column: Column) -> Option<&Placed> {
+        self.0.columns.iter().find(|placed| placed.head.column == column)
+    }
+
+    fn rows_of(&self, column: Column) -> u64 {
+        self.column(column).map_or(0, |placed| placed.head.rows)
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Segment({}, {})", self.path().display(), self.digest())
+    }
+}
+
+fn column_name(column: Column) -> String {
+    format!("{column:?}").to_lowercase()
+}
+
+#[cfg(test)]
+pub(super) mod tests;

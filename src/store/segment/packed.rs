@@ -1,0 +1,157 @@
+//! The blocks of the columns beside the fingerprints: ids as lines, integers as byte planes, both
+//! packed by zstd.
+//!
+//! A packed block is the length of what it holds (4 bytes) and a zstd frame. The length is bounded
+//! before anything is allocated.
+
+use std::io;
+
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::error::{Error, Result};
+use crate::store::damaged;
+
+/// Ids in a block; the last one may hold fewer.
+pub(crate) const TEXT_ROWS: usize = 256;
+
+/// Integers in a block; the last one may hold fewer.
+pub(crate) const INTEGER_ROWS: usize = 4096;
+
+/// The longest id, in bytes.
+pub const MAX_ID_BYTES: usize = 1 << 16;
+
+/// The most bytes that a packed block holds.
+const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
+
+/// The most bytes that a packed block takes.
+pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYTES / 64;
+
+/// The zstd level of every packed block.
+const LEVEL: i32 = 3;
+
+/// Packs blocks.
+pub(crate) struct Packer(Compressor<'static>);
+
+impl Packer {
+    pub(crate) fn new() -> io::Result<Packer> {
+        Compressor::new(LEVEL).map(Packer)
+    }
+
+    /// Makes `packed` the packed form of `plain`.
+    pub(crate) fn pack(&mut self, plain: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
+        packed.clear();
+        packed.extend((plain.len() as u32).to_le_bytes());
+        let frame = self.0.compress(plain)?;
+        packed.extend(frame);
+        Ok(())
+    }
+}
+
+/// Unpacks blocks.
+pub(crate) struct Unpacker(Decompressor<'static>);
+
+impl Unpacker {
+    pub(crate) fn new() -> Unpacker {
+        Unpacker(Decompressor::default())
+    }
+
+    /// Makes `plain` what `packed` holds.
+    pub(crate) fn unpack(&mut self, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
+        let (length, frame) = packed.split_first_chunk().ok_or_else(|| bad("it has no length"))?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > MAX_UNPACKED_BYTES {
+            return Err(bad("it holds more than a block may").found(length));
+        }
+        plain.clear();
+        plain.reserve_exact(length);
+        match self.0.decompress_to_buffer(frame, plain) {
+            Ok(unpacked) if unpacked == length => Ok(()),
+            Ok(unpacked) => Err(bad("it is shorter than it says").expected(length).found(unpacked)),
+            Err(cause) => Err(bad(&cause.to_string())),
+        }
+    }
+}
+
+/// Whether `id` may stand in a segment: not empty, not too long, without tab, CR, LF and NUL.
+pub fn is_id(id: &str) -> bool {
+    let plain = |byte: &u8| !matches!(byte, b'\t' | b'\r' | b'\n' | 0);
+    (1..=MAX_ID_BYTES).contains(&id.len()) && id.as_bytes().iter().all(plain)
+}
+
+/// Makes `ends` the place of the line feed after each of the `rows` ids that `plain` holds.
+pub(crate) fn lines(plain: &str, rows: usize, ends: &mut Vec<usize>) -> Result<()> {
+    ends.clear();
+    ends.extend(memchr::memchr_iter(b'\n', plain.as_bytes()));
+    match ends.len() == rows && ends.last().map_or(0, |last| last + 1) == plain.len() {
+        true => Ok(()),
+        false => Err(bad("it holds too many or too few ids").expected(rows).found(ends.len())),
+    }
+}
+
+/// Appends `integers` as planes: the lowest byte of each, then the next byte of each, to the highest.
+pub(crate) fn write_planes(integers: &[u64], plain: &mut Vec<u8>) {
+    for byte in 0..8 {
+        plain.extend(integers.iter().map(|integer| integer.to_le_bytes()[byte]));
+    }
+}
+
+/// Makes `integers` the `rows` integers whose planes `plain` holds.
+pub(crate) fn read_planes(plain: &[u8], rows: usize, integers: &mut Vec<u64>) -> Result<()> {
+    if plain.len() != 8 * rows {
+        let (expected, found) = (8 * rows, plain.len());
+        return Err(bad("its length is wrong").expected(expected).found(found));
+    }
+    integers.clear();
+    integers.resize(rows, 0);
+    for (shift, plane) in (0..64).step_by(8).zip(plain.chunks_exact(rows.max(1))) {
+        for (integer, &byte) in integers.iter_mut().zip(plane) {
+            *integer |= u64::from(byte) << shift;
+        }
+    }
+    Ok(())
+}
+
+fn bad(what: &str) -> Error {
+    damaged(&format!("a packed block cannot be read: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn planes_come_back(integers in prop::collection::vec(any::<u64>(), 0..50)) {
+            let (mut plain, mut packed, mut back) = (Vec::new(), Vec::new(), Vec::new());
+            write_planes(&integers, &mut plain);
+            Packer::new().unwrap().pack(&plain, &mut packed).unwrap();
+            plain.clear();
+            Unpacker::new().unpack(&packed, &mut plain).unwrap();
+            read_planes(&plain, integers.len(), &mut back).unwrap();
+            prop_assert_eq!(back, integers);
+        }
+
+        #[test]
+        fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Unpacker::new().unpack(&bytes, &mut Vec::new());
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_unopened() {
+        let mut packed = u32::MAX.to_le_bytes().to_vec();
+        packed.extend(zstd::bulk::compress(&vec![0; 1 << 25], LEVEL).unwrap());
+        assert!(Unpacker::new().unpack(&packed, &mut Vec::new()).is_err());
+        packed[..4].copy_from_slice(&10u32.to_le_bytes());
+        assert!(Unpacker::new().unpack(&packed, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn ids_that_would_break_a_line_are_refused() {
+        assert!(is_id("a b"));
+        assert!(!is_id("") && !is_id("a\tb") && !is_id("a\nb") && !is_id("a\rb") && !is_id("\0"));
+        assert!(!is_id(&"x".repeat(MAX_ID_BYTES + 1)));
+    }
+}

@@ -1,0 +1,278 @@
+//! Segments answer to the plain rows they were written from, and to no others.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::{Kind, Result};
+use crate::fingerprint::Fingerprint;
+
+/// A document as a test holds it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::store) struct Document<F> {
+    fingerprint: F,
+    id: String,
+    length: u64,
+    time: Option<i64>,
+}
+
+impl<F: Fingerprint> Document<F> {
+    pub(in crate::store) fn new(fingerprint: F, id: impl ToString) -> Document<F> {
+        let id = id.to_string();
+        let length = id.len() as u64 * 1000;
+        let time = (!length.is_multiple_of(3)).then_some(1_700_000_000 + length as i64);
+        Document { fingerprint, id, length, time }
+    }
+
+    pub(in crate::store) fn row(&self) -> Row<'_, F> {
+        let Document { fingerprint, ref id, length, time } = *self;
+        Row { fingerprint, id, length, time }
+    }
+}
+
+fn options(ids: IdKind) -> SegmentOptions {
+    SegmentOptions { ids, lengths: true, times: true, stamp: "a recipe".into() }
+}
+
+/// Writes sorted documents.
+pub(in crate::store) fn write<F: Fingerprint>(
+    path: &Path,
+    options: SegmentOptions,
+    documents: &[Document<F>],
+    empties: &[&str],
+) -> Result<Segment> {
+    let mut writer = SegmentWriter::create(path, options)?;
+    for document in documents {
+        writer.push(&document.row())?;
+    }
+    for id in empties {
+        writer.push_empty(id)?;
+    }
+    let rows = documents.len() as u64;
+    writer.finish(Counts { read: rows, fingerprinted: rows, ..Counts::default() }, "a test")
+}
+
+/// All rows of a segment.
+pub(in crate::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
+    let (mut ids, mut scan) = (segment.ids(), segment.scan::<F>(KeyRange::all()));
+    let (mut lengths, mut times) = (segment.lengths(), segment.times());
+    let (mut run, mut documents) = (Vec::new(), Vec::new());
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, &fingerprint) in (first..).zip(&run) {
+            let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
+            let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
+            let id = ids.get(row)?.to_owned();
+            documents.push(Document { fingerprint, id, length, time });
+        }
+    }
+    Ok(documents)
+}
+
+/// A deterministic sequence of 64-bit numbers, by splitmix64.
+pub(in crate::store) fn numbers(seed: u64) -> impl Iterator<Item = u64> {
+    (1..).map(move |i: u64| {
+        let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    })
+}
+
+/// Sorted documents with the given fingerprints, ids in an order of their own.
+pub(in crate::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Document<F>> {
+    let ids = numbers(9).map(|number| format!("page-{:x}", number >> 20));
+    let mut all: Vec<Document<F>> =
+        fingerprints.iter().zip(ids).map(|(&f, id)| Document::new(f, id)).collect();
+    all.sort();
+    all
+}
+
+fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.seg");
+    let documents = documents(fingerprints);
+    let segment = write(&path, options(IdKind::Text), &documents, &["e", "f"]).unwrap();
+    segment.verify().unwrap();
+    assert_eq!(read::<F>(&segment).unwrap(), documents);
+    assert_eq!(segment.rows(), fingerprints.len() as u64);
+    let empties: Vec<String> = segment.empty_ids().map(Result::unwrap).collect();
+    assert_eq!(empties, ["e", "f"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left behind");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn rows_come_back(
+        random in prop::collection::vec(any::<u64>(), 0..600),
+        clustered in prop::collection::vec((any::<u128>(), 0u32..128), 0..600),
+    ) {
+        round_trip(&random);
+        round_trip(&random.iter().map(|&f| u128::from(f) << 50).collect::<Vec<u128>>());
+        round_trip(&clustered.iter().map(|&(f, shift)| f >> shift).collect::<Vec<u128>>());
+    }
+
+    #[test]
+    fn a_scan_of_a_range_gives_that_range(
+        few in prop::collection::vec(0u64..50, 1..6),
+        mut low in 0u64..60,
+        mut high in 0u64..60,
+    ) {
+        (low, high) = (low.min(high), low.max(high));
+        // Blocks of equal fingerprints, and blocks that several of them share.
+        let mut all: Vec<u64> = few.iter().flat_map(|&f| vec![f; 300 * f as usize]).collect();
+        all.sort_unstable();
+        let folder = tempfile::tempdir().unwrap();
+        let options = SegmentOptions { lengths: false, times: false, ..options(IdKind::Text) };
+        let segment = write(&folder.path().join("a"), options, &documents(&all), &[]).unwrap();
+        let (mut scan, mut run) = (segment.scan(KeyRange { low, high }), Vec::new());
+        let mut next = all.partition_point(|&f| f < low);
+        while let Some(row) = scan.next(&mut run).unwrap() {
+            prop_assert!(!run.is_empty() && row == next as u64);
+            prop_assert_eq!(&run, &all[next..next + run.len()]);
+            next += run.len();
+        }
+        prop_assert_eq!(next, all.partition_point(|&f| f <= high));
+    }
+}
+
+#[test]
+fn extremes_come_back() {
+    round_trip::<u64>(&[]);
+    round_trip::<u128>(&[]);
+    round_trip(&[0u64]);
+    round_trip(&[0, u64::MAX]);
+    round_trip(&[0, 0, u128::MAX, u128::MAX]);
+    round_trip(&[u64::MAX; BLOCK_ROWS + 1]);
+    round_trip(&numbers(1).take(2 * BLOCK_ROWS).collect::<Vec<u64>>());
+}
+
+#[test]
+fn ids_need_no_column() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let documents: Vec<_> = (0..70_000u64).map(|f| Document::new(f << 20, "")).collect();
+    for (kind, expected) in [(IdKind::Numbers, "69999"), (IdKind::None, "0x000000111")] {
+        let segment = write(&folder.path().join("a"), options(kind), &documents, &[])?;
+        segment.verify()?;
+        assert_eq!(segment.id_kind(), kind);
+        assert!(segment.ids().get(69_999)?.starts_with(expected));
+        assert_eq!(segment.columns().filter(|size| size.bytes > 0).count(), 3);
+    }
+    Ok(())
+}
+
+#[test]
+fn equal_rows_have_equal_digests() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = documents(&[1u64, 2, 3]);
+    let of = |documents: &[Document<u64>], stamp: &str, identity: &str| {
+        let options = SegmentOptions { stamp: stamp.into(), ..options(IdKind::Text) };
+        let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
+        documents.iter().try_for_each(|document| writer.push(&document.row()))?;
+        writer.finish(Counts::default(), identity).map(|segment| segment.digest())
+    };
+    let digest = of(&documents, "r", "one")?;
+    assert_eq!(of(&documents, "r", "two")?, digest);
+    assert_ne!(of(&documents, "s", "one")?, digest);
+    assert_ne!(of(&documents[1..], "r", "one")?, digest);
+    Ok(())
+}
+
+#[test]
+fn disorder_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |ids, rows: &[(u64, &str)], kind| {
+        let documents: Vec<_> = rows.iter().map(|&(f, id)| Document::new(f, id)).collect();
+        let error = write(&folder.path().join("a"), options(ids), &documents, &[]).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        error.to_string()
+    };
+    let shown = refused(IdKind::Text, &[(2, "a"), (1, "b")], Kind::Internal);
+    assert!(shown.contains("0x0000000000000002 `a`") && shown.contains("0x0000000000000001 `b`"));
+    refused(IdKind::Text, &[(1, "b"), (1, "a")], Kind::Internal);
+    refused(IdKind::Text, &[(1, "a"), (1, "a")], Kind::Internal);
+    refused(IdKind::Numbers, &[(1, ""), (1, "")], Kind::Internal);
+    refused(IdKind::None, &[(1, ""), (1, "")], Kind::Internal);
+    refused(IdKind::Text, &[(1, "a\tb")], Kind::BadData);
+    refused(IdKind::Text, &[(1, "")], Kind::BadData);
+    let empties = write::<u64>(&folder.path().join("a"), options(IdKind::Text), &[], &["b", "a"]);
+    assert_eq!(empties.unwrap_err().kind(), Kind::Internal);
+}
+
+/// Writes a new file of these bytes: writing over the old one would wait for the disk.
+pub(in crate::store) fn replace(path: &Path, bytes: &[u8]) {
+    let _ = fs::remove_file(path);
+    fs::write(path, bytes).unwrap();
+}
+
+/// What a reader makes of these bytes: all rows, or an error.
+fn take(path: &Path, bytes: &[u8]) -> Result<(Vec<Document<u64>>, Vec<String>)> {
+    replace(path, bytes);
+    let segment = Segment::open(path)?;
+    segment.verify()?;
+    Ok((read(&segment)?, segment.empty_ids().collect::<Result<_>>()?))
+}
+
+fn small_segment(folder: &Path) -> Vec<u8> {
+    let path = folder.join("whole");
+    let documents = documents(&numbers(3).take(300).collect::<Vec<u64>>());
+    write(&path, options(IdKind::Text), &documents, &["x", "y"]).unwrap();
+    fs::read(path).unwrap()
+}
+
+#[test]
+fn a_flipped_byte_is_an_error_that_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, path) = (small_segment(folder.path()), folder.path().join("flipped"));
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        let error = take(&path, &bytes).expect_err(&format!("byte {at}"));
+        assert_eq!(error.kind(), Kind::BadData, "byte {at}: {error}");
+        let shown = error.to_string();
+        assert!(shown.contains("flipped at byte") && shown.contains("; "), "{shown}");
+    }
+}
+
+#[test]
+fn a_file_of_another_length_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, path) = (small_segment(folder.path()), folder.path().join("cut"));
+    for length in 0..whole.len() {
+        let error = take(&path, &whole[..length]).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{length} bytes: {error}");
+    }
+    for garbage in [&b"\n"[..], b"DUPSIEVE", &[0; 4096]] {
+        let error = take(&path, &[&whole, garbage].concat()).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{error}");
+    }
+    assert_eq!(Segment::open(folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
+}
+
+#[test]
+fn random_fingerprints_stay_near_the_bound() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, density) = (1u64 << 20, 8e9);
+    // Gaps as eight billion random fingerprints have them: exponential, of mean 2^64 / 8e9.
+    let gaps = numbers(5).map(|number| {
+        let uniform = (number >> 11) as f64 / (1u64 << 53) as f64;
+        (-(1.0 - uniform).ln() * 2f64.powi(64) / density) as u64 + 1
+    });
+    let mut writer = SegmentWriter::create(
+        folder.path().join("a"),
+        SegmentOptions { ids: IdKind::None, ..SegmentOptions::default() },
+    )?;
+    let mut fingerprint = 0;
+    for gap in gaps.take(rows as usize) {
+        fingerprint += gap;
+        writer.push(&Row { fingerprint, id: "", length: 0, time: None })?;
+    }
+    let bits = writer.finish(Counts::default(), "")?.bytes() as f64 * 8.0 / rows as f64;
+    let bound = 64.0 - f64::log2(density) + 1.443;
+    assert!(bits / bound < 1.032, "{bits:.3} bits, {:.4} of the bound", bits / bound);
+    Ok(())
+}

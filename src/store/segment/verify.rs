@@ -1,0 +1,71 @@
+//! Reads all of a segment and holds it to everything that a segment promises.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Width, hex};
+use crate::store::damaged;
+
+use super::Segment;
+use super::packed::is_id;
+use super::scan::KeyRange;
+use super::writer::IdKind;
+
+impl Segment {
+    /// Decodes every block of every column and checks all checksums and the order of the rows.
+    ///
+    /// # Errors
+    /// Whatever is not as the writer left it is [`crate::Kind::BadData`].
+    pub fn verify(&self) -> Result<()> {
+        match self.width() {
+            Width::W64 => self.verify_rows::<u64>()?,
+            Width::W128 => self.verify_rows::<u128>()?,
+        }
+        self.verify_empties()
+    }
+
+    fn verify_rows<F: Fingerprint>(&self) -> Result<()> {
+        let mut scan = self.scan::<F>(KeyRange::all());
+        let (mut ids, mut lengths, mut times) = (self.ids(), self.lengths(), self.times());
+        let (mut last, mut last_id): (Option<F>, _) = (None, String::new());
+        let mut run = Vec::new();
+        while let Some(row) = scan.next(&mut run)? {
+            for (row, &fingerprint) in (row..).zip(&run) {
+                // Numbers and fingerprints make ids that need no check but that none comes twice.
+                let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
+                if last.is_some_and(|last| (last, last_id.as_str()) >= (fingerprint, id)) {
+                    return Err(self.disorder(row, hex(fingerprint.to_u128(), F::WIDTH), id));
+                }
+                if self.id_kind() == IdKind::Text && !is_id(id) {
+                    return Err(self.disorder(
+                        row,
+                        "an id that cannot stand in a segment".into(),
+                        id,
+                    ));
+                }
+                last = Some(fingerprint);
+                last_id.clear();
+                last_id.push_str(id);
+                lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
+                times.as_mut().map(|times| times.get(row)).transpose()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_empties(&self) -> Result<()> {
+        let mut last = String::new();
+        for (row, id) in (0..).zip(self.empty_ids()) {
+            let id = id?;
+            if id <= last || !is_id(&id) {
+                return Err(self.disorder(row, "an empty document".into(), &id));
+            }
+            last = id;
+        }
+        Ok(())
+    }
+
+    fn disorder(&self, row: u64, what: String, id: &str) -> Error {
+        damaged(&format!("row {row} is out of order"))
+            .at(self.path())
+            .found(format_args!("{what} `{id}`"))
+    }
+}

@@ -1,0 +1,269 @@
+//! Writes a segment: rows pushed in order, one pass, nothing at its path until it is whole.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::{Fingerprint, Width, hex};
+use crate::output::NewFile;
+use crate::store::digest::Digest;
+
+use super::Segment;
+use super::columns::{FingerprintColumn, Integers, Lines, PackedColumn};
+use super::directory::{Coding, Column, Head};
+use super::packed::is_id;
+
+/// What a segment opens and ends with.
+pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
+
+/// The version of the format.
+pub(crate) const VERSION: u32 = 1;
+
+/// How a row is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IdKind {
+    /// By an id of its own, in a column.
+    #[default]
+    Text,
+    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice.
+    Numbers,
+    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice.
+    None,
+}
+
+impl IdKind {
+    pub(crate) fn coding(self) -> Coding {
+        match self {
+            IdKind::Text => Coding::Text,
+            IdKind::Numbers => Coding::RowNumber,
+            IdKind::None => Coding::Hex,
+        }
+    }
+}
+
+/// Which columns a segment has, and the recipe its fingerprints were made by.
+#[derive(Clone, Debug, Default)]
+pub struct SegmentOptions {
+    /// How its rows are named.
+    pub ids: IdKind,
+    /// Whether it keeps the lengths of the texts.
+    pub lengths: bool,
+    /// Whether it keeps times.
+    pub times: bool,
+    /// The stamp of the recipe.
+    pub stamp: String,
+}
+
+/// One document that has a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a, F> {
+    /// Its fingerprint.
+    pub fingerprint: F,
+    /// Its id; passed over unless the segment has [`IdKind::Text`].
+    pub id: &'a str,
+    /// The length of its text in UTF-8 bytes; passed over by a segment without lengths.
+    pub length: u64,
+    /// Its time in seconds since 1970, where known (`i64::MIN` is unknown too); passed over by a
+    /// segment without times.
+    pub time: Option<i64>,
+}
+
+/// What became of the records that a segment was made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Records read: the sum of the next four.
+    pub read: u64,
+    /// Documents that got a fingerprint.
+    pub fingerprinted: u64,
+    /// Documents without any feature.
+    pub empty: u64,
+    /// Documents whose id had come before.
+    pub repeated: u64,
+    /// Records that could not be read.
+    pub quarantined: u64,
+    /// Blank lines, which are no records.
+    pub blank: u64,
+}
+
+/// The part of a segment that people read: JSON near its end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Metadata {
+    pub(crate) stamp: String,
+    pub(crate) counts: Counts,
+    pub(crate) identity: String,
+}
+
+/// A segment on its way to a file. Dropped before [`SegmentWriter::finish`], it leaves nothing.
+pub struct SegmentWriter<F: Fingerprint> {
+    path: PathBuf,
+    options: SegmentOptions,
+    fingerprints: FingerprintColumn<F, NewFile>,
+    ids: Option<PackedColumn<Lines>>,
+    lengths: Option<PackedColumn<Integers>>,
+    times: Option<PackedColumn<Integers>>,
+    empties: PackedColumn<Lines>,
+    last: Option<F>,
+    last_id: String,
+    last_empty: String,
+}
+
+impl<F: Fingerprint> SegmentWriter<F> {
+    /// Starts a segment that will stand at `path`, in a folder that exists.
+    pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
+        let path = path.as_ref();
+        let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path);
+        fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
+        let column =
+            |wanted: bool, column| wanted.then(|| PackedColumn::beside(path, column)).transpose();
+        Ok(SegmentWriter {
+            path: path.to_path_buf(),
+            fingerprints,
+            ids: (options.ids == IdKind::Text)
+                .then(|| PackedColumn::beside(path, Column::Ids))
+                .transpose()?,
+            lengths: column(options.lengths, Column::Lengths)?,
+            times: column(options.times, Column::Times)?,
+            empties: PackedColumn::beside(path, Column::Empties)?,
+            options,
+            last: None,
+            last_id: String::new(),
+            last_empty: String::new(),
+        })
+    }
+
+    /// Adds a row, which must come after the last one by (fingerprint, id as bytes).
+    ///
+    /// # Errors
+    /// A row out of order or met twice is [`Kind::Internal`], an id that cannot stand in a segment
+    /// [`Kind::BadData`].
+    pub fn push(&mut self, row: &Row<'_, F>) -> Result<()> {
+        match self.last {
+            Some(last) if row.fingerprint <= last => self.check_order(last, row)?,
+            _ => {}
+        }
+        self.last = Some(row.fingerprint);
+        self.fingerprints.push(row.fingerprint)?;
+        if let Some(ids) = &mut self.ids {
+            check_id(row.id)?;
+            self.last_id.clear();
+            self.last_id.push_str(row.id);
+            ids.push(row.id)?;
+        }
+        if let Some(lengths) = &mut self.lengths {
+            lengths.push(row.length)?;
+        }
+        if let Some(times) = &mut self.times {
+            times.push(row.time.unwrap_or(i64::MIN) as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the id of a document without a fingerprint; ids ascend.
+    ///
+    /// # Errors
+    /// As [`SegmentWriter::push`].
+    pub fn push_empty(&mut self, id: &str) -> Result<()> {
+        check_id(id)?;
+        if id <= self.last_empty.as_str() {
+            return Err(Error::new(Kind::Internal, "empty documents are out of order")
+                .at(&self.path)
+                .expected(format_args!("an id after `{}`", self.last_empty))
+                .found(format_args!("`{id}`")));
+        }
+        self.last_empty.clear();
+        self.last_empty.push_str(id);
+        self.empties.push(id)
+    }
+
+    /// Completes the segment, puts it in its place and opens it. `identity` says what it was made
+    /// from, in words of the caller's.
+    pub fn finish(mut self, counts: Counts, identity: &str) -> Result<Segment> {
+        let mut heads = vec![self.fingerprints.finish()?];
+        let blocks = &mut self.fingerprints.blocks;
+        let (out, mut entries) = (&mut blocks.out, std::mem::take(&mut blocks.entries));
+        match &mut self.ids {
+            Some(ids) => append(ids.append_to(out)?, &mut heads, &mut entries),
+            None => heads.push(computed(self.options.ids.coding(), self.fingerprints.rows)),
+        }
+        for integers in [&mut self.lengths, &mut self.times].into_iter().flatten() {
+            append(integers.append_to(out)?, &mut heads, &mut entries);
+        }
+        append(self.empties.append_to(out)?, &mut heads, &mut entries);
+        let metadata =
+            Metadata { stamp: self.options.stamp, counts, identity: identity.to_owned() };
+        out.write_all(&entries)
+            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
+            .at(&self.path)?;
+        let file = self.fingerprints.blocks.out.into_inner();
+        file.map_err(|failed| Error::io(&self.path, failed.error()))?.publish()?;
+        Segment::open(&self.path)
+    }
+
+    fn check_order(&self, last: F, row: &Row<'_, F>) -> Result<()> {
+        if row.fingerprint == last && self.ids.is_some() && row.id > self.last_id.as_str() {
+            return Ok(());
+        }
+        let show =
+            |fingerprint: F, id: &str| format!("{} `{id}`", hex(fingerprint.to_u128(), F::WIDTH));
+        Err(Error::new(Kind::Internal, "the rows of a segment are out of order")
+            .at(&self.path)
+            .expected(format_args!("a row after {}", show(last, &self.last_id)))
+            .found(show(row.fingerprint, row.id)))
+    }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    match is_id(id) {
+        true => Ok(()),
+        false => Err(Error::new(Kind::BadData, "this id cannot stand in a segment")
+            .expected("1 to 65536 bytes without tab, CR, LF and NUL")
+            .found(format_args!("{id:.100?}"))),
+    }
+}
+
+/// Appends a finished column to the directory.
+fn append((head, column): (Head, &[u8]), heads: &mut Vec<Head>, entries: &mut Vec<u8>) {
+    heads.push(head);
+    entries.extend(column);
+}
+
+/// The ids of a segment whose rows are named by what they are.
+fn computed(coding: Coding, rows: u64) -> Head {
+    Head { column: Column::Ids, coding, rows, bytes: 0, entries: Digest::of(&[]).0 }
+}
+
+/// The first bytes of a segment.
+fn header(width: Width) -> Vec<u8> {
+    [&MAGIC[..], &VERSION.to_le_bytes(), &width.bits().to_le_bytes()].concat()
+}
+
+/// The last bytes of a segment: table of columns, metadata, trailer.
+fn ending(width: Width, heads: &[Head], metadata: &Metadata) -> Vec<u8> {
+    let mut table = Vec::new();
+    for head in heads {
+        head.write(&mut table);
+    }
+    let json = serde_json::to_vec(metadata).expect("metadata is plain data");
+    let mut trailer = Vec::new();
+    for part in [&table, &json] {
+        trailer.extend((part.len() as u64).to_le_bytes());
+        trailer.extend(xxh3_64(part).to_le_bytes());
+    }
+    trailer.extend(content_digest(width, &table, &metadata.stamp).0.to_le_bytes());
+    [table, json, trailer, MAGIC.to_vec()].concat()
+}
+
+/// The digest of what a segment holds: its width, its columns (whose checksums stand for their
+/// blocks), its recipe; not of where it comes from.
+pub(crate) fn content_digest(width: Width, table: &[u8], stamp: &str) -> Digest {
+    let mut hasher = Xxh3::new();
+    hasher.update(&width.bits().to_le_bytes());
+    hasher.update(&(table.len() as u64).to_le_bytes());
+    hasher.update(table);
+    hasher.update(stamp.as_bytes());
+    Digest(hasher.digest128())
+}

@@ -1,0 +1,247 @@
+//! The store moves from whole version to whole version, and every version stays readable.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::segment::tests::{Document, documents, numbers, read, replace, write};
+use super::*;
+use crate::error::{Kind, Result};
+
+/// A folder with an empty store in it.
+fn new_store() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, made) = Store::init(folder.path().join("store")).unwrap();
+    assert!(made);
+    (folder, store)
+}
+
+fn day(text: &str) -> Day {
+    text.parse().unwrap()
+}
+
+fn options(stamp: &str) -> SegmentOptions {
+    SegmentOptions { lengths: true, times: true, stamp: stamp.into(), ..SegmentOptions::default() }
+}
+
+/// A segment of `rows` random pages.
+fn batch(folder: &TempDir, seed: u64, rows: usize) -> PathBuf {
+    let path = folder.path().join(format!("{seed}.seg"));
+    let fingerprints: Vec<u64> = numbers(seed).take(rows).collect();
+    write(&path, options("r"), &documents(&fingerprints), &["nothing"]).unwrap();
+    path
+}
+
+fn add(store: &Store, path: &Path, on: &str) -> Result<(bool, u64)> {
+    store.add(path, day(on), None).map(|added| match added {
+        Added::New(version) => (true, version.number()),
+        Added::Already(version) => (false, version.number()),
+    })
+}
+
+fn days(version: &Version) -> Vec<String> {
+    version.entries().iter().map(|entry| entry.day.to_string()).collect()
+}
+
+#[test]
+fn a_store_is_made_once_and_in_a_folder_of_its_own() {
+    let (folder, store) = new_store();
+    assert_eq!((store.at(None).unwrap().number(), store.at(None).unwrap().rows()), (1, 0));
+    assert!(!Store::init(store.path()).unwrap().1);
+    assert_eq!(Store::open(folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
+    fs::write(folder.path().join("stranger"), "").unwrap();
+    assert_eq!(Store::init(folder.path()).unwrap_err().kind(), Kind::Exists);
+}
+
+#[test]
+fn days_are_added_once() -> Result<()> {
+    let (folder, store) = new_store();
+    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    assert_eq!(add(&store, &one, "2026-11-21")?, (true, 2));
+    assert_eq!(add(&store, &two, "2026-11-20")?, (true, 3));
+    assert_eq!(add(&store, &one, "2026-11-21")?, (false, 3));
+    let refused = add(&store, &two, "2026-11-21").unwrap_err();
+    assert_eq!(refused.kind(), Kind::Exists);
+    for path in [&one, &two] {
+        assert!(refused.to_string().contains(&Segment::open(path)?.digest().to_string()));
+    }
+    let version = store.verify()?;
+    assert_eq!(days(&version), ["2026-11-20", "2026-11-21"]);
+    assert_eq!((version.rows(), version.stamp()), (150, Some("r")));
+    assert_eq!(read::<u64>(&version.segments()?[1])?, read::<u64>(&Segment::open(one)?)?);
+    assert_eq!(version.before(day("2026-11-21")), 1);
+    assert_eq!(version.before(day("2026-11-20")), 2);
+    assert_eq!(version.before(day("2026-11-22")), 3);
+    Ok(())
+}
+
+#[test]
+fn the_contents_not_their_history_make_the_digest() -> Result<()> {
+    let (folder, store) = new_store();
+    let (other_folder, other) = new_store();
+    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    add(&store, &one, "2026-11-21")?;
+    add(&store, &two, "2026-11-20")?;
+    add(&other, &two, "2026-11-20")?;
+    assert_ne!(store.at(None)?.digest(), other.at(None)?.digest());
+    add(&other, &one, "2026-11-21")?;
+    assert_eq!(store.at(None)?.digest(), other.at(None)?.digest());
+    drop(other_folder);
+    Ok(())
+}
+
+#[test]
+fn another_recipe_is_refused_with_both_shown() -> Result<()> {
+    let (folder, store) = new_store();
+    add(&store, &batch(&folder, 1, 10), "2026-11-21")?;
+    let path = folder.path().join("other");
+    write(&path, options("another"), &documents(&[1u64]), &[])?;
+    let refused = add(&store, &path, "2026-11-22").unwrap_err();
+    assert_eq!(refused.kind(), Kind::Exists);
+    assert!(refused.to_string().contains("64 bits by another"), "{refused}");
+    write(&path, options("r"), &documents(&[1u128]), &[])?;
+    let refused = add(&store, &path, "2026-11-22").unwrap_err();
+    assert!(refused.to_string().contains("128 bits by r"), "{refused}");
+    Ok(())
+}
+
+#[test]
+fn a_rollback_is_a_new_version_and_forgets_nothing() -> Result<()> {
+    let (folder, store) = new_store();
+    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    add(&store, &one, "2026-11-20")?;
+    add(&store, &two, "2026-11-21")?;
+    assert_eq!(store.rollback(2)?.number(), 4);
+    assert_eq!(days(&store.at(None)?), ["2026-11-20"]);
+    assert_eq!(store.at(None)?.digest(), store.at(Some(2))?.digest());
+    assert_eq!(add(&store, &one, "2026-11-21")?, (true, 5));
+    // Sweeping has spared the segment that only version 3 holds.
+    assert_eq!(store.at(Some(3))?.segments()?[1].rows(), 50);
+    assert_eq!(store.rollback(1)?.rows(), 0);
+    assert_eq!(add(&store, &two, "2026-11-21")?, (true, 7));
+    for missing in [0, 8] {
+        assert_eq!(store.at(Some(missing)).unwrap_err().kind(), Kind::Missing);
+        assert_eq!(store.rollback(missing).unwrap_err().kind(), Kind::Missing);
+    }
+    Ok(())
+}
+
+#[test]
+fn only_the_listed_ids_enter() -> Result<()> {
+    let (folder, store) = new_store();
+    let path = batch(&folder, 1, 1000);
+    let all = read::<u64>(&Segment::open(&path)?)?;
+    let kept: Vec<Document<u64>> = all.into_iter().step_by(3).collect();
+    let mut lines: Vec<String> = kept.iter().map(|page| page.row().id.to_owned() + "\n").collect();
+    let list = folder.path().join("keep.txt");
+    fs::write(&list, lines.concat()).unwrap();
+    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list))?, Added::New(_)));
+    let held = &store.verify()?.segments()?[0];
+    assert_eq!((read::<u64>(held)?, held.empties()), (kept, 0));
+    lines.reverse();
+    fs::write(&list, lines.concat()).unwrap();
+    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list))?, Added::Already(_)));
+    assert_eq!(add(&store, &path, "2026-11-21").unwrap_err().kind(), Kind::Exists);
+    fs::write(&list, lines.concat() + "stranger\n").unwrap();
+    let refused = store.add(&path, day("2026-11-22"), Some(&list)).unwrap_err();
+    assert_eq!(refused.kind(), Kind::BadData);
+    assert!(refused.to_string().contains(":335: "), "{refused}");
+    assert_eq!(store.at(None)?.number(), 2);
+    Ok(())
+}
+
+#[test]
+fn what_dead_attempts_left_is_swept() -> Result<()> {
+    let (folder, store) = new_store();
+    add(&store, &batch(&folder, 1, 10), "2026-11-20")?;
+    for stray in ["segments/2026-11-21-0.seg", "segments/.unfinished-a", ".unfinished-b"] {
+        fs::write(store.path().join(stray), "half").unwrap();
+    }
+    fs::write(store.path().join("manifests/000003.json"), "half").unwrap();
+    add(&store, &batch(&folder, 2, 10), "2026-11-21")?;
+    assert_eq!(fs::read_dir(store.path().join("segments")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(store.path()).unwrap().count(), 4);
+    store.verify().map(drop)
+}
+
+#[test]
+fn one_run_changes_a_store_at_a_time() -> Result<()> {
+    let (folder, store) = new_store();
+    let path = batch(&folder, 1, 10);
+    let lock = File::options().write(true).open(store.path().join("LOCK")).unwrap();
+    lock.lock().unwrap();
+    let refused = add(&store, &path, "2026-11-20").unwrap_err();
+    assert_eq!(refused.kind(), Kind::Temporary);
+    assert!(refused.to_string().contains("LOCK"));
+    assert_eq!(store.rollback(1).unwrap_err().kind(), Kind::Temporary);
+    drop(lock);
+    add(&store, &path, "2026-11-20").map(drop)
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_an_error() -> Result<()> {
+    let (folder, store) = new_store();
+    add(&store, &batch(&folder, 1, 10), "2026-11-20")?;
+    add(&store, &batch(&folder, 2, 10), "2026-11-21")?;
+    let segment = format!("segments/{}", store.at(None)?.entries()[0].file);
+    for name in ["CURRENT", "manifests/000003.json", &segment] {
+        let path = store.path().join(name);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            replace(&path, &bytes);
+            let error = store.verify().expect_err(&format!("byte {at} of {name}"));
+            assert!(matches!(error.kind(), Kind::BadData | Kind::Missing), "{error}");
+        }
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(store.verify().unwrap_err().kind(), Kind::BadData);
+        fs::write(&path, whole).unwrap();
+    }
+    store.verify().map(drop)
+}
+
+#[test]
+fn a_damaged_segment_is_not_added() {
+    let (folder, store) = new_store();
+    let path = batch(&folder, 1, 1000);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[5000] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(add(&store, &path, "2026-11-20").unwrap_err().kind(), Kind::BadData);
+    assert_eq!(store.at(None).unwrap().number(), 1);
+}
+
+#[test]
+fn chunks_cover_every_key_and_split_no_fingerprint() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fingerprints: Vec<u64> = numbers(1).take(50_000).collect();
+    fingerprints.extend([fingerprints[7]; 40_000]);
+    fingerprints.extend([0, u64::MAX]);
+    let all = documents(&fingerprints);
+    let segments: Vec<Segment> = (0..3)
+        .map(|part| {
+            let pages: Vec<_> = all.iter().skip(part).step_by(3).cloned().collect();
+            write(&folder.path().join(part.to_string()), options("r"), &pages, &[])
+        })
+        .collect::<Result<_>>()?;
+    assert_eq!(chunks::<u64>(&[], 1), []);
+    assert_eq!(chunks::<u64>(&segments, u64::MAX), [KeyRange::all()]);
+    let cut = chunks::<u64>(&segments, 50_000);
+    assert!(cut.len() > 3, "{cut:?}");
+    assert_eq!((cut[0].low, cut[cut.len() - 1].high), (0, u64::MAX));
+    assert!(cut.windows(2).all(|pair| pair[0].high + 1 == pair[1].low));
+    let (mut rows, mut run) = (0, Vec::new());
+    for range in cut {
+        for segment in &segments {
+            let mut scan = segment.scan(range);
+            while scan.next(&mut run)?.is_some() {
+                assert!(run.iter().all(|&fingerprint| range.contains(fingerprint)));
+                rows += run.len();
+            }
+        }
+    }
+    assert_eq!(rows, fingerprints.len());
+    Ok(())
+}

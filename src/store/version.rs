@@ -1,0 +1,124 @@
+//! One version of the store: which segments it holds, and how its key space is cut into chunks.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Width};
+
+use super::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use super::manifest::{Entry, Manifest};
+use super::segment::KeyRange;
+use super::segment::Segment;
+
+/// The compressed bytes of a chunk, unless told otherwise.
+pub const CHUNK_BYTES: u64 = 64 << 20;
+
+/// A version of a store, which never changes.
+#[derive(Clone, Debug)]
+pub struct Version {
+    segments: PathBuf,
+    manifest: Manifest,
+}
+
+impl Version {
+    pub(crate) fn new(segments: &Path, manifest: Manifest) -> Version {
+        Version { segments: segments.to_path_buf(), manifest }
+    }
+
+    /// Its number; versions count from 1, which is empty.
+    pub fn number(&self) -> u64 {
+        self.manifest.version
+    }
+
+    /// The stamp of its recipe, unless it is empty.
+    pub fn stamp(&self) -> Option<&str> {
+        self.manifest.stamp.as_deref()
+    }
+
+    /// The width of its fingerprints, unless it is empty.
+    pub fn width(&self) -> Option<Width> {
+        self.manifest.width()
+    }
+
+    /// Its segments, by day.
+    pub fn entries(&self) -> &[Entry] {
+        &self.manifest.entries
+    }
+
+    /// The number of its fingerprints.
+    pub fn rows(&self) -> u64 {
+        self.entries().iter().map(|entry| entry.rows).sum()
+    }
+
+    /// The digest of its contents, whatever its number: days, and the digests of their segments.
+    pub fn digest(&self) -> Digest {
+        let mut hasher = Xxh3::new();
+        for entry in self.entries() {
+            hasher.update(entry.day.to_string().as_bytes());
+            hasher.update(&entry.digest.0.to_le_bytes());
+        }
+        Digest(hasher.digest128())
+    }
+
+    /// The version that `day` is to be joined with: the one before it was added, or this one.
+    pub fn before(&self, day: Day) -> u64 {
+        self.manifest.entry(day).map_or(self.number(), |entry| entry.added_in - 1)
+    }
+
+    /// Opens the segment of `entry`.
+    ///
+    /// # Errors
+    /// A file that is not the one the manifest tells of is [`crate::Kind::BadData`].
+    pub fn open(&self, entry: &Entry) -> Result<Segment> {
+        let path = self.segments.join(&entry.file);
+        let segment = Segment::open(&path)?;
+        match segment.digest() == entry.digest {
+            true => Ok(segment),
+            false => Err(damaged("not the segment that the manifest tells of")
+                .at(path)
+                .expected(entry.digest)
+                .found(segment.digest())),
+        }
+    }
+
+    /// Opens all segments, in the order of their entries, and raises the limit on open files to what
+    /// the system allows, for there may be thousands.
+    ///
+    /// # Errors
+    /// As [`Version::open`].
+    pub fn segments(&self) -> Result<Vec<Segment>> {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        // Refused or not: opening too many says so itself.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        self.entries().iter().map(|entry| self.open(entry)).collect()
+    }
+}
+
+/// Cuts the key space into ranges in which the segments together hold about `target_bytes` of
+/// compressed fingerprints. The ranges follow on one another and cover every key; without any row
+/// there are none. They depend on nothing but the segments and the target.
+///
+/// # Panics
+/// If `F` is not of the segments' width.
+pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<KeyRange<F>> {
+    assert!(segments.iter().all(|segment| segment.width() == F::WIDTH), "one width for all");
+    let mut cuts: Vec<(u128, u64)> = segments.iter().flat_map(Segment::cuts).collect();
+    cuts.sort_unstable();
+    let (mut chunks, mut low, mut held) = (Vec::new(), 0, 0);
+    for &(first, bytes) in &cuts {
+        if held >= target_bytes && first > low {
+            chunks.push(KeyRange { low: F::from_u128(low), high: F::from_u128(first - 1) });
+            (low, held) = (first, 0);
+        }
+        held += bytes;
+    }
+    if !cuts.is_empty() {
+        chunks.push(KeyRange { low: F::from_u128(low), high: F::MAX });
+    }
+    chunks
+}
