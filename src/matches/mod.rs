@@ -1,1 +1,29 @@
 //! Pairs of near pages, and the verdicts drawn from them.
+//!
+//! A probe finds [`Pair`]s of groups: documents with one fingerprint are one group, so that a million
+//! copies of an error page are one probe and one pair. The keep rule is applied to groups too. Only
+//! then are pairs expanded to [`Row`]s of documents, after they have been counted.
+//!
+//! ```text
+//! Pair -> sift -> verdicts --+
+//!              -> expand ----+-> listing: verdicts.tsv, keep.txt, drop.txt, matches.tsv
+//! ```
+
+mod against;
+mod batch;
+mod expand;
+mod keep;
+mod listing;
+mod pair;
+mod row;
+mod settle;
+mod sift;
+mod verdicts;
+
+pub use against::Against;
+pub use batch::{Batch, Leaders, groups};
+pub use keep::KeepOrder;
+pub use pair::{Pair, Place};
+pub use row::Row;
+pub use settle::{Detail, Outcome, Settlement};
+use sift::Standing;

@@ -1,0 +1,185 @@
+//! The batch as verdicts need it: its fingerprints by group, its ids by row and in order.
+
+use std::ops::Range;
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::matches::{Against, KeepOrder, Row};
+use crate::store::{KeyRange, Segment};
+
+/// The documents of the batch. A group is all rows with one fingerprint; groups and rows are
+/// numbered in the order of the segment: by fingerprint, then by id.
+#[derive(Debug)]
+pub struct Batch<F> {
+    groups: Vec<F>,
+    /// The first row of each group, and past them the number of rows.
+    starts: Vec<u32>,
+    ids: Ids,
+    /// Rows in the order of their ids.
+    by_id: Vec<u32>,
+    /// The place of each row in that order.
+    ranks: Vec<u32>,
+}
+
+impl<F: Fingerprint> Batch<F> {
+    /// Loads a segment whole: about 16 bytes and the id for each document.
+    pub fn load(segment: &Segment) -> Result<Batch<F>> {
+        let (groups, mut starts) = grouped(segment)?;
+        let rows = segment.rows() as u32;
+        starts.push(rows);
+        let ids = Ids::load(segment)?;
+        let mut by_id: Vec<u32> = (0..rows).collect();
+        by_id.sort_unstable_by_key(|&row| ids.get(row));
+        let mut ranks = vec![0; by_id.len()];
+        for (rank, &row) in by_id.iter().enumerate() {
+            ranks[row as usize] = rank as u32;
+        }
+        Ok(Batch { groups, starts, ids, by_id, ranks })
+    }
+
+    /// The distinct fingerprints, ascending.
+    pub fn groups(&self) -> &[F] {
+        &self.groups
+    }
+
+    /// The number of documents.
+    pub fn rows(&self) -> u32 {
+        self.by_id.len() as u32
+    }
+
+    /// The rows of a group.
+    pub fn rows_of(&self, group: u32) -> Range<u32> {
+        self.starts[group as usize]..self.starts[group as usize + 1]
+    }
+
+    /// The group of a row.
+    pub fn group_of(&self, row: u32) -> u32 {
+        self.starts.partition_point(|&start| start <= row) as u32 - 1
+    }
+
+    /// The id of a row.
+    pub fn id(&self, row: u32) -> &str {
+        self.ids.get(row)
+    }
+
+    /// The place of a row in the order of ids.
+    pub fn rank(&self, row: u32) -> u32 {
+        self.ranks[row as usize]
+    }
+
+    /// Rows in the order of their ids.
+    pub fn by_id(&self) -> &[u32] {
+        &self.by_id
+    }
+
+    /// The row of matches.tsv for two rows of the batch: the larger id is the new one.
+    pub fn pair(&self, a: u32, b: u32, distance: u8) -> Row {
+        let (smaller, larger) = if self.rank(a) < self.rank(b) { (a, b) } else { (b, a) };
+        let existing = self.id(smaller).to_owned();
+        Row { new: self.rank(larger), distance, existing, against: Against::Batch }
+    }
+
+    /// Each group's first row in keep order, the only one of the group that can be kept, and the
+    /// groups in the keep order of those.
+    pub fn leaders(&self, segment: &Segment, keep: KeepOrder) -> Result<Leaders> {
+        let mut rows = self.by_id.clone();
+        match keep {
+            KeepOrder::FirstId => {}
+            KeepOrder::Oldest => {
+                let times = times(segment)?;
+                rows.sort_by_key(|&row| (times[row as usize].is_none(), times[row as usize]));
+            }
+            KeepOrder::Longest => {
+                let lengths = lengths(segment)?;
+                rows.sort_by_key(|&row| std::cmp::Reverse(lengths[row as usize]));
+            }
+        }
+        let mut leaders = Leaders { row: vec![u32::MAX; self.groups.len()], order: Vec::new() };
+        for row in rows {
+            let group = self.group_of(row);
+            if leaders.row[group as usize] == u32::MAX {
+                leaders.row[group as usize] = row;
+                leaders.order.push(group);
+            }
+        }
+        Ok(leaders)
+    }
+}
+
+/// The documents that may be kept, one a group.
+#[derive(Debug)]
+pub struct Leaders {
+    /// The leader's row, for each group.
+    pub row: Vec<u32>,
+    /// The groups in keep order.
+    pub order: Vec<u32>,
+}
+
+/// The time of every row.
+fn times(segment: &Segment) -> Result<Vec<Option<i64>>> {
+    let mut times = segment.times().ok_or_else(|| KeepOrder::Oldest.lacks_its_column(segment))?;
+    (0..segment.rows()).map(|row| times.get(row)).collect()
+}
+
+/// The length of the text of every row, in bytes.
+fn lengths(segment: &Segment) -> Result<Vec<u64>> {
+    let mut lengths =
+        segment.lengths().ok_or_else(|| KeepOrder::Longest.lacks_its_column(segment))?;
+    (0..segment.rows()).map(|row| lengths.get(row)).collect()
+}
+
+/// The distinct fingerprints of a segment, ascending.
+pub fn groups<F: Fingerprint>(segment: &Segment) -> Result<Vec<F>> {
+    grouped(segment).map(|(groups, _)| groups)
+}
+
+/// The distinct fingerprints of a segment, and the first row of each.
+fn grouped<F: Fingerprint>(segment: &Segment) -> Result<(Vec<F>, Vec<u32>)> {
+    if segment.rows() > u64::from(u32::MAX) {
+        return Err(too_many_rows(segment));
+    }
+    let (mut groups, mut starts) = (Vec::new(), Vec::new());
+    let mut scan = segment.scan::<F>(KeyRange::all());
+    let mut run = Vec::new();
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, &fingerprint) in (first as u32..).zip(&run) {
+            if groups.last() != Some(&fingerprint) {
+                groups.push(fingerprint);
+                starts.push(row);
+            }
+        }
+    }
+    Ok((groups, starts))
+}
+
+fn too_many_rows(segment: &Segment) -> Error {
+    Error::new(Kind::Usage, "a batch this large cannot be joined at once")
+        .at(segment.path())
+        .expected(format!("at most {} documents", u32::MAX))
+        .found(segment.rows())
+        .help("split the batch")
+}
+
+/// Strings by number, end to end in one piece of memory.
+#[derive(Debug)]
+struct Ids {
+    text: String,
+    ends: Vec<u64>,
+}
+
+impl Ids {
+    fn load(segment: &Segment) -> Result<Ids> {
+        let mut loaded = Ids { text: String::new(), ends: vec![0] };
+        let mut ids = segment.ids();
+        for row in 0..segment.rows() {
+            loaded.text.push_str(ids.get(row)?);
+            loaded.ends.push(loaded.text.len() as u64);
+        }
+        Ok(loaded)
+    }
+
+    fn get(&self, row: u32) -> &str {
+        let [start, end] = [0, 1].map(|side| self.ends[row as usize + side] as usize);
+        &self.text[start..end]
+    }
+}

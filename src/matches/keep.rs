@@ -1,0 +1,71 @@
+//! Keep order: which of several near pages stays.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
+use crate::store::Segment;
+
+/// The order in which the pages of a batch are taken; the first of several near ones is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepOrder {
+    /// By time, those without one last; ties by id.
+    Oldest,
+    /// By the bytes of the id.
+    FirstId,
+    /// By length of the text, longest first; ties by id.
+    Longest,
+}
+
+impl KeepOrder {
+    const NAMED: [(&str, KeepOrder); 3] = [
+        ("oldest", KeepOrder::Oldest),
+        ("first-id", KeepOrder::FirstId),
+        ("longest", KeepOrder::Longest),
+    ];
+
+    /// The order asked for, or the usual one: oldest first where the segment has times.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] where the segment lacks the column that the order goes by.
+    pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
+        match asked {
+            None if segment.has_times() => Ok(KeepOrder::Oldest),
+            None => Ok(KeepOrder::FirstId),
+            Some(KeepOrder::Oldest) if !segment.has_times() => {
+                Err(KeepOrder::Oldest.lacks_its_column(segment))
+            }
+            Some(KeepOrder::Longest) if !segment.has_lengths() => {
+                Err(KeepOrder::Longest.lacks_its_column(segment))
+            }
+            Some(order) => Ok(order),
+        }
+    }
+
+    /// The segment does not hold what this order goes by.
+    pub(super) fn lacks_its_column(self, segment: &Segment) -> Error {
+        Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
+            .at(segment.path())
+            .help("choose another --keep; times come of --time-field, lengths of texts")
+    }
+}
+
+impl fmt::Display for KeepOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = KeepOrder::NAMED.iter().find(|(_, order)| order == self);
+        f.write_str(named.expect("every order has a name").0)
+    }
+}
+
+impl FromStr for KeepOrder {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<KeepOrder> {
+        let named = KeepOrder::NAMED.iter().find(|(name, _)| *name == text);
+        named.map(|(_, order)| *order).ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such keep order")
+                .expected(KeepOrder::NAMED.map(|(name, _)| name).join(", "))
+                .found(text)
+        })
+    }
+}

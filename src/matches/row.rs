@@ -1,0 +1,39 @@
+//! The row of matches.tsv: two documents, and how near they are.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::matches::Against;
+use crate::runs::Record;
+
+/// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
+/// the batch's ids), by distance, by the existing id's bytes, by what it stands in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Row {
+    /// The rank of the new document's id among the ids of the batch.
+    pub new: u32,
+    /// The Hamming distance.
+    pub distance: u8,
+    /// The existing document's id.
+    pub existing: String,
+    /// Where that document stands.
+    pub against: Against,
+}
+
+impl Row {
+    /// The first line of matches.tsv.
+    pub const HEADER: &str = "new\texisting\tdistance\tagainst\n";
+
+    /// Writes the row as a line; `new` is the id whose rank the row holds.
+    pub fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
+        let Row { distance, existing, against, .. } = self;
+        writeln!(out, "{new}\t{existing}\t{distance}\t{against}")
+    }
+}
+
+impl Record for Row {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.existing.len()
+    }
+}
