@@ -1,1 +1,30 @@
 //! The pipeline lifted to streams: the only module that names the engine.
+//!
+//! A [`Cluster`] is one process of however many run a job together; it runs the job step by step. A
+//! step that works is a dataflow, and all of them have one shape: units of [`Work`] are [dealt](deal)
+//! to whoever is free, what they yield is [reduced](Reduce) and [gathered](Gather) by the first
+//! worker of process 0, and a window bounds what is in flight between.
+
+mod cluster;
+mod deal;
+mod door;
+mod fatal;
+mod gather;
+pub mod hosts;
+mod identity;
+mod mesh;
+mod probe;
+mod reduce;
+mod sketch;
+mod wire;
+
+pub use timely::worker::Worker;
+
+pub use cluster::{Cluster, Topology};
+pub use deal::{Claim, Dealt, Window, Work, deal};
+pub use fatal::{Fatal, lost_peer};
+pub use gather::{Collect, End, Gather, Gathered};
+pub use identity::JobIdentity;
+pub use probe::{Chunk, Join, Probed, Prober, chunks};
+pub use reduce::Reduce;
+pub use sketch::{Collected, Portions, Read, Sketched, Sketching};

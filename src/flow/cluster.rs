@@ -1,0 +1,228 @@
+//! A cluster of processes that runs dataflows, step after step.
+//!
+//! A run is a sequence of steps. In each, process 0 decides something (what there is to do, or that
+//! it is done already) and tells the others, [`Cluster::agree`]; then all of them run a dataflow
+//! over the connections that were made for it, [`Cluster::execute`], or go on to the next step. All
+//! processes take the same steps in the same order.
+
+use std::any::Any;
+use std::io::{self, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use timely::CommunicationConfig;
+use timely::WorkerConfig;
+use timely::communication::Hooks;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::execute::execute_from;
+use timely::worker::Worker;
+
+use super::door::Sockets;
+use super::fatal::Fatal;
+use super::identity::JobIdentity;
+use super::mesh::Mesh;
+use super::wire;
+use crate::{Error, Kind, Result};
+
+/// The longest decision of process 0, in bytes.
+const DECISION_BYTES: u64 = 64 << 20;
+
+/// How many threads and processes there are, and which of the processes this one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Worker threads in each process, at least 1.
+    pub workers: usize,
+    /// Processes in all, at least 1.
+    pub processes: usize,
+    /// This process, counted from 0.
+    pub process: usize,
+}
+
+/// One process of a cluster, for the length of a run.
+pub struct Cluster {
+    topology: Topology,
+    mesh: Option<Mesh>,
+    sockets: Option<Sockets>,
+    fatal: Fatal,
+}
+
+/// What process 0 says to those that wait for its decision.
+#[derive(Serialize, Deserialize)]
+enum Word<T> {
+    /// Not all have come yet.
+    Wait,
+    Decided(T),
+    /// The run ends, for everybody, with this error.
+    Failed(Kind, String),
+}
+
+impl Cluster {
+    /// A cluster of this one process.
+    pub fn alone(workers: usize) -> Cluster {
+        let topology = Topology { workers, processes: 1, process: 0 };
+        Cluster { topology, mesh: None, sockets: None, fatal: Fatal::default() }
+    }
+
+    /// One of several processes. Process I is called at `hosts[I]`; calls to this one come to
+    /// `listener`, which stays open until the cluster is dropped. All processes must have the same
+    /// `job`; one that gives no sign of life for as long as `patience` ends the run. The hook of
+    /// `fatal` must end the process: there is no other way to end a failed step for all.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if the listener cannot be attended to.
+    pub fn join(
+        topology: Topology,
+        listener: TcpListener,
+        hosts: Vec<String>,
+        job: JobIdentity,
+        patience: Duration,
+        fatal: Fatal,
+    ) -> Result<Cluster> {
+        assert_eq!(topology.processes, hosts.len(), "every process has an address");
+        assert!(topology.process < topology.processes, "this process is one of them");
+        let mesh = Mesh::new(topology, listener, hosts, job, patience).map_err(|cause| {
+            Error::new(Kind::Io, format!("cannot attend to the cluster's listener: {cause}"))
+        })?;
+        Ok(Cluster { topology, mesh: Some(mesh), sockets: None, fatal })
+    }
+
+    /// How many threads and processes there are, and which this one is.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Whether this is process 0, which decides, commits and reports.
+    pub fn is_leader(&self) -> bool {
+        self.topology.process == 0
+    }
+
+    /// Where a worker or operator reports the error that ends the run.
+    pub fn fatal(&self) -> Fatal {
+        self.fatal.clone()
+    }
+
+    /// Begins a step of the run: process 0 decides by `lead`, before anyone is connected, and the
+    /// others, which wait for as long as it takes, are told. If `lead` fails, all fail alike.
+    ///
+    /// # Errors
+    /// That of `lead`; [`Kind::Unavailable`] if, at the first step, a peer never comes or is
+    /// refused; [`Kind::Temporary`] if one is lost later.
+    pub fn agree<T: Serialize + DeserializeOwned>(
+        &mut self,
+        step: &str,
+        lead: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let Some(mesh) = &self.mesh else { return lead() };
+        self.sockets = None;
+        mesh.begin(step);
+        let (sockets, decision) = match self.topology.process {
+            0 => decide(mesh, lead),
+            _ => obey(mesh),
+        };
+        self.sockets = Some(sockets);
+        decision
+    }
+
+    /// Runs `work` on every worker of every process and then all dataflows it built to their end.
+    /// Returns what each worker of this process returned, in order, and only after all workers of
+    /// all processes have returned. Of several processes, each step's dataflow takes the
+    /// connections of the agreement before it.
+    ///
+    /// `work` waits for a dataflow by [`Fatal::step_while`], which ends when the run fails.
+    ///
+    /// # Errors
+    /// In one process, the first error that a worker returned or that was raised through
+    /// [`Cluster::fatal`]. In several, its hook has ended the process before.
+    pub fn execute<R: Send + 'static>(
+        &mut self,
+        work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
+    ) -> Result<Vec<R>> {
+        let failed = |cause: String| Error::new(Kind::Internal, format!("no dataflow: {cause}"));
+        let (builders, threads) = match self.mesh {
+            None => CommunicationConfig::Process(self.topology.workers).try_build(),
+            Some(_) => self.connected().map_err(|cause| cause.to_string()),
+        }
+        .map_err(failed)?;
+        let fatal = self.fatal.clone();
+        let watched = move |worker: &mut Worker| fatal.watch(worker, &work);
+        let workers = execute_from(builders, threads, WorkerConfig::default(), watched);
+        let results = workers.map_err(failed)?.join();
+        self.fatal.check()?;
+        results.into_iter().map(|result| result.map_err(failed)?).collect()
+    }
+
+    /// The engine's ends of the connections that were agreed over.
+    fn connected(&mut self) -> io::Result<(Vec<AllocatorBuilder>, Box<dyn Any + Send>)> {
+        let sockets = self.sockets.take().expect("an agreement precedes every dataflow");
+        sockets.iter().flatten().try_for_each(wire::hand_over)?;
+        let Topology { workers, process, .. } = self.topology;
+        let hooks = Hooks::default();
+        let local = ProcessBuilder::new_typed_vector(workers, hooks.refill.clone(), None);
+        let (builders, threads) =
+            initialize_networking_from_sockets(local, sockets, process, workers, hooks)?;
+        Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(threads)))
+    }
+}
+
+/// The leader's part of an agreement: to decide, to wait for all, and to tell them.
+fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> (Sockets, Result<T>) {
+    let decision = lead();
+    let wait = wire::encode(&Word::<()>::Wait, DECISION_BYTES).expect("a word is short");
+    let complete = mesh.gather(|arrived| {
+        for peer in arrived {
+            // A peer that has gone again is missing again.
+            peer.take_if(|socket| socket.write_all(&wait).is_err());
+        }
+    });
+    let decision = decision.and_then(|decision| complete.map(|()| decision));
+    let mut sockets = mesh.close();
+    let told = tell(&mut sockets, &decision);
+    (sockets, decision.and_then(|decision| told.map(|()| decision)))
+}
+
+fn tell<T: Serialize>(sockets: &mut Sockets, decision: &Result<T>) -> Result<()> {
+    let word = match decision {
+        Ok(decision) => Word::Decided(decision),
+        Err(error) => Word::Failed(error.kind(), error.to_string()),
+    };
+    let bytes = wire::encode(&word, DECISION_BYTES).map_err(|cause| {
+        Error::new(Kind::Internal, format!("the decision cannot be sent: {cause}"))
+    })?;
+    for (peer, socket) in sockets.iter_mut().enumerate() {
+        let Some(socket) = socket else { continue };
+        socket.write_all(&bytes).map_err(|cause| lost(peer, &cause))?;
+    }
+    Ok(())
+}
+
+/// The others' part of an agreement: to come, and to hear.
+fn obey<T: DeserializeOwned>(mesh: &Mesh) -> (Sockets, Result<T>) {
+    let complete = mesh.gather(|_| ());
+    let mut sockets = mesh.close();
+    let decision = complete.and_then(|()| {
+        let leader = sockets[0].as_mut().expect("all have come");
+        hear(leader, mesh.patience())
+    });
+    (sockets, decision)
+}
+
+fn hear<T: DeserializeOwned>(leader: &mut TcpStream, patience: Duration) -> Result<T> {
+    loop {
+        let word = wire::receive(leader, DECISION_BYTES, Instant::now() + patience);
+        match word.map_err(|cause| lost(0, &cause))? {
+            Word::Wait => {}
+            Word::Decided(decision) => return Ok(decision),
+            Word::Failed(kind, message) => return Err(Error::new(kind, message)),
+        }
+    }
+}
+
+fn lost(peer: usize, cause: &io::Error) -> Error {
+    Error::new(Kind::Temporary, format!("lost process {peer} before its dataflow: {cause}"))
+}
+
+#[cfg(test)]
+mod tests;

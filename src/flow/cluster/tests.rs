@@ -1,0 +1,291 @@
+//! Several processes are played by threads of the test, on loopback ports of the system's choice.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::ProbeHandle;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
+use timely::dataflow::operators::Probe;
+use timely::dataflow::operators::generic::operator::{Operator, source};
+
+use super::*;
+
+const SOON: Duration = Duration::from_millis(300);
+const LATE: Duration = Duration::from_secs(20);
+
+/// What a test says of process I: its topology, its identity and its patience.
+type Settings = (Topology, JobIdentity, Duration);
+
+fn settings(process: usize, processes: usize, patience: Duration) -> Settings {
+    let topology = Topology { workers: 2, processes, process };
+    (topology, JobIdentity::new("test", "", b"secret"), patience)
+}
+
+fn no_hook() -> Fatal {
+    Fatal::new(|error| panic!("nothing fails here: {error}"))
+}
+
+fn listeners(count: usize) -> (Vec<TcpListener>, Vec<String>) {
+    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    (listeners, hosts)
+}
+
+/// Runs `part` in each of the processes, all at the same time; its results in their order.
+fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Cluster) -> R + Sync) -> Vec<R> {
+    let (listeners, hosts) = listeners(all.len());
+    thread::scope(|scope| {
+        let parts: Vec<_> = all
+            .into_iter()
+            .zip(listeners)
+            .map(|((topology, job, patience), listener)| {
+                let (part, hosts) = (&part, hosts.clone());
+                let join = move || {
+                    Cluster::join(topology, listener, hosts, job, patience, no_hook()).unwrap()
+                };
+                scope.spawn(move || part(join()))
+            })
+            .collect();
+        parts.into_iter().map(|part| part.join().unwrap()).collect()
+    })
+}
+
+/// Each worker sends 0..100, each number to the worker with its remainder, which sums them up.
+fn sum_by_remainder(fatal: &Fatal, worker: &mut Worker) -> Result<u64> {
+    let (sum, probe) = (Arc::new(AtomicU64::new(0)), ProbeHandle::new());
+    let (sunk, probed) = (Arc::clone(&sum), probe.clone());
+    worker.dataflow::<u64, _, _>(|scope| {
+        source::<_, CapacityContainerBuilder<Vec<u64>>, _, _>(scope, "Count", |capability, _| {
+            let mut capability = Some(capability);
+            move |output| {
+                if let Some(now) = capability.take() {
+                    output.session(&now).give_iterator(0..100);
+                }
+            }
+        })
+        .unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
+            Exchange::new(|number: &u64| *number),
+            "Sum",
+            move |_, _| {
+                move |input, _output| {
+                    input.for_each(|_, numbers| {
+                        sunk.fetch_add(numbers.iter().sum(), Ordering::Relaxed);
+                    })
+                }
+            },
+        )
+        .probe_with(&probed);
+    });
+    fatal.step_while(worker, || !probe.done())?;
+    Ok(sum.load(Ordering::Relaxed))
+}
+
+fn expected_sum(index: u64, peers: u64) -> u64 {
+    peers * (0..100).filter(|number| number % peers == index).sum::<u64>()
+}
+
+#[test]
+fn one_process_needs_nobody() {
+    let mut cluster = Cluster::alone(3);
+    assert!(cluster.is_leader());
+    assert_eq!(cluster.agree("sum", || Ok(7)), Ok(7));
+    let fatal = cluster.fatal();
+    let sums = cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap();
+    assert_eq!(sums, [0, 1, 2].map(|index| expected_sum(index, 3)));
+}
+
+#[test]
+fn processes_take_step_after_step_together() {
+    let results =
+        play((0..3).map(|process| settings(process, 3, LATE)).collect(), |mut cluster| {
+            let mut sums = Vec::new();
+            for (step, skip) in [("one", false), ("two", true), ("three", false)] {
+                let leader = cluster.is_leader();
+                let skipped = cluster.agree(step, || {
+                    assert!(leader, "only process 0 decides");
+                    Ok(skip)
+                });
+                if skipped.unwrap() {
+                    continue;
+                }
+                let fatal = cluster.fatal();
+                sums.extend(
+                    cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap(),
+                );
+            }
+            sums
+        });
+    for (process, sums) in (0..).zip(results) {
+        let [one, two] = [0, 1].map(|worker| expected_sum(2 * process + worker, 6));
+        assert_eq!(sums, [one, two, one, two]);
+    }
+}
+
+#[test]
+fn a_leader_may_take_longer_than_the_patience_of_the_others() {
+    let all = (0..3).map(|process| settings(process, 3, SOON)).collect();
+    let heard = play(all, |mut cluster| {
+        cluster.agree("slow", || {
+            thread::sleep(3 * SOON);
+            Ok(String::from("done"))
+        })
+    });
+    assert_eq!(heard, vec![Ok("done".to_owned()); 3]);
+}
+
+#[test]
+fn a_leader_that_fails_ends_the_run_for_all_alike() {
+    let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
+    let error = || Error::new(Kind::Missing, "no batch").at("day.seg");
+    for heard in play(all, |mut cluster| cluster.agree::<u64>("fail", || Err(error()))) {
+        let heard = heard.unwrap_err();
+        assert_eq!((heard.kind(), heard.to_string()), (Kind::Missing, error().to_string()));
+    }
+}
+
+/// What the processes end with when process 1 has other settings.
+fn mismatch(other: Settings) -> Vec<(Kind, String)> {
+    play(vec![settings(0, 2, SOON), other], |mut cluster| {
+        let error = cluster.agree("begin", || Ok(())).unwrap_err();
+        (error.kind(), error.to_string())
+    })
+}
+
+#[test]
+fn peers_that_differ_refuse_each_other_with_the_reason() {
+    let (topology, _, patience) = settings(1, 2, SOON);
+    let thief = JobIdentity::new("test", "", b"a guess");
+    for (_, message) in mismatch((topology, thief, patience)) {
+        assert!(message.contains("refused: another job, parameters or secret"), "{message}");
+    }
+    let (_, job, _) = settings(1, 2, SOON);
+    let narrow = mismatch((Topology { workers: 1, ..topology }, job, patience));
+    for ((kind, message), (peer, [ours, theirs])) in narrow.iter().zip([(1, [1, 2]), (0, [2, 1])]) {
+        let reason = format!("another number of workers: expected {ours}, found {theirs}");
+        assert_eq!(*kind, Kind::Unavailable);
+        assert!(message.starts_with(&format!("process {peer} at 127.0.0.1:")), "{message}");
+        assert!(message.contains(&reason), "{message}");
+    }
+}
+
+#[test]
+fn a_peer_at_another_step_is_refused() {
+    let all = (0..2).map(|process| settings(process, 2, SOON)).collect();
+    let heard = play(all, |mut cluster| {
+        let step = if cluster.is_leader() { "filter" } else { "dedup" };
+        cluster.agree(step, || Ok(())).unwrap_err().to_string()
+    });
+    assert!(
+        heard[1].contains("another step: expected 0 \"filter\", found 0 \"dedup\""),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn a_peer_that_never_comes_is_named_by_all() {
+    let all = (0..3).map(|process| settings(process, 3, SOON)).collect();
+    let heard = play(all, |mut cluster| match cluster.topology().process {
+        2 => Ok(()),
+        _ => cluster.agree("begin", || Ok(())),
+    });
+    for error in heard.into_iter().take(2).map(Result::unwrap_err) {
+        assert_eq!(error.kind(), Kind::Unavailable);
+        assert!(error.to_string().starts_with("process 2 at 127.0.0.1:"), "{error}");
+        assert!(error.to_string().contains("(Connection refused"), "{error}");
+    }
+}
+
+#[test]
+fn strangers_at_the_door_do_no_harm() {
+    let (mut listeners, hosts) = listeners(2);
+    let (second, first) = (listeners.pop().unwrap(), listeners.pop().unwrap());
+    let knock = |bytes: &[u8]| {
+        let mut socket = TcpStream::connect(&hosts[0]).unwrap();
+        socket.write_all(bytes).unwrap();
+        socket
+    };
+    let part = |process, listener, hosts: &[String]| {
+        let (topology, job, patience) = settings(process, 2, LATE);
+        let cluster = Cluster::join(topology, listener, hosts.to_vec(), job, patience, no_hook());
+        let mut cluster = cluster.unwrap();
+        cluster.agree("sum", || Ok(())).unwrap();
+        let fatal = cluster.fatal();
+        cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap()
+    };
+    thread::scope(|scope| {
+        let leader = scope.spawn(|| part(0, first, &hosts));
+        let _silent: Vec<TcpStream> = (0..10).map(|_| knock(b"")).collect();
+        let _half = knock(b"dupsiev1\x40");
+        drop(knock(b"abc"));
+        drop(knock(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+        drop(knock(&[b"dupsiev1".as_slice(), &[255; 100]].concat()));
+        drop(knock(&[b"dupsiev1".as_slice(), &64_u64.to_le_bytes(), &[255; 64]].concat()));
+        drop(knock(&1_u64.to_be_bytes()));
+        let other = scope.spawn(|| part(1, second, &hosts));
+        assert_eq!(leader.join().unwrap(), [0, 1].map(|index| expected_sum(index, 4)));
+        assert_eq!(other.join().unwrap(), [2, 3].map(|index| expected_sum(index, 4)));
+    });
+}
+
+/// Builds a dataflow that never ends, and in which, at `fails`, an operator raises an error.
+fn endless(fatal: &Fatal, worker: &mut Worker, fails: bool) -> Result<()> {
+    let (raised, probe) = (fatal.clone(), ProbeHandle::<u64>::new());
+    worker.dataflow::<u64, _, _>(|scope| {
+        source::<_, CapacityContainerBuilder<Vec<u64>>, _, _>(scope, "Read", move |kept, _| {
+            move |_output| {
+                let _ = &kept;
+                if fails {
+                    raised.raise(Error::new(Kind::Io, "the disk is full"));
+                }
+            }
+        })
+        .unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(Pipeline, "Write", |_, _| {
+            |input, _output| input.for_each(|_, _| ())
+        })
+        .probe_with(&probe);
+    });
+    fatal.step_while(worker, || !probe.done())
+}
+
+#[test]
+fn an_error_raised_in_an_operator_ends_all_workers() {
+    let mut cluster = Cluster::alone(2);
+    let fatal = cluster.fatal();
+    let ended = cluster.execute(move |worker| endless(&fatal, worker, worker.index() == 1));
+    assert_eq!(ended.unwrap_err().to_string(), "the disk is full");
+}
+
+#[test]
+fn an_error_returned_by_a_worker_ends_those_that_wait_for_it() {
+    let mut cluster = Cluster::alone(2);
+    let fatal = cluster.fatal();
+    let ended = cluster.execute(move |worker| match worker.index() {
+        0 => endless(&fatal, worker, false),
+        _ => Err(Error::new(Kind::BadData, "a block is damaged")),
+    });
+    assert_eq!(ended.unwrap_err().kind(), Kind::BadData);
+}
+
+#[test]
+fn a_panic_in_a_worker_ends_the_others() {
+    let mut cluster = Cluster::alone(2);
+    let fatal = cluster.fatal();
+    let ended = cluster.execute(move |worker| match worker.index() {
+        0 => endless(&fatal, worker, false),
+        _ => panic!("as the test wants it"),
+    });
+    assert_eq!(ended.unwrap_err().kind(), Kind::Internal);
+}
+
+#[test]
+fn the_hook_hears_the_first_error_alone() {
+    let (told, hear) = mpsc::channel();
+    let told = Mutex::new(told);
+    let fatal = Fatal::new(move |error| told.lock().unwrap().send(error.to_string()).unwrap());
+    fatal.raise(Error::new(Kind::Io, "first"));
+    fatal.clone().raise(Error::new(Kind::Io, "second"));
+    drop(fatal);
+    assert_eq!(hear.iter().collect::<Vec<_>>(), ["first"]);
+}

@@ -1,0 +1,105 @@
+//! Streams gathered by worker 0 of the leading process, and the wait for their ends.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use timely::ExchangeData;
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::operators::Probe;
+use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::{ProbeHandle, StreamVec};
+use timely::worker::Worker;
+
+use super::Fatal;
+use crate::error::Result;
+use crate::runs::{Record, Sorter};
+
+/// What takes gathered records; it may fail, as on a full disk.
+pub trait Collect<R>: 'static {
+    /// Takes a batch of records, leaving the vector empty.
+    fn collect(&mut self, records: &mut Vec<R>) -> Result<()>;
+}
+
+impl<R: 'static> Collect<R> for Vec<R> {
+    fn collect(&mut self, records: &mut Vec<R>) -> Result<()> {
+        self.append(records);
+        Ok(())
+    }
+}
+
+impl<R: Record + 'static> Collect<R> for Sorter<R> {
+    fn collect(&mut self, records: &mut Vec<R>) -> Result<()> {
+        self.extend(records.drain(..))
+    }
+}
+
+/// What a dataflow gathers: all of it in worker 0 of process 0, nothing elsewhere.
+#[derive(Debug)]
+pub struct Gathered<C>(Rc<RefCell<Option<C>>>);
+
+impl<C> Gathered<C> {
+    /// Gathers into `collector`.
+    pub fn new(collector: C) -> Gathered<C> {
+        Gathered(Rc::new(RefCell::new(Some(collector))))
+    }
+
+    /// What was gathered, once the end has been reached.
+    pub fn take(self) -> C {
+        self.0.take().expect("what was gathered is taken once")
+    }
+}
+
+/// The end of a dataflow: where its last streams are watched and its errors raised.
+#[derive(Clone)]
+pub struct End {
+    reached: ProbeHandle<u64>,
+    fatal: Fatal,
+}
+
+impl End {
+    /// An end that nothing has been tied to yet.
+    pub fn new(fatal: Fatal) -> End {
+        End { reached: ProbeHandle::new(), fatal }
+    }
+
+    /// Where operators raise errors.
+    pub fn fatal(&self) -> &Fatal {
+        &self.fatal
+    }
+
+    /// Steps the worker until everything has been gathered, in every process.
+    pub fn wait(&self, worker: &mut Worker) -> Result<()> {
+        self.fatal.step_while(worker, || !self.reached.done())
+    }
+}
+
+/// Streams that can be gathered.
+pub trait Gather<'scope, R> {
+    /// Sends every record to worker 0, which hands it to its collector. What comes out carries
+    /// nothing; it is through when all has been taken.
+    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()>;
+}
+
+impl<'scope, R: ExchangeData> Gather<'scope, R> for StreamVec<'scope, u64, R> {
+    fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()> {
+        let collector = Rc::clone(&into.0);
+        let fatal = end.fatal.clone();
+        let taken = self.unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
+            Exchange::new(|_| 0),
+            "Gather",
+            |_, _| {
+                move |input, _| {
+                    input.for_each(|_, records| {
+                        let mut collector = collector.borrow_mut();
+                        let collector = collector.as_mut().expect("records come before the end");
+                        if let Err(error) = collector.collect(records) {
+                            fatal.raise(error);
+                        }
+                    });
+                }
+            },
+        );
+        taken.probe_with(&end.reached)
+    }
+}

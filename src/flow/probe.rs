@@ -1,0 +1,169 @@
+//! The probe lifted to a stream: chunks of the store, and of the batch itself, are dealt to workers,
+//! which decode and probe each as a whole and send on nothing but pairs.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, Work};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::matches::{Pair, Place};
+use crate::runs::Record;
+use crate::store::{self, CHUNK_BYTES, KeyRange, Segment};
+use crate::tables::{Hit, Probe, Scratch};
+
+/// Groups of the batch in a chunk of it.
+const BATCH_CHUNK: u32 = 1 << 17;
+
+/// The unit of the join: what one worker probes at a time.
+#[derive(Clone, Debug)]
+pub enum Chunk<F: Fingerprint> {
+    /// A range of keys over all segments of the store.
+    Store(KeyRange<F>),
+    /// A range of groups of the batch, against the batch.
+    Batch(Range<u32>),
+}
+
+/// The proof that a chunk was probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Probed {
+    /// The number of the chunk.
+    pub chunk: u64,
+    /// Fingerprints read from the store, copies included.
+    pub fingerprints: u64,
+    /// Pairs found.
+    pub pairs: u64,
+}
+
+impl Record for Probed {}
+
+/// The join of a batch with a store, shared by the workers of a process.
+#[derive(Debug)]
+pub struct Join<F: Fingerprint, P> {
+    /// The distinct fingerprints of the batch, ascending.
+    pub groups: Arc<[F]>,
+    /// The batch arranged for probing.
+    pub tables: P,
+    /// The segments of the store, if there is one.
+    pub segments: Vec<Segment>,
+    /// All chunks, the same ones in every process.
+    pub chunks: Vec<Chunk<F>>,
+    /// Fingerprints probed by this process so far, copies included.
+    pub probed: Arc<AtomicU64>,
+    /// How many chunks the workers of this process have claimed.
+    pub claimed: AtomicUsize,
+    /// Which of how many processes this is.
+    pub process: (usize, usize),
+}
+
+/// The chunks of a batch of `groups` groups and a store of `segments`.
+pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
+    if groups == 0 {
+        return Vec::new();
+    }
+    let store = store::chunks(segments, CHUNK_BYTES).into_iter().map(Chunk::Store);
+    let starts = (0..groups).step_by(BATCH_CHUNK as usize);
+    let batch = starts.map(|start| Chunk::Batch(start..groups.min(start + BATCH_CHUNK)));
+    store.chain(batch).collect()
+}
+
+/// One worker's hand in a join.
+#[derive(Debug)]
+pub struct Prober<F: Fingerprint, P> {
+    join: Arc<Join<F, P>>,
+    scratch: Scratch,
+    run: Vec<F>,
+    /// Where in the run each distinct fingerprint begins.
+    starts: Vec<u32>,
+}
+
+impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
+    /// A hand in `join`.
+    pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
+        Prober { join, scratch: Scratch::default(), run: Vec::new(), starts: Vec::new() }
+    }
+
+    fn probe_store(&mut self, range: KeyRange<F>, pairs: &mut Vec<Pair>) -> Result<u64> {
+        let join = Arc::clone(&self.join);
+        let mut fingerprints = 0;
+        for (number, segment) in (0..).zip(&join.segments) {
+            let mut scan = segment.scan::<F>(range);
+            while let Some(row) = scan.next(&mut self.run)? {
+                fingerprints += self.run.len() as u64;
+                join.probed.fetch_add(self.run.len() as u64, Ordering::Relaxed);
+                self.probe_run(number, row, pairs);
+            }
+        }
+        Ok(fingerprints)
+    }
+
+    /// Probes a run of the store, each distinct fingerprint once.
+    fn probe_run(&mut self, segment: u32, row: u64, pairs: &mut Vec<Pair>) {
+        let Prober { join, scratch, run, starts } = self;
+        let rows = run.len() as u32;
+        collapse(run, starts);
+        starts.push(rows);
+        join.tables.probe(run, scratch, &mut |Hit { batch, at, distance }| {
+            let [start, end] = [0, 1].map(|side| u64::from(starts[at as usize + side]));
+            let existing = Place::Store { segment, row: row + start, rows: end - start };
+            pairs.push(Pair { new: batch, existing, distance });
+        });
+    }
+
+    fn probe_batch(&mut self, groups: Range<u32>, pairs: &mut Vec<Pair>) {
+        let Prober { join, scratch, .. } = self;
+        let part = &join.groups[groups.start as usize..groups.end as usize];
+        join.tables.probe(part, scratch, &mut |Hit { batch, at, distance }| {
+            let group = groups.start + at;
+            if group < batch {
+                pairs.push(Pair { new: batch, existing: Place::Batch { group }, distance });
+            }
+        });
+    }
+}
+
+/// Leaves each of the ascending values once in `run`, and in `starts` where each began.
+fn collapse<F: Fingerprint>(run: &mut Vec<F>, starts: &mut Vec<u32>) {
+    starts.clear();
+    let mut distinct = 0;
+    for at in 0..run.len() {
+        if distinct == 0 || run[at] != run[distinct - 1] {
+            run[distinct] = run[at];
+            starts.push(at as u32);
+            distinct += 1;
+        }
+    }
+    run.truncate(distinct);
+}
+
+impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
+    type Unit = (u64, Chunk<F>);
+    type Record = Pair;
+    type Receipt = Probed;
+
+    fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
+        let (process, processes) = self.join.process;
+        let claimed = self.join.claimed.fetch_add(1, Ordering::Relaxed);
+        let number = claimed * processes + process;
+        match self.join.chunks.get(number) {
+            Some(chunk) => Claim::Unit(number as u64, (number as u64, chunk.clone())),
+            None => Claim::Done,
+        }
+    }
+
+    fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Vec<Pair>, Probed)> {
+        let mut pairs = Vec::new();
+        let fingerprints = match range {
+            Chunk::Store(range) => self.probe_store(range, &mut pairs)?,
+            Chunk::Batch(groups) => {
+                self.probe_batch(groups, &mut pairs);
+                0
+            }
+        };
+        let receipt = Probed { chunk, fingerprints, pairs: pairs.len() as u64 };
+        Ok((pairs, receipt))
+    }
+}

@@ -1,0 +1,224 @@
+//! Fingerprinting lifted to a stream: one thread of each process reads and unpacks, and its workers
+//! take batches of records from it as they become free, so that one large file keeps all of them busy.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, Collect, Fatal, Work};
+use crate::document::{
+    self, Batch, Content, Document, Fields, Inputs, Quarantined, ReadOptions, Share,
+};
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::{Recipe, Sketcher};
+use crate::runs::Sorter;
+use crate::store::Arrival;
+
+/// Batches read ahead for each worker.
+const AHEAD: usize = 4;
+
+/// What becomes of a record.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Sketched {
+    /// A document, with its fingerprint if it has any feature.
+    Document(Arrival),
+    /// It could not be read.
+    Quarantined(Quarantined),
+}
+
+/// What a batch held besides records.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Read {
+    /// Blank lines.
+    pub blank: u64,
+    /// Files that broke off and were accepted all the same.
+    pub truncated: u64,
+}
+
+/// All that came of the inputs, sorted as it comes in.
+#[derive(Debug)]
+pub struct Collected {
+    /// The documents.
+    pub documents: Sorter<Arrival>,
+    /// The records that could not be read, in the order of the input.
+    pub quarantined: Sorter<Quarantined>,
+    /// How many records there were.
+    pub records: u64,
+    /// How many of them could not be read.
+    pub bad: u64,
+}
+
+impl Collect<Sketched> for Collected {
+    fn collect(&mut self, records: &mut Vec<Sketched>) -> Result<()> {
+        self.records += records.len() as u64;
+        records.drain(..).try_for_each(|record| match record {
+            Sketched::Document(document) => self.documents.push(document),
+            Sketched::Quarantined(record) => {
+                self.bad += 1;
+                self.quarantined.push(record)
+            }
+        })
+    }
+}
+
+/// What the reading thread sends.
+pub enum Portion {
+    /// Records.
+    Batch(Batch),
+    /// The end, and how many files broke off.
+    End {
+        /// Files that were accepted all the same.
+        truncated: u64,
+    },
+}
+
+/// The share of the inputs that this process reads, as its workers receive it.
+#[derive(Clone)]
+pub struct Portions {
+    portions: Receiver<Portion>,
+    received: Arc<AtomicU64>,
+}
+
+impl Portions {
+    /// Begins to read on a thread of its own, ahead of `workers` by a few batches each. `progress`
+    /// grows by the bytes read on disk; an error of reading goes to `fatal`.
+    pub fn read(
+        inputs: Arc<Inputs>,
+        share: Share,
+        options: ReadOptions,
+        workers: usize,
+        progress: Arc<AtomicU64>,
+        fatal: Fatal,
+    ) -> Portions {
+        let (send, portions) = bounded(AHEAD * workers);
+        thread::spawn(move || read(&inputs, share, &options, &progress, &send, &fatal));
+        Portions { portions, received: Arc::default() }
+    }
+
+    fn claim(&self) -> Claim<Portion> {
+        match self.portions.try_recv() {
+            Ok(portion) => {
+                let received = self.received.fetch_add(1, Ordering::Relaxed);
+                Claim::Unit(received, portion)
+            }
+            Err(TryRecvError::Empty) => Claim::Later,
+            Err(TryRecvError::Disconnected) => Claim::Done,
+        }
+    }
+}
+
+fn read(
+    inputs: &Inputs,
+    share: Share,
+    options: &ReadOptions,
+    progress: &AtomicU64,
+    send: &Sender<Portion>,
+    fatal: &Fatal,
+) {
+    let mut deliver = |batch| send.send(Portion::Batch(batch)).is_ok();
+    match document::read(inputs, share, options, progress, &mut deliver) {
+        Ok(tally) => {
+            let truncated = tally.truncated.len() as u64;
+            let _ = send.send(Portion::End { truncated });
+        }
+        Err(error) => fatal.raise(error),
+    }
+}
+
+/// One worker's hand in fingerprinting.
+pub struct Sketching {
+    portions: Portions,
+    fields: Fields,
+    /// None where fingerprints come ready made.
+    sketcher: Option<Sketcher>,
+}
+
+impl Sketching {
+    /// A hand that makes fingerprints by `recipe`, or takes ready-made ones.
+    pub fn new(portions: Portions, fields: Fields, recipe: &Recipe) -> Result<Sketching> {
+        let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
+        Ok(Sketching { portions, fields, sketcher })
+    }
+}
+
+impl Work for Sketching {
+    type Unit = Portion;
+    type Record = Sketched;
+    type Receipt = Read;
+
+    fn claim(&mut self) -> Claim<Portion> {
+        self.portions.claim()
+    }
+
+    fn run(&mut self, portion: Portion) -> Result<(Vec<Sketched>, Read)> {
+        let batch = match portion {
+            Portion::Batch(batch) => batch,
+            Portion::End { truncated } => return Ok((Vec::new(), Read { blank: 0, truncated })),
+        };
+        let Sketching { fields, sketcher, .. } = self;
+        let (mut records, mut failure) = (Vec::new(), Ok(()));
+        let blank = batch.parse(fields, &mut |position, document| {
+            let sketched = match document {
+                Ok(document) => sketch(sketcher.as_mut(), &document).map(|fingerprint| Arrival {
+                    length: document.content.text_bytes(),
+                    time: document.time,
+                    id: document.id.into_owned(),
+                    fingerprint,
+                    position,
+                }),
+                Err(reason) => {
+                    return records.push(Sketched::Quarantined(Quarantined { position, reason }));
+                }
+            };
+            match sketched {
+                Ok(arrival) => records.push(Sketched::Document(arrival)),
+                Err(error) if error.kind() == Kind::BadData => {
+                    let reason = error.to_string().into();
+                    records.push(Sketched::Quarantined(Quarantined { position, reason }));
+                }
+                Err(error) => failure = Err(error),
+            }
+        });
+        failure.map(|()| (records, Read { blank, truncated: 0 }))
+    }
+}
+
+/// The fingerprint of a document, none if it has no feature.
+fn sketch(sketcher: Option<&mut Sketcher>, document: &Document<'_>) -> Result<Option<u128>> {
+    match (&document.content, sketcher) {
+        (Content::Fingerprint(fingerprint), None) => Ok(Some(*fingerprint)),
+        (Content::Text(text), Some(sketcher)) => sketcher.text(text),
+        (Content::Features(features), Some(sketcher)) => sketcher.features(features),
+        (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
+        (Content::Text(_), None) => Err(misfit("text", "default")),
+        (Content::Features(_), None) => Err(misfit("features ready made", "features")),
+    }
+}
+
+fn misfit(input: &str, recipe: &str) -> Error {
+    Error::new(Kind::Usage, format!("the recipe does not fit the input, which holds {input}"))
+        .help(format!("choose --recipe {recipe}, or the --format that the input has"))
+}
+
+impl Collect<Read> for Read {
+    fn collect(&mut self, parts: &mut Vec<Read>) -> Result<()> {
+        for part in parts.drain(..) {
+            self.blank += part.blank;
+            self.truncated += part.truncated;
+        }
+        Ok(())
+    }
+}
+
+impl Collected {
+    /// Nothing yet; both sorts spill into `folder` when they take more than `memory_bytes`.
+    pub fn new(folder: &Path, memory_bytes: usize) -> Collected {
+        let (documents, quarantined) =
+            (Sorter::new(folder, memory_bytes), Sorter::new(folder, memory_bytes));
+        Collected { documents, quarantined, records: 0, bad: 0 }
+    }
+}
