@@ -1,12 +1,15 @@
 //! What was typed: the commands, and the flags that every job takes.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dupsieve::{Error, Result};
+use dupsieve::{Error, Kind, Result};
 
+use crate::cluster::Flags;
+use crate::config::Config;
+use crate::settings::ByteSize;
 use crate::summary::Summary;
+use crate::{dedup, ending, fingerprint, generate, inspect, run, store};
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
@@ -25,6 +28,8 @@ pub(crate) struct Common {
     /// Threads in each process [default: cores / local processes]
     #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_WORKERS")]
     pub(crate) workers: Option<usize>,
+    #[command(flatten)]
+    pub(crate) cluster: Flags,
     /// Work beside the output and report what would be done, without doing it
     #[arg(long, global = true)]
     pub(crate) dry_run: bool,
@@ -37,9 +42,9 @@ pub(crate) struct Common {
     /// No progress and no log lines but warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Memory that sorts and tables may use, such as 2GiB
+    /// Memory for tables and sorts in each process, such as 8GiB [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
-    pub(crate) memory: Option<String>,
+    pub(crate) memory: Option<ByteSize>,
     /// Flags for this job from a configuration file, below the command line and the environment
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -57,31 +62,78 @@ pub(crate) enum LogFormat {
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Run(run::Arguments),
+    Fingerprint(fingerprint::Arguments),
+    Dedup(dedup::Arguments),
+    Generate(generate::Arguments),
+    Inspect(inspect::Arguments),
+    Store(store::Arguments),
+}
+
+impl Common {
+    /// Memory for tables and sorts, in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory.map_or(2 << 30, |ByteSize(bytes)| bytes)
+    }
+
+    /// The settings of the file named with --config.
+    pub(crate) fn config(&self) -> Result<Config> {
+        self.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)
+    }
+}
 
 impl CommandLine {
-    /// Reads the command line; help and version are printed to stdout, usage errors to stderr.
-    pub(crate) fn read() -> Result<CommandLine, ExitCode> {
-        CommandLine::try_parse().map_err(|typed| {
+    /// Reads the command line. Help, version and usage errors are printed and end the process.
+    pub(crate) fn read() -> CommandLine {
+        CommandLine::try_parse().unwrap_or_else(|typed| {
             let _ = typed.print();
-            match typed.use_stderr() {
-                false => ExitCode::SUCCESS,
-                true => {
-                    let what = typed.to_string().lines().next().unwrap_or_default().to_owned();
-                    Summary::print("dupsieve", Err(Error::new(dupsieve::Kind::Usage, what)))
-                }
+            if !typed.use_stderr() {
+                ending::end_with(None, 0);
             }
+            let what = typed.to_string().lines().next().unwrap_or_default().to_owned();
+            let (line, code) = Summary::told("dupsieve", Err(Error::new(Kind::Usage, what)));
+            ending::end_with(line, code)
         })
+    }
+
+    /// The flags that every job takes.
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// Settles from the configuration file where the job runs, as far as the flags leave it open.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        let file = match &self.command {
+            Command::Run(arguments) => Config::read(&arguments.config)?,
+            _ => self.common.config()?,
+        };
+        file.cluster.settle(&mut self.common);
+        Ok(())
     }
 
     /// The name of the job that was asked for.
     pub(crate) fn job(&self) -> &'static str {
-        match self.command {}
+        match self.command {
+            Command::Run(_) => "run",
+            Command::Fingerprint(_) => "fingerprint",
+            Command::Dedup(_) => "dedup",
+            Command::Generate(_) => "generate",
+            Command::Inspect(_) => "inspect",
+            Command::Store(_) => "store",
+        }
     }
 
     /// Runs the job.
     pub(crate) fn run(&self) -> Result<Summary> {
-        let _ = &self.common;
-        match self.command {}
+        let common = &self.common;
+        match &self.command {
+            Command::Run(arguments) => run::run(arguments, common),
+            Command::Fingerprint(arguments) => fingerprint::run(arguments, common),
+            Command::Dedup(arguments) => dedup::run(arguments, common),
+            Command::Generate(arguments) => generate::run(arguments, common),
+            Command::Inspect(arguments) => inspect::run(arguments, common),
+            Command::Store(arguments) => store::run(arguments, common),
+        }
     }
 }

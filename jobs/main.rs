@@ -1,21 +1,44 @@
 //! The one binary: parses what was typed, runs that job, prints its summary, ends with its code.
 
 mod arguments;
+mod child;
+mod cluster;
+mod config;
+mod dedup;
+mod ending;
+mod fingerprint;
+mod generate;
+mod inspect;
+mod progress;
+mod report;
+mod run;
+mod settings;
+mod store;
 mod summary;
-
-use std::process::ExitCode;
+mod supervisor;
 
 use arguments::CommandLine;
+use dupsieve::Result;
 use summary::Summary;
 
-fn main() -> ExitCode {
-    let line = match CommandLine::read() {
-        Ok(line) => line,
-        Err(ended) => return ended,
-    };
-    let outcome = line.run();
-    if let Err(error) = &outcome {
-        eprintln!("dupsieve: {error}");
+fn main() {
+    ending::catch_panics();
+    let mut line = CommandLine::read();
+    ending::name_job(line.job());
+    ending::end(line.settle().and_then(|()| run(&line)))
+}
+
+/// Runs the job here, or, with `--processes`, in that many processes that this one watches.
+fn run(line: &CommandLine) -> Result<Summary> {
+    let cluster = &line.common().cluster;
+    cluster::check(line.common())?;
+    progress::log(line.common());
+    if let Some(processes) = cluster.to_supervise() {
+        supervisor::supervise(processes, cluster.patience());
     }
-    Summary::print(line.job(), outcome)
+    if cluster.child.is_some() {
+        child::die_with_parent();
+    }
+    ending::stop_on_signals()?;
+    line.run()
 }

@@ -1,0 +1,232 @@
+//! Where a job runs: in this process alone, in several on this machine, or on many machines.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use dupsieve::error::At;
+use dupsieve::flow::{Cluster, Fatal, JobIdentity, Topology, hosts};
+use dupsieve::{Error, Kind, Result};
+use serde::Deserialize;
+
+use crate::arguments::Common;
+use crate::child::{self, Introduction};
+use crate::ending;
+use crate::settings::{ByteSize, typed};
+
+/// The longest secret, in bytes.
+const SECRET_BYTES: u64 = 4 << 10;
+
+/// The flags that say in how many processes a job runs.
+#[derive(Args, Debug)]
+pub(crate) struct Flags {
+    /// Processes to start and watch on this machine
+    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_PROCESSES")]
+    pub(crate) processes: Option<usize>,
+    /// The processes of a cluster, one host:port a line, of which this is one
+    #[arg(long, global = true, value_name = "FILE", env = "DUPSIEVE_HOSTS")]
+    pub(crate) hosts: Option<PathBuf>,
+    /// Which of the hosts file's processes this is, counted from 0
+    #[arg(long, global = true, value_name = "I", env = "DUPSIEVE_PROCESS")]
+    pub(crate) process: Option<usize>,
+    /// A file with a secret that the processes of the hosts file share
+    #[arg(long, global = true, value_name = "FILE", env = "DUPSIEVE_SECRET_FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// How long another process may be silent before it counts as lost
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(env = "DUPSIEVE_WAIT_FOR_PEERS")]
+    pub(crate) wait_for_peers: u64,
+    /// Which of the supervised processes this is
+    #[arg(long, global = true, hide = true)]
+    pub(crate) child: Option<usize>,
+}
+
+impl Flags {
+    /// How many processes are to be started and watched, if any.
+    pub(crate) fn to_supervise(&self) -> Option<usize> {
+        self.processes.filter(|&processes| processes > 1 && self.child.is_none())
+    }
+
+    /// How long a silent peer is waited for.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_secs(self.wait_for_peers)
+    }
+}
+
+/// The same in a configuration file, with what each process may use.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ClusterSettings {
+    workers: Option<usize>,
+    processes: Option<usize>,
+    hosts: Option<PathBuf>,
+    secret_file: Option<PathBuf>,
+    #[serde(deserialize_with = "typed")]
+    memory: Option<ByteSize>,
+}
+
+impl ClusterSettings {
+    /// Settles what the command line left open. Flags that say where a job runs stand for all of
+    /// these, so that `--processes 2` is not at odds with hosts in the file.
+    pub(crate) fn settle(self, common: &mut Common) {
+        common.workers = common.workers.or(self.workers);
+        common.memory = common.memory.or(self.memory);
+        let flags = &mut common.cluster;
+        if flags.processes.is_none() && flags.hosts.is_none() {
+            flags.processes = self.processes;
+            flags.hosts = self.hosts;
+        }
+        if flags.hosts.is_some() {
+            flags.secret_file = flags.secret_file.take().or(self.secret_file);
+        }
+    }
+}
+
+/// Finds flags that do not go together, before any work.
+pub(crate) fn check(common: &Common) -> Result<()> {
+    let flags = &common.cluster;
+    let (hosts, process) = (flags.hosts.is_some(), flags.process.is_some());
+    let contradictions = [
+        (common.workers == Some(0), "--workers must be at least 1"),
+        (flags.processes == Some(0), "--processes must be at least 1"),
+        (flags.wait_for_peers == 0, "--wait-for-peers must be at least 1"),
+        (hosts && flags.processes.is_some(), "--processes and --hosts exclude each other"),
+        (hosts && !process, "--hosts needs --process, which of them this is"),
+        (process && !hosts, "--process needs --hosts"),
+        (flags.secret_file.is_some() && !hosts, "--secret-file needs --hosts"),
+    ];
+    match contradictions.into_iter().find(|(found, _)| *found) {
+        Some((_, what)) => Err(Error::new(Kind::Usage, what)),
+        None => Ok(()),
+    }
+}
+
+/// This process of the cluster the flags ask for. `parameters` is all that must be equal in every
+/// process of the job.
+pub(crate) fn cluster(common: &Common, parameters: &str) -> Result<Cluster> {
+    let flags = &common.cluster;
+    let (process, listener, hosts, secret, local) = match (flags.child, &flags.hosts) {
+        (Some(process), _) => {
+            let (listener, Introduction { hosts, secret }) = child::meet()?;
+            let local = hosts.len();
+            (process, listener, hosts, secret.into_bytes(), local)
+        }
+        (None, Some(file)) => {
+            let (process, hosts) = (flags.process.unwrap_or_default(), hosts::read(file)?);
+            let secret = flags.secret_file.as_deref().map_or(Ok(Vec::new()), read_secret)?;
+            (process, listen(file, &hosts, process)?, hosts, secret, 1)
+        }
+        (None, None) => return Ok(Cluster::alone(workers(common, 1))),
+    };
+    let topology = Topology { workers: workers(common, local), processes: hosts.len(), process };
+    let job = JobIdentity::new(ending::job(), parameters, &secret);
+    let fatal = Fatal::new(|error| ending::end(Err(error.clone())));
+    Cluster::join(topology, listener, hosts, job, flags.patience(), fatal)
+}
+
+/// As many worker threads as were asked for, or as the machine has cores for `local` processes.
+fn workers(common: &Common, local: usize) -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    common.workers.unwrap_or((cores / local).max(1))
+}
+
+/// Listens at the address that the hosts file gives this process.
+fn listen(file: &Path, hosts: &[String], process: usize) -> Result<TcpListener> {
+    let Some(host) = hosts.get(process) else {
+        let error = Error::new(Kind::Usage, "--process is none of the hosts file").at(file);
+        return Err(error.expected(format!("0 to {}", hosts.len() - 1)).found(process));
+    };
+    TcpListener::bind(host).map_err(|cause| {
+        let what = format!("process {process} cannot listen at {host}: {cause}");
+        match cause.kind() {
+            io::ErrorKind::AddrInUse => Error::new(Kind::Unavailable, what)
+                .help("is this process of the cluster running already?"),
+            _ => Error::new(Kind::Config, what).at(file).help("is this its machine?"),
+        }
+    })
+}
+
+/// The secret in the file at `path`, without the space around it.
+fn read_secret(path: &Path) -> Result<Vec<u8>> {
+    let mut secret = Vec::new();
+    File::open(path).and_then(|file| file.take(SECRET_BYTES).read_to_end(&mut secret)).at(path)?;
+    match secret.trim_ascii() {
+        [] => Err(Error::new(Kind::Config, "the secret is empty").at(path)),
+        secret => Ok(secret.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        common: Common,
+    }
+
+    fn typed(flags: &str) -> Common {
+        Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).common
+    }
+
+    #[test]
+    fn flags_that_contradict_each_other_are_refused() {
+        for flags in ["", "--workers 2", "--processes 2", "--hosts f --process 0 --secret-file s"] {
+            assert_eq!(check(&typed(flags)), Ok(()), "{flags}");
+        }
+        for flags in [
+            "--workers 0",
+            "--processes 0",
+            "--wait-for-peers 0",
+            "--hosts f",
+            "--process 0",
+            "--secret-file s",
+            "--hosts f --process 0 --processes 2",
+        ] {
+            assert_eq!(check(&typed(flags)).unwrap_err().kind(), Kind::Usage, "{flags}");
+        }
+    }
+
+    #[test]
+    fn a_parent_of_several_supervises_and_its_children_do_not() {
+        for (flags, processes) in [
+            ("", None),
+            ("--processes 1", None),
+            ("--processes 3", Some(3)),
+            ("--processes 3 --child 0", None),
+        ] {
+            assert_eq!(typed(flags).cluster.to_supervise(), processes, "{flags}");
+        }
+    }
+
+    #[test]
+    fn only_a_process_of_the_hosts_file_listens() {
+        let hosts = ["127.0.0.1:0".to_owned()];
+        let file = Path::new("hosts.txt");
+        assert!(listen(file, &hosts, 0).is_ok());
+        let error = listen(file, &hosts, 1).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(error.to_string().ends_with("expected 0 to 0, found 1"), "{error}");
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = [other.local_addr().unwrap().to_string()];
+        assert_eq!(listen(file, &taken, 0).unwrap_err().kind(), Kind::Unavailable);
+    }
+
+    #[test]
+    fn a_secret_has_no_space_around_it_and_something_within() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        std::fs::write(&path, " s3 cret\n").unwrap();
+        assert_eq!(read_secret(&path).unwrap(), b"s3 cret");
+        std::fs::write(&path, "\n").unwrap();
+        assert_eq!(read_secret(&path).unwrap_err().kind(), Kind::Config);
+        assert_eq!(read_secret(&folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
+    }
+}

@@ -1,0 +1,69 @@
+//! Configuration files: what `run` reads, and what `--config` gives any other job.
+//!
+//! The sections hold the same settings as the flags, so each is one struct, read by clap and by serde.
+
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::store::Day;
+use dupsieve::{Error, Kind, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::cluster::ClusterSettings;
+use crate::dedup::DedupSettings;
+use crate::fingerprint::FingerprintSettings;
+
+/// A whole file. Unknown keys are refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Paths, folders and globs of the day's pages; `{date}` stands for the day.
+    #[serde(default)]
+    pub(crate) inputs: Vec<String>,
+    /// The folder for the day's output, with `{date}` in it.
+    pub(crate) output: Option<String>,
+    /// The store.
+    pub(crate) store: Option<PathBuf>,
+    /// What enters the store.
+    #[serde(default)]
+    pub(crate) add: Add,
+    /// The days to take, in this order, when the command line names none.
+    #[serde(default)]
+    pub(crate) dates: Vec<Day>,
+    #[serde(default)]
+    pub(crate) fingerprint: FingerprintSettings,
+    #[serde(default)]
+    pub(crate) dedup: DedupSettings,
+    #[serde(default)]
+    pub(crate) cluster: ClusterSettings,
+}
+
+/// What enters the store after a day has been joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Add {
+    /// The pages that were kept.
+    #[default]
+    Kept,
+    /// Every page with a fingerprint.
+    All,
+}
+
+impl Config {
+    /// Reads a configuration file.
+    pub(crate) fn read(path: &Path) -> Result<Config> {
+        let text = std::fs::read_to_string(path).at(path)?;
+        parse(&text).map_err(|error| error.at(path))
+    }
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|cause| {
+        let error = Error::new(Kind::Config, cause.message());
+        match cause.span() {
+            Some(span) => error.line(1 + text[..span.start].matches('\n').count() as u64),
+            None => error,
+        }
+    })
+}

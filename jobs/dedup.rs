@@ -1,0 +1,446 @@
+//! The main job: which pages of the batch are near-duplicates of pages held, or of each other?
+//!
+//! "Given a collection of f-bit fingerprints and a fingerprint F, identify whether an existing
+//! fingerprint differs from F in at most k bits. (In the batch-mode version of the above problem, we
+//! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
+//! Sarma, section 3. The tables are made of the batch; the store streams past them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use clap::Args;
+use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::flow::{
+    self, Chunk, Cluster, End, Gather, Gathered, Join, Probed, Prober, Reduce, Worker, deal,
+};
+use dupsieve::matches::{self, Batch, Detail, KeepOrder, Outcome, Pair, Settlement};
+use dupsieve::output::{self, Staging};
+use dupsieve::runs::Sorter;
+use dupsieve::store::{Day, Segment, Store, Version};
+use dupsieve::tables::{Design, Tables, plan};
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::cluster::cluster;
+use crate::progress::{Progress, Unit};
+use crate::report::{self, Parameters, Proof, Report, Standing};
+use crate::settings::{Count, typed};
+use crate::summary::Summary;
+
+/// The most rows that are written, unless told otherwise.
+const MAX_MATCHES: u64 = 100_000_000;
+
+/// Find the near-duplicates of a batch, in a store and among themselves
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The new fingerprints, as `dupsieve fingerprint` writes them
+    #[arg(long, value_name = "FILE.seg")]
+    batch: PathBuf,
+    /// The pages already held; without it the batch is compared with itself alone
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// The version of the store to compare with [default: the current one]
+    #[arg(long, value_name = "VERSION", requires = "store")]
+    as_of: Option<u64>,
+    /// The folder to make
+    #[arg(long, value_name = "DIR")]
+    output: PathBuf,
+    #[command(flatten)]
+    settings: DedupSettings,
+}
+
+/// What decides the result of a join, and how it is found.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DedupSettings {
+    /// The most bits in which near-duplicates differ [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    distance: Option<u32>,
+    /// How the batch is arranged: auto, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
+    #[arg(long, env = "DUPSIEVE_DESIGN")]
+    #[serde(deserialize_with = "typed")]
+    design: Option<Design>,
+    /// Rows of matches.tsv: all, or best, one for each dropped page [default: all]
+    #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
+    #[serde(deserialize_with = "typed")]
+    matches: Option<Detail>,
+    /// The most rows that `all` may write [default: 1e8]
+    #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
+    #[serde(deserialize_with = "typed")]
+    max_matches: Option<Count>,
+    /// Which of several near pages is kept: oldest, first-id or longest [default: oldest where the
+    /// batch has times, else first-id]
+    #[arg(long, env = "DUPSIEVE_KEEP")]
+    #[serde(deserialize_with = "typed")]
+    keep: Option<KeepOrder>,
+}
+
+impl DedupSettings {
+    /// These settings, and where they are silent those of a file.
+    fn or(self, file: DedupSettings) -> DedupSettings {
+        DedupSettings {
+            distance: self.distance.or(file.distance),
+            design: self.design.or(file.design),
+            matches: self.matches.or(file.matches),
+            max_matches: self.max_matches.or(file.max_matches),
+            keep: self.keep.or(file.keep),
+        }
+    }
+}
+
+/// One join that is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) batch: PathBuf,
+    pub(crate) against: Against,
+    pub(crate) output: PathBuf,
+    pub(crate) settings: DedupSettings,
+}
+
+/// What a batch is joined with, besides itself.
+#[derive(Clone, Debug)]
+pub(crate) enum Against {
+    /// Nothing.
+    Itself,
+    /// A store as it is, or as it was.
+    Store(PathBuf, Option<u64>),
+    /// A store as it was before this day was added.
+    Before(PathBuf, Day),
+}
+
+impl Against {
+    /// The version of the store that process 0 finds.
+    fn version(&self) -> Result<Option<Version>> {
+        match self {
+            Against::Itself => Ok(None),
+            Against::Store(store, version) => Store::open(store)?.at(*version).map(Some),
+            Against::Before(store, day) => {
+                let (store, _) = Store::init(store)?;
+                let before = store.at(None)?.before(*day);
+                store.at(Some(before)).map(Some)
+            }
+        }
+    }
+
+    /// The same store at the version that process 0 found.
+    fn at(&self, version: u64) -> Result<Option<Version>> {
+        match self {
+            Against::Itself => Ok(None),
+            Against::Store(store, _) | Against::Before(store, _) => {
+                Store::open(store)?.at(Some(version)).map(Some)
+            }
+        }
+    }
+}
+
+/// What process 0 tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Decision {
+    /// There is nothing to make: it stands there already, or was only asked about.
+    Nothing,
+    /// Make it, with this version of the store.
+    Make(Option<u64>),
+}
+
+/// Runs the job as its command line asks.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let Arguments { batch, store, as_of, output, settings } = arguments;
+    let against = match store {
+        Some(store) => Against::Store(store.clone(), *as_of),
+        None => Against::Itself,
+    };
+    let (batch, output) = (batch.clone(), output.clone());
+    let settings = settings.clone().or(common.config()?.dedup);
+    let request = Request { batch, against, output, settings };
+    let mut cluster = cluster(common, &format!("{request:?}"))?;
+    dedup(&mut cluster, &request, common)
+}
+
+/// Joins one batch; every process of the cluster calls this, and process 0 writes the output.
+pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+    report::on_failure(&request.output, cluster.is_leader(), || join(cluster, request, common))
+}
+
+fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+    let mut led = None;
+    let decision = cluster.agree(&format!("dedup {}", request.output.display()), || {
+        let job = Job::open(request, request.against.version()?)?;
+        let (decision, staging, summary) = job.decide(request, common)?;
+        led = Some((job, staging, summary));
+        Ok(decision)
+    })?;
+    match (decision, led) {
+        (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
+        (Decision::Nothing, None) => Ok(Summary::new().untold()),
+        (Decision::Make(_), Some((job, staging, _))) => job.make_any(cluster, staging, common),
+        (Decision::Make(version), None) => {
+            let version = version.map(|version| request.against.at(version)).transpose()?;
+            Job::open(request, version.flatten())?.make_any(cluster, None, common)
+        }
+    }
+}
+
+/// A join with its inputs open.
+struct Job {
+    segment: Segment,
+    store: Option<Version>,
+    output: PathBuf,
+    distance: u32,
+    design: Design,
+    detail: Detail,
+    max_matches: u64,
+    keep: KeepOrder,
+}
+
+impl Job {
+    fn open(request: &Request, store: Option<Version>) -> Result<Job> {
+        let settings = &request.settings;
+        let segment = Segment::open(&request.batch)?;
+        let keep = KeepOrder::for_segment(settings.keep, &segment)?;
+        if let Some(stamp) = store.as_ref().and_then(Version::stamp)
+            && stamp != segment.stamp()
+        {
+            return Err(Error::new(Kind::Usage, "batch and store were made by different recipes")
+                .at(segment.path())
+                .expected(stamp)
+                .found(segment.stamp())
+                .help("make the batch again with the store's recipe"));
+        }
+        Ok(Job {
+            segment,
+            store,
+            output: request.output.clone(),
+            distance: settings.distance.unwrap_or(3),
+            design: settings.design.unwrap_or(Design::Auto),
+            detail: settings.matches.unwrap_or_default(),
+            max_matches: settings.max_matches.map_or(MAX_MATCHES, |Count(count)| count),
+            keep,
+        })
+    }
+
+    /// What decides the result.
+    fn parameters(&self) -> Parameters {
+        let store =
+            self.store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
+        let named = [
+            ("batch", self.segment.digest().to_string()),
+            ("store", store),
+            ("distance", self.distance.to_string()),
+            ("keep", self.keep.to_string()),
+            ("matches", self.detail.to_string()),
+        ];
+        named.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    /// Process 0 looks whether the output is to be made, and begins it.
+    fn decide(
+        &self,
+        request: &Request,
+        common: &Common,
+    ) -> Result<(Decision, Option<Staging>, Summary)> {
+        let design = self.plan(self.segment.rows(), common)?;
+        match report::standing(&self.output, &self.parameters(), common.overwrite)? {
+            Standing::Done(report) => {
+                tracing::info!("{} is done already", self.output.display());
+                Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
+            }
+            Standing::Free if common.dry_run => {
+                tracing::info!("would join {} by design {design}", request.batch.display());
+                Ok((Decision::Nothing, None, self.would()))
+            }
+            Standing::Free => {
+                let staging = Staging::beside(&self.output)?;
+                let version = self.store.as_ref().map(Version::number);
+                Ok((Decision::Make(version), Some(staging), Summary::new()))
+            }
+        }
+    }
+
+    /// What there is to do, for a dry run.
+    fn would(&self) -> Summary {
+        let held = self.store.as_ref().map_or(0, Version::rows);
+        Summary::new().count("batch", self.segment.rows()).count("store", held)
+    }
+
+    /// The design that was asked for, or the cheapest one that covers the distance.
+    fn plan(&self, batch: u64, common: &Common) -> Result<Design> {
+        let held = self.store.as_ref().map_or(0, Version::rows);
+        let (width, memory) = (self.segment.width(), common.memory_bytes() / 2);
+        match self.design {
+            Design::Auto => {
+                let plan = plan::choose(batch, held, self.distance, width, memory)?;
+                tracing::debug!("{}", plan.why);
+                Ok(plan.chosen.design)
+            }
+            design => plan::estimate(design, batch, held, self.distance, width).map(|it| it.design),
+        }
+    }
+
+    fn make_any(
+        self,
+        cluster: &mut Cluster,
+        staging: Option<Staging>,
+        common: &Common,
+    ) -> Result<Summary> {
+        match self.segment.width() {
+            Width::W64 => self.make::<u64>(cluster, staging, common),
+            Width::W128 => self.make::<u128>(cluster, staging, common),
+        }
+    }
+
+    fn make<F: Fingerprint>(
+        self,
+        cluster: &mut Cluster,
+        staging: Option<Staging>,
+        common: &Common,
+    ) -> Result<Summary> {
+        let began = Instant::now();
+        let groups: Arc<[F]> = matches::groups(&self.segment)?.into();
+        let design = self.plan(groups.len() as u64, common)?;
+        let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
+        let join = Arc::new(Join {
+            tables: Tables::build(&groups, design, self.distance)?,
+            chunks: flow::chunks(groups.len() as u32, &segments),
+            groups,
+            segments,
+            probed: Arc::default(),
+            claimed: AtomicUsize::new(0),
+            process: (cluster.topology().process, cluster.topology().processes),
+        });
+        let built = began.elapsed();
+        let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
+        let found = began.elapsed();
+        let Some(staging) = staging else {
+            return Ok(Summary::new().untold());
+        };
+        let probe = self.prove(&join.chunks, &probed)?;
+        let segments = join.segments.clone();
+        drop(join);
+        let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
+        let (workers, processes) = (cluster.topology().workers, cluster.topology().processes);
+        let run = json!({
+            "design": design.to_string(), "workers": workers, "processes": processes,
+            "seconds": {
+                "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64(),
+                "all": began.elapsed().as_secs_f64(),
+            },
+        });
+        self.report(outcome, probe, run, staging)
+    }
+
+    /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.
+    fn find<F: Fingerprint>(
+        &self,
+        join: &Arc<Join<F, Tables<F>>>,
+        cluster: &mut Cluster,
+        staging: Option<&Staging>,
+        common: &Common,
+    ) -> Result<(Sorter<Pair>, Vec<Probed>)> {
+        let spill = staging.map_or(output::parent_of(&self.output), Staging::folder).to_path_buf();
+        let (join, memory, fatal) =
+            (Arc::clone(join), common.memory_bytes() as usize / 4, cluster.fatal());
+        let (total, probed) = (self.would_probe(cluster), Arc::clone(&join.probed));
+        let _shown = Progress::show("probing", Unit::Fingerprints, total, probed, common.quiet);
+        let found = cluster.execute(move |worker| {
+            find_pairs(worker, &join, Sorter::new(&spill, memory), End::new(fatal.clone()))
+        })?;
+        Ok(found.into_iter().next().expect("there is a first worker"))
+    }
+
+    /// About how many fingerprints this process probes.
+    fn would_probe(&self, cluster: &Cluster) -> u64 {
+        self.store.as_ref().map_or(0, Version::rows) / cluster.topology().processes as u64
+    }
+
+    /// Nothing may be left out: every chunk was probed once, and every fingerprint of the store.
+    fn prove<F: Fingerprint>(&self, chunks: &[Chunk<F>], probed: &[Probed]) -> Result<Proof> {
+        let proof = Proof {
+            chunks_planned: chunks.len() as u64,
+            chunks_probed: probed.len() as u64,
+            store_fingerprints: self.store.as_ref().map_or(0, Version::rows),
+            fingerprints_probed: probed.iter().map(|chunk| chunk.fingerprints).sum(),
+            pairs: probed.iter().map(|chunk| chunk.pairs).sum(),
+        };
+        let mut numbers: Vec<u64> = probed.iter().map(|chunk| chunk.chunk).collect();
+        numbers.sort_unstable();
+        let all = numbers.into_iter().eq(0..proof.chunks_planned);
+        match all && (chunks.is_empty() || proof.fingerprints_probed == proof.store_fingerprints) {
+            true => Ok(proof),
+            false => Err(Error::new(Kind::Internal, "the join is not complete")
+                .at(&self.output)
+                .expected(format!(
+                    "{} chunks, {} fingerprints",
+                    proof.chunks_planned, proof.store_fingerprints
+                ))
+                .found(format!(
+                    "{} chunks, {} fingerprints",
+                    proof.chunks_probed, proof.fingerprints_probed
+                ))),
+        }
+    }
+
+    fn settle<F: Fingerprint>(
+        &self,
+        pairs: Sorter<Pair>,
+        segments: Vec<Segment>,
+        staging: &Staging,
+        common: &Common,
+    ) -> Result<Outcome> {
+        let entries = self.store.iter().flat_map(Version::entries);
+        let store: Vec<_> = entries.map(|entry| entry.day).zip(segments).collect();
+        let settlement = Settlement {
+            segment: &self.segment,
+            batch: &Batch::<F>::load(&self.segment)?,
+            store: &store,
+            keep: self.keep,
+            detail: self.detail,
+            max_matches: self.max_matches,
+            memory_bytes: common.memory_bytes() as usize / 4,
+        };
+        settlement.write(pairs.sorted()?, staging)
+    }
+
+    fn report(
+        &self,
+        outcome: Outcome,
+        probe: Proof,
+        run: serde_json::Value,
+        staging: Staging,
+    ) -> Result<Summary> {
+        let report = Report {
+            dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            parameters: self.parameters(),
+            store_version: self.store.as_ref().map(Version::number),
+            batch: self.segment.counts(),
+            outcome,
+            probe,
+            run,
+        };
+        report.write(&staging)?;
+        staging.commit()?;
+        Ok(report.summary(&self.output))
+    }
+}
+
+/// The dataflow: chunks are probed by whoever is free, the pairs reduced by range of the batch, and
+/// all gathered by the first worker, with the proof that every chunk was probed.
+fn find_pairs<F: Fingerprint>(
+    worker: &mut Worker,
+    join: &Arc<Join<F, Tables<F>>>,
+    sorter: Sorter<Pair>,
+    end: End,
+) -> Result<(Sorter<Pair>, Vec<Probed>)> {
+    let (pairs, probed) = (Gathered::new(sorter), Gathered::new(Vec::new()));
+    worker.dataflow(|scope| {
+        let dealt = deal(scope, Prober::new(Arc::clone(join)), &end);
+        dealt.receipts.gather(&probed, &end);
+        let taken = dealt.records.reduce(join.groups.len() as u64).gather(&pairs, &end);
+        dealt.window.close(taken);
+    });
+    end.wait(worker)?;
+    Ok((pairs.take(), probed.take()))
+}

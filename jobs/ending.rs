@@ -1,0 +1,115 @@
+//! How the process ends: with one documented exit code and one summary line, whatever happens in
+//! however many threads at once. The first to come here ends it; the others wait for that.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::panic;
+use std::process;
+use std::sync::OnceLock;
+use std::thread::{self, ThreadId};
+
+use dupsieve::flow::lost_peer;
+use dupsieve::{Error, Kind, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::signal_name;
+
+use crate::summary::Summary;
+
+static JOB: OnceLock<&str> = OnceLock::new();
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
+
+/// Says which job it is that ends.
+pub(crate) fn name_job(job: &'static str) {
+    JOB.get_or_init(|| job);
+}
+
+/// The job that was named, or the program as long as none was.
+pub(crate) fn job() -> &'static str {
+    JOB.get().copied().unwrap_or("dupsieve")
+}
+
+/// Makes a panic in any thread end the process: another thread may wait for the panicked one for
+/// ever, and the engine panics when it loses a peer.
+pub(crate) fn catch_panics() {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or("a panic without a message");
+        if message.starts_with("failed printing to stdout") {
+            // Whoever read it has left, as `head` does.
+            end_with(None, Kind::Io.code());
+        }
+        print(panic);
+        let place = panic.location().map_or(String::new(), |place| format!(" at {place}"));
+        end(Err(match lost_peer(message) {
+            true => Error::new(Kind::Temporary, format!("lost a peer: {message}")),
+            false => Error::new(Kind::Internal, format!("a defect{place}: {message}"))
+                .help("please report it, with the log"),
+        }))
+    }));
+}
+
+/// Makes SIGTERM and SIGINT end the process cleanly.
+pub(crate) fn stop_on_signals() -> Result<()> {
+    on_signals(|name| end(Err(interrupted(name))))
+}
+
+/// Calls `act` with the name of every SIGTERM and SIGINT that comes, on a thread of its own.
+pub(crate) fn on_signals(act: impl Fn(&'static str) + Send + 'static) -> Result<()> {
+    let failed = |cause| Error::new(Kind::Internal, format!("cannot listen to signals: {cause}"));
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
+    let listen = move || signals.forever().for_each(|signal| act(name_of(signal)));
+    thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
+    Ok(())
+}
+
+/// The failure that a signal causes.
+pub(crate) fn interrupted(name: &str) -> Error {
+    Error::new(Kind::Temporary, format!("interrupted by {name}"))
+}
+
+/// What people call a signal.
+pub(crate) fn name_of(signal: i32) -> &'static str {
+    signal_name(signal).unwrap_or("an unnamed signal")
+}
+
+/// Ends the process with the outcome of its job, told on stderr and stdout.
+pub(crate) fn end(outcome: Result<Summary>) -> ! {
+    claim();
+    if let Err(error) = &outcome {
+        // In one piece: other processes write there too.
+        let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+    }
+    let (line, code) = Summary::told(job(), outcome);
+    exit(line, code)
+}
+
+/// Ends the process with a summary that was told by another one, or with none.
+pub(crate) fn end_with(line: Option<String>, code: u8) -> ! {
+    claim();
+    exit(line, code)
+}
+
+/// Returns once in the life of the process.
+fn claim() {
+    let this = thread::current().id();
+    if let Err(again) = ENDING.set(this) {
+        if ENDING.get() == Some(&again) {
+            // A panic while ending.
+            process::exit(Kind::Internal.code().into());
+        }
+        loop {
+            thread::park();
+        }
+    }
+}
+
+/// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads
+/// stdout may have left.
+fn exit(line: Option<String>, code: u8) -> ! {
+    if let (Some(line), Ok(stdout)) = (line, io::stdout().as_fd().try_clone_to_owned()) {
+        let _ = File::from(stdout).write_all(format!("{line}\n").as_bytes());
+    }
+    process::exit(code.into())
+}

@@ -1,0 +1,141 @@
+//! `dupsieve inspect`: what is in a file, and whether it is sound.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::store::{Column, KeyRange, Segment};
+
+use crate::arguments::Common;
+use crate::summary::Summary;
+
+/// Tells what a segment holds and checks all of it.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A segment
+    file: PathBuf,
+    /// Print its rows instead: `id<TAB>0x...`, in stored order
+    #[arg(long)]
+    dump: bool,
+}
+
+/// Runs `inspect`.
+pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+    let segment = Segment::open(&arguments.file)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    match (arguments.dump, segment.width()) {
+        (true, Width::W64) => dump::<u64>(&segment, &mut out)?,
+        (true, Width::W128) => dump::<u128>(&segment, &mut out)?,
+        (false, width) => {
+            segment.verify()?;
+            describe(&segment, &mut out).at("stdout")?;
+            let gaps = match width {
+                Width::W64 => Gaps::of::<u64>(&segment)?,
+                Width::W128 => Gaps::of::<u128>(&segment)?,
+            };
+            gaps.describe(&segment, &mut out).at("stdout")?;
+        }
+    }
+    out.flush().at("stdout")?;
+    Ok(Summary::new()
+        .count("fingerprints", segment.rows())
+        .count("empties", segment.empties())
+        .count("bytes", segment.bytes())
+        .path("file", segment.path()))
+}
+
+/// Prints every row.
+fn dump<F: Fingerprint>(segment: &Segment, out: &mut impl Write) -> Result<()> {
+    let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
+    let mut run = Vec::new();
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, fingerprint) in (first..).zip(&run) {
+            let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
+            writeln!(out, "{}\t{fingerprint}", ids.get(row)?).at("stdout")?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints what the segment says of itself.
+fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
+    let counts = segment.counts();
+    writeln!(out, "segment       {}", segment.path().display())?;
+    writeln!(out, "digest        {} (sound)", segment.digest())?;
+    writeln!(out, "recipe        {}", segment.stamp())?;
+    writeln!(out, "made from     {}", segment.identity())?;
+    writeln!(
+        out,
+        "counts        {} read = {} fingerprinted + {} empty + {} repeated + {} quarantined",
+        counts.read, counts.fingerprinted, counts.empty, counts.repeated, counts.quarantined,
+    )?;
+    writeln!(out, "bytes         {}", segment.bytes())?;
+    for size in segment.columns() {
+        let column = format!("{:?}", size.column).to_lowercase();
+        let coding = format!("{:?}", size.coding).to_lowercase();
+        writeln!(
+            out,
+            "column        {column:<12} {:>13} rows {:>15} bytes  {coding}",
+            size.rows, size.bytes,
+        )?;
+    }
+    Ok(())
+}
+
+/// How far each fingerprint is from the one before it.
+struct Gaps {
+    /// By the first bit that differs, counted from the highest; equal ones last.
+    first_differing: Vec<u64>,
+    lowest: u128,
+    highest: u128,
+}
+
+impl Gaps {
+    fn of<F: Fingerprint>(segment: &Segment) -> Result<Gaps> {
+        let mut first_differing = vec![0; F::BITS as usize + 1];
+        let (mut scan, mut run) = (segment.scan::<F>(KeyRange::all()), Vec::new());
+        let (mut lowest, mut last): (Option<F>, Option<F>) = (None, None);
+        while scan.next(&mut run)?.is_some() {
+            for &fingerprint in &run {
+                if let Some(last) = last {
+                    let differing = (fingerprint ^ last).to_u128().leading_zeros();
+                    first_differing[(differing + F::BITS - u128::BITS) as usize] += 1;
+                }
+                lowest = lowest.or(Some(fingerprint));
+                last = Some(fingerprint);
+            }
+        }
+        let wide = |fingerprint: Option<F>| fingerprint.unwrap_or_default().to_u128();
+        Ok(Gaps { first_differing, lowest: wide(lowest), highest: wide(last) })
+    }
+
+    /// Prints the size against the bound for random fingerprints of this density, and the histogram.
+    fn describe(&self, segment: &Segment, out: &mut impl Write) -> io::Result<()> {
+        let rows = segment.rows() as f64;
+        if self.highest > self.lowest {
+            let column = segment.columns().find(|size| size.column == Column::Fingerprints);
+            let bits = column.map_or(0, |size| 8 * size.bytes) as f64 / rows;
+            let span = (self.highest - self.lowest) as f64;
+            let bound = span.log2() - rows.log2() + std::f64::consts::LOG2_E;
+            writeln!(
+                out,
+                "bits          {bits:.3} a fingerprint, {:.3} in the whole file; \
+                 random ones as dense take {bound:.3} or more",
+                8.0 * segment.bytes() as f64 / rows,
+            )?;
+        }
+        writeln!(out, "neighbours    first bit that differs (0 is the highest), pairs")?;
+        let width = self.first_differing.len() - 1;
+        for (bit, pairs) in self.first_differing.iter().enumerate().filter(|(_, pairs)| **pairs > 0)
+        {
+            match bit == width {
+                true => writeln!(out, "              equal {pairs:>13}")?,
+                false => writeln!(out, "              {bit:>5} {pairs:>13}")?,
+            }
+        }
+        Ok(())
+    }
+}

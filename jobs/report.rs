@@ -1,0 +1,160 @@
+//! report.json: what an output was made of, and the proof that it is complete.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::matches::Outcome;
+use dupsieve::output::{OutputFile, SUCCESS, Staging};
+use dupsieve::store::Counts;
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::summary::Summary;
+
+/// What decides the result of a job, by name: its inputs by digest, and its parameters. Workers,
+/// processes, memory, design and chunking are no part of it.
+pub(crate) type Parameters = BTreeMap<String, String>;
+
+/// The report of a join.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// The version of dupsieve that made it.
+    pub(crate) dupsieve: String,
+    /// A rerun with these finds its output done.
+    pub(crate) parameters: Parameters,
+    /// The version of the store that was read.
+    pub(crate) store_version: Option<u64>,
+    /// What became of the records the batch was made from.
+    pub(crate) batch: Counts,
+    /// Pages found, kept and dropped.
+    pub(crate) outcome: Outcome,
+    /// The proof that nothing was left out.
+    pub(crate) probe: Proof,
+    /// How it was run: the one part that differs from run to run.
+    pub(crate) run: Value,
+}
+
+/// Planned and done, for everything that was probed.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    pub(crate) chunks_planned: u64,
+    pub(crate) chunks_probed: u64,
+    pub(crate) store_fingerprints: u64,
+    pub(crate) fingerprints_probed: u64,
+    pub(crate) pairs: u64,
+}
+
+impl Report {
+    /// The name of the file.
+    const NAME: &str = "report.json";
+
+    /// Writes the report into an output that is being built.
+    pub(crate) fn write(&self, staging: &Staging) -> Result<()> {
+        let mut file = staging.create(Report::NAME)?;
+        file.write(|mut out| {
+            serde_json::to_writer_pretty(&mut out, self)?;
+            writeln!(out)
+        })?;
+        file.finish().map(drop)
+    }
+
+    /// The report of a whole output that stands at `output`, if there is one.
+    pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
+        if !output.join(SUCCESS).exists() {
+            return Ok(None);
+        }
+        let path = output.join(Report::NAME);
+        let text = fs::read_to_string(&path).at(&path)?;
+        let report = serde_json::from_str(&text);
+        report.map(Some).map_err(|cause| Error::new(Kind::BadData, cause.to_string()).at(&path))
+    }
+
+    /// The summary of the output at `output`.
+    pub(crate) fn summary(&self, output: &Path) -> Summary {
+        let Report { batch, outcome, .. } = self;
+        Summary::new()
+            .count("documents", batch.fingerprinted + batch.empty)
+            .count("kept", outcome.kept)
+            .count("dropped", outcome.dropped)
+            .count("empty", batch.empty)
+            .count("matches", outcome.matches)
+            .path("output", output)
+    }
+}
+
+/// What stands at `output` already.
+pub(crate) enum Standing {
+    /// Nothing, or something that may be replaced.
+    Free,
+    /// The very output that is asked for.
+    Done(Box<Report>),
+}
+
+/// Decides whether `output` is to be made with these parameters. One made with others is refused, and
+/// so is anything that is no output of dupsieve.
+pub(crate) fn standing(
+    output: &Path,
+    parameters: &Parameters,
+    overwrite: bool,
+) -> Result<Standing> {
+    if !output.exists() {
+        return Ok(Standing::Free);
+    }
+    match Report::read(output)? {
+        None => Err(Error::new(Kind::Exists, "there is something else here already")
+            .at(output)
+            .expected("no such folder, or an output of dupsieve")
+            .help("choose another output folder, or remove this one")),
+        Some(report) if report.parameters == *parameters => Ok(Standing::Done(Box::new(report))),
+        Some(_) if overwrite => Ok(Standing::Free),
+        Some(report) => Err(made_otherwise(output, &report.parameters, parameters)),
+    }
+}
+
+/// The output at `path` was made with `made`, and not with what is `asked` for.
+pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
+    let [expected, found] = [(asked, made), (made, asked)].map(|(these, those)| {
+        let differing = these.iter().filter(|(name, value)| those.get(*name) != Some(value));
+        differing.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    });
+    Error::new(Kind::Exists, "the output was made with other inputs or parameters")
+        .at(path)
+        .expected(expected)
+        .found(found)
+        .help("choose another output, or replace this one with --overwrite")
+}
+
+/// The file beside `output` whose name goes on with `suffix`.
+pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Runs a job that makes `output`; if it fails, process 0 leaves a report of that beside it.
+pub(crate) fn on_failure(
+    output: &Path,
+    is_leader: bool,
+    job: impl FnOnce() -> Result<Summary>,
+) -> Result<Summary> {
+    let path = beside(output, ".failed.json");
+    let result = job();
+    // The job has ended one way or the other, and its own outcome is what is told.
+    let _ = match &result {
+        _ if !is_leader => Ok(()),
+        Ok(_) => fs::remove_file(&path).at(&path),
+        Err(error) => write_failure(&path, error),
+    };
+    result
+}
+
+fn write_failure(path: &Path, error: &Error) -> Result<()> {
+    let (code, retryable) = (error.kind().code(), error.kind().retryable());
+    let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
+    let mut file = OutputFile::create(path)?;
+    file.write(|out| writeln!(out, "{failure:#}"))?;
+    file.finish().map(drop)
+}

@@ -1,0 +1,117 @@
+//! The whole day, and the day after: fingerprint, join with the store, add to the store.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::flow::Cluster;
+use dupsieve::store::{Added, Day, Store};
+use dupsieve::{Error, Kind, Result};
+
+use crate::arguments::Common;
+use crate::cluster::cluster;
+use crate::config::{Add, Config};
+use crate::dedup::{self, dedup};
+use crate::fingerprint::{self, fingerprint};
+use crate::summary::Summary;
+
+/// Run whole days as a configuration file says: fingerprint, dedup, store add
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The configuration file, such as configs/local.toml
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// The day to run, as often as wanted [default: the file's dates]
+    #[arg(long = "date", value_name = "YYYY-MM-DD")]
+    dates: Vec<Day>,
+}
+
+/// Runs the days, one after the other. Days that are done already are passed over.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let config = Config::read(&arguments.config)?;
+    let days = if arguments.dates.is_empty() { &config.dates } else { &arguments.dates };
+    let plan = Plan::of(&config).map_err(|error| error.at(&arguments.config))?;
+    if days.is_empty() {
+        return Err(Error::new(Kind::Usage, "no day is named")
+            .at(&arguments.config)
+            .help("name one with --date, or give the file dates"));
+    }
+    let mut cluster = cluster(common, &format!("{config:?} {days:?}"))?;
+    let mut total = Summary::new().already_done();
+    for &day in days {
+        total = total.plus(plan.run_day(&mut cluster, day, common)?);
+    }
+    Ok(total.path("store", plan.store))
+}
+
+/// What a configuration file asks for, with what it must name.
+struct Plan<'a> {
+    config: &'a Config,
+    output: &'a str,
+    store: &'a Path,
+}
+
+impl Plan<'_> {
+    fn of(config: &Config) -> Result<Plan<'_>> {
+        let missing = |key: &str| {
+            Error::new(Kind::Config, format!("the file does not say `{key}`"))
+                .help("see configs/local.toml for a whole one")
+        };
+        let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
+        let store = config.store.as_deref().ok_or_else(|| missing("store"))?;
+        match (config.inputs.is_empty(), output.contains("{date}")) {
+            (true, _) => Err(missing("inputs")),
+            (_, false) => Err(Error::new(Kind::Config, "every day would have the same output")
+                .expected("{date} in `output`")
+                .found(output)),
+            _ => Ok(Plan { config, output, store }),
+        }
+    }
+
+    fn run_day(&self, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
+        let output = PathBuf::from(dated(self.output, day));
+        let batch = output.join("batch.seg");
+        let made = fingerprint::Request {
+            inputs: self.config.inputs.iter().map(|input| dated(input, day).into()).collect(),
+            output: batch.clone(),
+            settings: self.config.fingerprint.clone(),
+        };
+        let read = fingerprint(cluster, &made, common)?;
+        if common.dry_run && !batch.exists() {
+            return Ok(read);
+        }
+        let joined = dedup::Request {
+            batch: batch.clone(),
+            against: dedup::Against::Before(self.store.to_path_buf(), day),
+            output: output.join("dedup"),
+            settings: self.config.dedup.clone(),
+        };
+        let found = dedup(cluster, &joined, common)?;
+        if cluster.is_leader() && !common.dry_run {
+            let keep = joined.output.join("keep.txt");
+            let only = (self.config.add == Add::Kept).then_some(keep.as_path());
+            let added = Store::open(self.store)?.add(&batch, day, only)?;
+            tell(day, &read, &found, &added, &joined.output);
+        }
+        Ok(read.then(found))
+    }
+}
+
+fn dated(text: &str, day: Day) -> String {
+    text.replace("{date}", &day.to_string())
+}
+
+fn tell(day: Day, read: &Summary, found: &Summary, added: &Added, output: &Path) {
+    let number = |summary: &Summary, name| summary.counted(name);
+    let version = match added {
+        Added::New(version) => format!("store version {}", version.number()),
+        Added::Already(version) => format!("in the store since version {}", version.number()),
+    };
+    tracing::info!(
+        "{day}: {} pages in, {} kept, {} dropped as duplicates, {} matches; {version}; see {}",
+        number(read, "read"),
+        number(found, "kept"),
+        number(found, "dropped"),
+        number(found, "matches"),
+        output.join("verdicts.tsv").display(),
+    );
+}

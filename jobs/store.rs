@@ -1,0 +1,133 @@
+//! `dupsieve store`: the fingerprints held, day by day and version by version.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::store::{Added, Day, Entry, Store, Version};
+
+use crate::arguments::Common;
+use crate::summary::Summary;
+
+/// Keeps the fingerprints of all pages held.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    change: Change,
+}
+
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Makes an empty store
+    Init {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Adds a day; the same again changes nothing
+    Add {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// What to add
+        #[arg(long, value_name = "FILE")]
+        segment: PathBuf,
+        /// The day under which it is held, YYYY-MM-DD
+        #[arg(long, value_name = "D")]
+        day: Day,
+        /// Add these ids alone, one a line
+        #[arg(long, value_name = "ids.txt")]
+        only: Option<PathBuf>,
+    },
+    /// Lists the days held
+    List {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Reads everything held and checks it
+    Verify {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Makes a new version of what an earlier one held
+    Rollback {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// The version to go back to
+        #[arg(long, value_name = "VERSION")]
+        to: u64,
+    },
+}
+
+/// Runs `store`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    match &arguments.change {
+        Change::Init { store } => init(store, common.dry_run),
+        Change::Add { store, segment, day, only } => {
+            add(&Store::open(store)?, segment, *day, only.as_deref(), common.dry_run)
+        }
+        Change::List { store } => list(&Store::open(store)?),
+        Change::Verify { store } => {
+            let store = Store::open(store)?;
+            Ok(held(&store, &store.verify()?))
+        }
+        Change::Rollback { store, to } => {
+            let store = Store::open(store)?;
+            let version = if common.dry_run { store.at(Some(*to)) } else { store.rollback(*to) };
+            Ok(held(&store, &version?))
+        }
+    }
+}
+
+fn init(path: &Path, dry_run: bool) -> Result<Summary> {
+    if dry_run {
+        return Ok(Summary::new().path("store", path));
+    }
+    let (store, made) = Store::init(path)?;
+    let summary = held(&store, &store.at(None)?);
+    Ok(if made { summary } else { summary.already_done() })
+}
+
+fn add(
+    store: &Store,
+    segment: &Path,
+    day: Day,
+    only: Option<&Path>,
+    dry_run: bool,
+) -> Result<Summary> {
+    if dry_run {
+        let summary = held(store, &store.at(None)?);
+        let would = store.would_add(segment, day, only)?;
+        return Ok(if would { summary } else { summary.already_done() });
+    }
+    Ok(match store.add(segment, day, only)? {
+        Added::New(version) => held(store, &version),
+        Added::Already(version) => held(store, &version).already_done(),
+    })
+}
+
+/// Prints the days, one a line.
+fn list(store: &Store) -> Result<Summary> {
+    let version = store.at(None)?;
+    let mut out = io::stdout().lock();
+    print_days(&version, &mut out).at("stdout")?;
+    Ok(held(store, &version))
+}
+
+fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
+    for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
+        let day = day.to_string();
+        writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
+    }
+    Ok(())
+}
+
+/// What a version holds.
+fn held(store: &Store, version: &Version) -> Summary {
+    Summary::new()
+        .count("version", version.number())
+        .count("days", version.entries().len() as u64)
+        .count("fingerprints", version.rows())
+        .path("store", store.path())
+}
