@@ -1,1 +1,5 @@
 //! The promises of dupsieve, one module each.
+
+mod architecture;
+mod exact;
+mod support;

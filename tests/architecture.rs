@@ -1,0 +1,255 @@
+//! The shape of the source tree: which way imports point, where unsafe code and the engine may
+//! stand, and what every file owes its reader.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The only module of the library that may hold unsafe code.
+const UNSAFE_HOME: &str = "hamming";
+/// The only module of the library that may name the engine.
+const ENGINE_HOME: &str = "flow";
+/// Folders that hold no source of ours.
+const NOT_OURS: [&str; 3] = [".git", "target", "out"];
+
+/// One file of the project.
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// The lines that are code, each with its number: comments and what follows `//` are left out.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate();
+        lines.map(|(at, line)| (at + 1, line.split_once("//").map_or(line, |(code, _)| code)))
+    }
+
+    /// The module of the library that the file belongs to; none for lib.rs and for other crates.
+    fn module(&self) -> Option<&str> {
+        let below = self.path.strip_prefix("src").ok()?;
+        let name = below.components().next()?.as_os_str().to_str()?;
+        Some(name.strip_suffix(".rs").unwrap_or(name)).filter(|&module| module != "lib")
+    }
+
+    fn at(&self, line: usize) -> String {
+        format!("{}:{line}", self.path.display())
+    }
+}
+
+/// Every text file of the project, by its path from the root.
+fn files() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if NOT_OURS.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                files.push(Source { path: path.strip_prefix(root).unwrap().to_owned(), text });
+            }
+        }
+    }
+    assert!(files.len() > 20, "the project's files were not found");
+    files
+}
+
+/// The Rust sources.
+fn sources() -> Vec<Source> {
+    let rust = |file: &Source| file.path.extension().is_some_and(|extension| extension == "rs");
+    files().into_iter().filter(rust).collect()
+}
+
+/// The modules of the library in the order in which lib.rs declares them.
+fn modules() -> Vec<String> {
+    let lib = sources().into_iter().find(|file| file.path == Path::new("src/lib.rs")).unwrap();
+    let declared =
+        |line: &str| Some(line.trim().strip_prefix("pub mod ")?.trim_end_matches(';').into());
+    lib.code().filter_map(|(_, line)| declared(line)).collect()
+}
+
+/// The words of a line, where a word is what a Rust identifier is made of.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The names that the code takes from the crate's root: after `crate::`, or each first name of a
+/// `crate::{...}`, which may span lines.
+fn imports(source: &Source) -> Vec<(usize, String)> {
+    let mut names = Vec::new();
+    let mut depth = 0; // of braces after `crate::`, 0 outside
+    for (at, line) in source.code() {
+        let mut rest = line;
+        loop {
+            if depth == 0 {
+                let Some((_, after)) = rest.split_once("crate::") else { break };
+                rest = after;
+                match after.strip_prefix('{') {
+                    Some(group) => (rest, depth) = (group, 1),
+                    None => names.extend(words(after).next().map(|name| (at, name.to_owned()))),
+                }
+            } else {
+                rest = group(rest, at, &mut depth, &mut names);
+                if depth > 0 {
+                    break;
+                }
+            }
+        }
+    }
+    names
+}
+
+/// Reads on in a `crate::{...}`: notes the first name of each item, and gives what follows the end.
+fn group<'l>(
+    line: &'l str,
+    at: usize,
+    depth: &mut usize,
+    names: &mut Vec<(usize, String)>,
+) -> &'l str {
+    let mut item = String::new();
+    let mut first = true; // still in the first name of an item
+    for (place, c) in line.char_indices() {
+        if first && *depth == 1 && (c.is_alphanumeric() || c == '_') {
+            item.push(c);
+            continue;
+        }
+        if !item.is_empty() {
+            names.push((at, std::mem::take(&mut item)));
+            first = false;
+        }
+        match c {
+            '{' => *depth += 1,
+            '}' => *depth -= 1,
+            ',' if *depth == 1 => first = true,
+            _ => {}
+        }
+        if *depth == 0 {
+            return &line[place + 1..];
+        }
+    }
+    names.extend((!item.is_empty()).then_some((at, item)));
+    ""
+}
+
+#[track_caller]
+fn assert_none(broken: Vec<String>, rule: &str) {
+    assert!(broken.is_empty(), "{rule}:\n  {}", broken.join("\n  "));
+}
+
+#[test]
+fn imports_are_read_in_every_form() {
+    let text = "use crate::{\n    error::{At, Kind},\n    hash, Result,\n};\nlet x = crate::runs::y(crate::store::z);\n// crate::no\n";
+    let source = Source { path: "src/x.rs".into(), text: text.into() };
+    let names: Vec<String> = imports(&source).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["error", "hash", "Result", "runs", "store"]);
+}
+
+#[test]
+fn every_module_stands_in_lib_rs() {
+    let declared = modules();
+    let stray =
+        |file: &Source| file.module().is_some_and(|name| !declared.iter().any(|d| d == name));
+    let broken = sources().iter().filter(|file| stray(file)).map(|file| file.at(1)).collect();
+    assert_none(broken, "a file of src/ belongs to no module that lib.rs declares");
+}
+
+#[test]
+fn modules_import_only_what_stands_above_them() {
+    let order = modules();
+    let rank = |name: &str| order.iter().position(|module| module == name);
+    let mut broken = Vec::new();
+    for source in sources() {
+        let Some(own) = source.module().and_then(rank) else { continue };
+        for (line, name) in imports(&source) {
+            if rank(&name).is_some_and(|imported| imported > own) {
+                broken.push(format!("{}: {} imports {name}", source.at(line), order[own]));
+            }
+        }
+    }
+    assert_none(broken, "a module imports what stands below it in lib.rs");
+}
+
+#[test]
+fn unsafe_code_has_one_home_and_gives_its_reasons() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let home = source.module() == Some(UNSAFE_HOME);
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (line, code) in source.code() {
+            if !words(code.split('"').next().unwrap_or(code)).any(|word| word == "unsafe") {
+                continue;
+            }
+            let above = lines[..line].iter().rev().skip(1);
+            let mut notes = above.take_while(|line| {
+                let line = line.trim_start();
+                line.starts_with("//") || line.starts_with("#[")
+            });
+            let reason = |line: &str| line.contains("SAFETY") || line.contains("# Safety");
+            if !home || !(reason(lines[line - 1]) || notes.any(|line| reason(line))) {
+                broken.push(source.at(line));
+            }
+        }
+    }
+    assert_none(broken, "unsafe code outside src/hamming, or without a SAFETY comment above it");
+}
+
+#[test]
+fn only_the_flow_names_the_engine() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        if source.module().is_none_or(|module| module == ENGINE_HOME) {
+            continue;
+        }
+        let engine = |word: &str| word == "timely" || word == "differential_dataflow";
+        let named = source.code().filter(|(_, code)| words(code).any(engine));
+        broken.extend(named.map(|(line, _)| source.at(line)));
+    }
+    assert_none(broken, "only src/flow names timely or differential_dataflow");
+}
+
+#[test]
+fn every_file_opens_by_saying_what_it_is_for() {
+    let silent = |file: &&Source| !file.text.starts_with("//! ");
+    let broken = sources().iter().filter(silent).map(|file| file.at(1)).collect();
+    assert_none(broken, "a file does not open with //!");
+}
+
+#[test]
+fn main_stays_small() {
+    let main = sources().into_iter().find(|file| file.path == Path::new("jobs/main.rs")).unwrap();
+    let lines = main.text.lines().count();
+    assert!(lines <= 80, "jobs/main.rs:{lines}: at most 80 lines");
+}
+
+#[test]
+fn no_file_names_a_path_of_one_machine() {
+    let paths = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+    let mut broken = Vec::new();
+    for file in files() {
+        let lines = file.text.lines().enumerate();
+        let named = lines.filter(|(_, line)| paths.iter().any(|path| names_path(line, path)));
+        broken.extend(named.map(|(at, _)| file.at(at + 1)));
+    }
+    assert_none(broken, "a path that exists on one machine only");
+}
+
+/// Whether `path` stands in `line` where a path begins: not inside an address or a longer path.
+fn names_path(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(at, _)| {
+        !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '}'))
+    })
+}
+
+#[test]
+fn every_name_is_a_noun_of_the_field() {
+    let vague = ["util", "utils", "common", "core", "helper", "helpers", "misc"];
+    let is_vague = |file: &&Source| {
+        let mut parts = file.path.iter().filter_map(|part| part.to_str());
+        parts.any(|part| vague.contains(&part.strip_suffix(".rs").unwrap_or(part)))
+    };
+    let broken = sources().iter().filter(is_vague).map(|file| file.at(1)).collect();
+    assert_none(broken, "a module whose name says nothing");
+}

@@ -1,0 +1,122 @@
+//! Promise 1: every pair within k is reported, none beyond k, whatever the design, the width and the
+//! input. The oracle compares all pairs.
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::{Bench, Days, Page, matches, verdicts};
+
+/// The designs that cover k, as they are asked for.
+fn designs(k: u32) -> Vec<String> {
+    let mut designs: Vec<String> = vec!["auto".into()];
+    if k <= 3 {
+        designs.extend(["4", "10", "16", "20"].map(String::from));
+    }
+    designs.extend([(k + 1, 1), (k + 3, 3)].map(|(r, c)| format!("blocks:{r},choose:{c}")));
+    designs
+}
+
+/// Pages around common centres, at distances on both sides of k, with copies and extremes.
+fn skewed(name: &str, seed: u64, width: u32, k: u32, count: usize) -> Vec<Page> {
+    let mut centres = ChaCha8Rng::seed_from_u64(width.into());
+    let mask = u128::MAX >> (128 - width);
+    let centres: Vec<u128> =
+        [0, mask].into_iter().chain((0..4).map(|_| centres.random::<u128>() & mask)).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let page = |i| {
+        let mut bits = *centres.choose(&mut random).unwrap();
+        for _ in 0..random.random_range(0..=k + 1) {
+            bits ^= 1 << random.random_range(0..width);
+        }
+        (format!("{name}{i}"), bits)
+    };
+    (0..count).map(page).collect()
+}
+
+/// Joins `batch` with the days of `store` under every design that covers k, against the oracle.
+fn check(width: u32, k: u32, batch: &[Page], store: &Days) {
+    let bench = Bench::new();
+    bench.segment("batch", width, batch);
+    bench.done("store init store");
+    for (day, pages) in store {
+        bench.segment(day, width, pages);
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+    }
+    let mut order = batch.to_vec();
+    order.sort();
+    let expected = (matches(batch, store, k), verdicts(&order, store, k));
+    for (i, design) in designs(k).into_iter().enumerate() {
+        bench.done(&format!(
+            "dedup --batch batch.seg --store store --output out{i} --distance {k} --design {design}"
+        ));
+        let found = (
+            bench.read(&format!("out{i}/matches.tsv")),
+            bench.read(&format!("out{i}/verdicts.tsv")),
+        );
+        assert!(found == expected, "{width} bits, k = {k}, {design}: not what the oracle says");
+    }
+}
+
+fn check_all_distances(width: u32) {
+    for k in 0..=7 {
+        let batch = skewed("new", 1, width, k, 60);
+        let store = vec![
+            ("2026-01-01", skewed("old", 2, width, k, 50)),
+            ("2026-01-02", [skewed("old", 3, width, k, 50), batch[..5].to_vec()].concat()),
+        ];
+        check(width, k, &batch, &store);
+    }
+}
+
+#[test]
+fn every_design_and_distance_at_64_bits() {
+    check_all_distances(64);
+}
+
+#[test]
+fn every_design_and_distance_at_128_bits() {
+    check_all_distances(128);
+}
+
+#[test]
+fn exactly_k_is_in_and_one_more_is_out() {
+    let far = |bits: u32| (1_u128 << bits) - 1;
+    for k in [0, 3, 7] {
+        let batch = vec![("new".to_owned(), 0)];
+        let store =
+            vec![("2026-01-01", vec![("in".to_owned(), far(k)), ("out".to_owned(), far(k + 1))])];
+        check(64, k, &batch, &store);
+    }
+}
+
+#[test]
+fn one_fingerprint_a_thousand_times() {
+    let many =
+        |name: &str| (0..1000).map(|i| (format!("{name}{i}"), 0xabcd)).collect::<Vec<Page>>();
+    check(64, 3, &many("new")[..40], &vec![("2026-01-01", many("old"))]);
+    check(64, 3, &many("new"), &vec![("2026-01-01", many("old")[..3].to_vec())]);
+}
+
+#[test]
+fn an_empty_batch_an_empty_store_and_both() {
+    let pages = skewed("page", 4, 64, 3, 20);
+    check(64, 3, &[], &vec![("2026-01-01", pages.clone())]);
+    check(64, 3, &pages, &vec![("2026-01-01", vec![])]);
+    check(64, 3, &pages, &vec![]);
+    check(64, 3, &[], &vec![]);
+}
+
+#[test]
+fn a_batch_that_is_the_store_and_ids_on_several_days() {
+    let pages = skewed("page", 5, 64, 3, 40);
+    let days = vec![("2026-01-01", pages.clone()), ("2026-01-02", pages[10..30].to_vec())];
+    check(64, 3, &pages, &days);
+}
+
+#[test]
+fn a_design_that_does_not_cover_the_distance_is_refused() {
+    let bench = Bench::new();
+    bench.segment("batch", 64, &skewed("new", 1, 64, 3, 5));
+    let said = bench.fails(2, "dedup --batch batch.seg --output out --distance 4 --design 10");
+    assert!(said.contains("blocks:"), "{said}");
+}
