@@ -103,7 +103,7 @@ fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn rows_come_back(
@@ -275,4 +275,13 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
     let bound = 64.0 - f64::log2(density) + 1.443;
     assert!(bits / bound < 1.032, "{bits:.3} bits, {:.4} of the bound", bits / bound);
     Ok(())
+}
+
+#[test]
+fn readers_move_between_threads() {
+    fn moves<T: Send>() {}
+    fn shared<T: Sync>() {}
+    shared::<Segment>();
+    moves::<(Segment, Scan<u64>, Ids, Lengths, Times, Fingerprints, EmptyIds)>();
+    moves::<SegmentWriter<u128>>();
 }
