@@ -67,6 +67,9 @@ impl Store {
             fs::create_dir_all(store.path.join(part)).at(&store.path)?;
         }
         let _lock = store.lock()?;
+        if store.path.join(CURRENT).exists() {
+            return Ok((store, false)); // Another run was faster.
+        }
         store.commit(Manifest::empty())?;
         sync_folder(parent_of(&store.path))?;
         Ok((store, true))
