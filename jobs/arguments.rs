@@ -9,7 +9,7 @@ use crate::cluster::Flags;
 use crate::config::Config;
 use crate::settings::ByteSize;
 use crate::summary::Summary;
-use crate::{dedup, ending, fingerprint, generate, inspect, run, store};
+use crate::{cluster, dedup, ending, filter, fingerprint, generate, inspect, run, store};
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
@@ -66,6 +66,7 @@ enum Command {
     Run(run::Arguments),
     Fingerprint(fingerprint::Arguments),
     Dedup(dedup::Arguments),
+    Filter(filter::Arguments),
     Generate(generate::Arguments),
     Inspect(inspect::Arguments),
     Store(store::Arguments),
@@ -102,14 +103,21 @@ impl CommandLine {
         &self.common
     }
 
-    /// Settles from the configuration file where the job runs, as far as the flags leave it open.
+    /// Whether the job is one that several processes can share.
+    pub(crate) fn can_be_shared(&self) -> bool {
+        matches!(self.command, Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_))
+    }
+
+    /// Settles from the configuration file where the job runs, as far as the flags leave it open, and
+    /// checks that this goes together.
     pub(crate) fn settle(&mut self) -> Result<()> {
         let file = match &self.command {
             Command::Run(arguments) => Config::read(&arguments.config)?,
             _ => self.common.config()?,
         };
-        file.cluster.settle(&mut self.common);
-        Ok(())
+        let can_be_shared = self.can_be_shared();
+        file.cluster.settle(&mut self.common, can_be_shared);
+        cluster::check(&self.common, can_be_shared)
     }
 
     /// The name of the job that was asked for.
@@ -118,6 +126,7 @@ impl CommandLine {
             Command::Run(_) => "run",
             Command::Fingerprint(_) => "fingerprint",
             Command::Dedup(_) => "dedup",
+            Command::Filter(_) => "filter",
             Command::Generate(_) => "generate",
             Command::Inspect(_) => "inspect",
             Command::Store(_) => "store",
@@ -131,6 +140,7 @@ impl CommandLine {
             Command::Run(arguments) => run::run(arguments, common),
             Command::Fingerprint(arguments) => fingerprint::run(arguments, common),
             Command::Dedup(arguments) => dedup::run(arguments, common),
+            Command::Filter(arguments) => filter::run(arguments, common),
             Command::Generate(arguments) => generate::run(arguments, common),
             Command::Inspect(arguments) => inspect::run(arguments, common),
             Command::Store(arguments) => store::run(arguments, common),

@@ -72,11 +72,11 @@ pub(crate) struct ClusterSettings {
 impl ClusterSettings {
     /// Settles what the command line left open. Flags that say where a job runs stand for all of
     /// these, so that `--processes 2` is not at odds with hosts in the file.
-    pub(crate) fn settle(self, common: &mut Common) {
+    pub(crate) fn settle(self, common: &mut Common, can_be_shared: bool) {
         common.workers = common.workers.or(self.workers);
         common.memory = common.memory.or(self.memory);
         let flags = &mut common.cluster;
-        if flags.processes.is_none() && flags.hosts.is_none() {
+        if can_be_shared && flags.processes.is_none() && flags.hosts.is_none() {
             flags.processes = self.processes;
             flags.hosts = self.hosts;
         }
@@ -87,7 +87,7 @@ impl ClusterSettings {
 }
 
 /// Finds flags that do not go together, before any work.
-pub(crate) fn check(common: &Common) -> Result<()> {
+pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
     let flags = &common.cluster;
     let (hosts, process) = (flags.hosts.is_some(), flags.process.is_some());
     let contradictions = [
@@ -95,6 +95,10 @@ pub(crate) fn check(common: &Common) -> Result<()> {
         (flags.processes == Some(0), "--processes must be at least 1"),
         (flags.wait_for_peers == 0, "--wait-for-peers must be at least 1"),
         (hosts && flags.processes.is_some(), "--processes and --hosts exclude each other"),
+        (
+            !can_be_shared && (hosts || flags.processes.is_some_and(|processes| processes > 1)),
+            "this job runs in one process; fingerprint, dedup and run can be shared",
+        ),
         (hosts && !process, "--hosts needs --process, which of them this is"),
         (process && !hosts, "--process needs --hosts"),
         (flags.secret_file.is_some() && !hosts, "--secret-file needs --hosts"),

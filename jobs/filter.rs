@@ -1,13 +1,135 @@
-//! The kept pages themselves: the records of the inputs whose ids are listed, as they came.
+//! The kept pages themselves: the records whose ids are listed, as they came and in their order.
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
+use dupsieve::document::{
+    self, Batch, Content, Document, Fields, Inputs, Position, ReadOptions, Share,
+};
 use dupsieve::error::At;
 use dupsieve::{Error, Kind, Result};
+use serde_json::json;
 
 use crate::arguments::Common;
+use crate::fingerprint::FingerprintSettings;
+use crate::packed_file::PackedFile;
+use crate::progress::{Progress, Unit};
 use crate::summary::Summary;
+
+/// Copy the listed records of the inputs, such as the pages that were kept
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The ids to keep, one a line, such as keep.txt of an output
+    #[arg(long, value_name = "FILE")]
+    ids: PathBuf,
+    /// Where to; a name that ends in .gz or .zst is compressed. Text files become JSON lines
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// Runs `filter`. Of records that share an id the first is copied, as it is the one that was judged.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let Arguments { input, ids, output, settings } = arguments;
+    let settings = settings.clone().or(common.config()?.fingerprint);
+    let (inputs, options) = settings.inputs(input)?;
+    let wanted = read_ids(ids)?;
+    let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
+    if common.dry_run {
+        return Ok(summary.count("files", inputs.files().len() as u64));
+    }
+    let copied = wanted.len() as u64;
+    copy(&inputs, &options, wanted, PackedFile::create(output, common.overwrite)?, common)?;
+    Ok(summary.count("copied", copied))
+}
+
+/// Ids by line, in any order.
+fn read_ids(path: &Path) -> Result<HashSet<String>> {
+    Ok(std::fs::read_to_string(path).at(path)?.lines().map(str::to_owned).collect())
+}
+
+/// Copies what is wanted, all of it or nothing.
+fn copy(
+    inputs: &Inputs,
+    options: &ReadOptions,
+    wanted: HashSet<String>,
+    out: PackedFile,
+    common: &Common,
+) -> Result<()> {
+    let progress = Arc::new(AtomicU64::new(0));
+    let (total, counter) = (inputs.bytes(), Arc::clone(&progress));
+    let _shown = Progress::show("filtering", Unit::Bytes, total, counter, common.quiet);
+    let mut copier = Copier { fields: &options.fields, wanted, header: None, out };
+    let mut outcome = Ok(());
+    document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
+        outcome = copier.batch(&batch);
+        outcome.is_ok()
+    })?;
+    outcome?;
+    match copier.wanted.iter().min() {
+        None => copier.out.finish(),
+        Some(id) => Err(Error::new(Kind::BadData, "the inputs lack ids that are listed")
+            .found(format!("{} that stand nowhere, such as {id:?}", copier.wanted.len()))
+            .help("give the inputs and the fields that the list was made from")),
+    }
+}
+
+struct Copier<'a> {
+    fields: &'a Fields,
+    wanted: HashSet<String>,
+    header: Option<Vec<u8>>,
+    out: PackedFile,
+}
+
+impl Copier<'_> {
+    fn batch(&mut self, batch: &Batch) -> Result<()> {
+        if let Some(header) = batch.header() {
+            self.header(header)?;
+        }
+        let (fields, mut outcome) = (self.fields, Ok(()));
+        batch.parse(fields, &mut |position, document| {
+            if let Ok(document) = document
+                && outcome.is_ok()
+                && self.wanted.remove(&*document.id)
+            {
+                outcome = self.record(position, &document);
+            }
+        });
+        outcome
+    }
+
+    /// The header of the first file of columns goes before its records; others must be the same.
+    fn header(&mut self, header: &[u8]) -> Result<()> {
+        match &self.header {
+            None => {
+                self.header = Some(header.to_vec());
+                self.out.line(header)
+            }
+            Some(first) if first == header => Ok(()),
+            Some(first) => {
+                let [expected, found] =
+                    [first, header].map(|it| String::from_utf8_lossy(it).into_owned());
+                Err(Error::new(Kind::Usage, "the inputs have different columns")
+                    .expected(expected)
+                    .found(found)
+                    .help("filter them one by one"))
+            }
+        }
+    }
+
+    fn record(&mut self, position: Position, document: &Document<'_>) -> Result<()> {
+        match &document.content {
+            Content::Text(text) if position.is_file() => {
+                self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
+            }
+            _ => self.out.line(document.record),
+        }
+    }
+}

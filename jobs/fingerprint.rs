@@ -76,7 +76,7 @@ pub(crate) struct FingerprintSettings {
 
 impl FingerprintSettings {
     /// These settings, and where they are silent those of a file.
-    fn or(self, file: FingerprintSettings) -> FingerprintSettings {
+    pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
         FingerprintSettings {
             recipe: self.recipe.or(file.recipe),
             width: self.width.or(file.width),
@@ -88,6 +88,13 @@ impl FingerprintSettings {
             max_record: self.max_record.or(file.max_record),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
         }
+    }
+
+    /// The inputs that `paths` stand for, and how they are read.
+    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
+        let format = self.format.unwrap_or_default();
+        let options = self.read_options(self.recipe(format)?.width());
+        Ok((Inputs::find(paths, format)?, options))
     }
 
     /// The recipe that was chosen, or the one that goes with the format.
@@ -215,7 +222,7 @@ impl Job {
     fn find(request: &Request, processes: usize) -> Result<Job> {
         let settings = &request.settings;
         let format = settings.format.unwrap_or_default();
-        let inputs = Inputs::find(&request.inputs, format)?;
+        let (inputs, options) = settings.inputs(&request.inputs)?;
         let recipe = settings.recipe(format)?;
         if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
             return Err(Error::new(
@@ -227,7 +234,7 @@ impl Job {
         Ok(Job {
             inputs: Arc::new(inputs),
             output: request.output.clone(),
-            options: settings.read_options(recipe.width()),
+            options,
             max_bad: settings.max_bad.unwrap_or_default(),
             recipe,
         })

@@ -6,9 +6,11 @@ mod cluster;
 mod config;
 mod dedup;
 mod ending;
+mod filter;
 mod fingerprint;
 mod generate;
 mod inspect;
+mod packed_file;
 mod progress;
 mod report;
 mod run;
@@ -31,7 +33,6 @@ fn main() {
 /// Runs the job here, or, with `--processes`, in that many processes that this one watches.
 fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.common().cluster;
-    cluster::check(line.common())?;
     progress::log(line.common());
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster.patience());

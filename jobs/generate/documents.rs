@@ -1,28 +1,24 @@
 //! `generate documents`: texts drawn from a seeded vocabulary, Chinese and English, some of them
 //! copies of earlier ones with a few words replaced.
 
-use std::fs::{File, Permissions};
-use std::io::{BufWriter, Write};
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use dupsieve::error::At;
 use dupsieve::{Error, Kind, Result};
-use flate2::write::GzEncoder;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use tempfile::NamedTempFile;
 
 use crate::arguments::Common;
+use crate::packed_file::PackedFile;
+use crate::settings::parse_count;
 use crate::summary::Summary;
 
 /// Writes documents to try things on, the same for the same seed, as JSON Lines of id and text.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How many documents
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     count: u64,
     /// What they are drawn from
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -65,23 +61,24 @@ fn write(
     truth: Option<&Path>,
     overwrite: bool,
 ) -> Result<u64> {
-    let mut documents = Target::create(output, overwrite)?;
-    let mut pairs = truth.map(|path| Target::create(path, overwrite)).transpose()?;
+    let mut documents = PackedFile::create(output, overwrite)?;
+    let mut pairs = truth.map(|path| PackedFile::create(path, overwrite)).transpose()?;
     if let Some(pairs) = &mut pairs {
-        pairs.line("new\texisting\tedit")?;
+        pairs.line(b"new\texisting\tedit")?;
     }
     let mut planted = 0;
     for number in 0..count {
         let document = author.document(number);
-        documents.line(&json!({"id": id(number), "text": document.text()}).to_string())?;
+        let line = json!({"id": id(number), "text": document.text()}).to_string();
+        documents.line(line.as_bytes())?;
         if let Some((original, replaced)) = document.copied {
             planted += 1;
             let words = document.words.len();
             let pair = format!("{}\t{}\t{replaced} of {words} words", id(number), id(original));
-            pairs.iter_mut().try_for_each(|pairs| pairs.line(&pair))?;
+            pairs.iter_mut().try_for_each(|pairs| pairs.line(pair.as_bytes()))?;
         }
     }
-    pairs.map_or(Ok(()), Target::finish)?;
+    pairs.map_or(Ok(()), PackedFile::finish)?;
     documents.finish()?;
     Ok(planted)
 }
@@ -214,71 +211,6 @@ fn english(random: &mut ChaCha8Rng) -> String {
 fn chinese(random: &mut ChaCha8Rng) -> String {
     let length = random.random_range(1..4);
     (0..length).map(|_| random.random_range('\u{4e00}'..='\u{9fa5}')).collect()
-}
-
-/// A file that appears under its name only when it is whole.
-struct Target {
-    path: PathBuf,
-    packer: Packer,
-    overwrite: bool,
-}
-
-/// How the lines are packed.
-enum Packer {
-    Plain(BufWriter<NamedTempFile>),
-    Gzip(GzEncoder<BufWriter<NamedTempFile>>),
-    Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
-}
-
-impl Target {
-    /// A temporary file beside `path`, packed as the name says.
-    fn create(path: &Path, overwrite: bool) -> Result<Target> {
-        if !overwrite && path.exists() {
-            return Err(Error::new(Kind::Exists, "the output exists")
-                .at(path)
-                .help("remove it, or give --overwrite"));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = tempfile::Builder::new()
-            .permissions(Permissions::from_mode(0o666)) // less the umask, as any other file
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
-            .at(path)?;
-        let file = BufWriter::new(file);
-        let packer = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),
-            _ => Packer::Plain(file),
-        };
-        Ok(Target { path: path.to_owned(), packer, overwrite })
-    }
-
-    fn line(&mut self, line: &str) -> Result<()> {
-        let packer: &mut dyn Write = match &mut self.packer {
-            Packer::Plain(file) => file,
-            Packer::Gzip(file) => file,
-            Packer::Zstd(file) => file,
-        };
-        packer.write_all(line.as_bytes()).and_then(|()| packer.write_all(b"\n")).at(&self.path)
-    }
-
-    /// Makes what was written last, then gives it its name.
-    fn finish(self) -> Result<()> {
-        let Target { path, packer, overwrite } = self;
-        let file = match packer {
-            Packer::Plain(file) => file,
-            Packer::Gzip(file) => file.finish().at(&path)?,
-            Packer::Zstd(file) => file.finish().at(&path)?,
-        };
-        let file = file.into_inner().map_err(|error| Error::io(&path, error.error()))?;
-        file.as_file().sync_all().at(&path)?;
-        let placed = match overwrite {
-            true => file.persist(&path),
-            false => file.persist_noclobber(&path),
-        };
-        placed.map_err(|error| Error::io(&path, &error.error))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()).at(&path)
-    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,16 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// The header line of the file, where it has one.
+    pub fn header(&self) -> Option<&[u8]> {
+        match &self.body {
+            Body::Lines { layout: Layout::Tsv(columns), .. } => Some(&columns.header),
+            _ => None,
+        }
+    }
+}
+
 fn parse_lines<'a>(
     start: Position,
     layout: &Layout,
@@ -123,7 +133,7 @@ impl Text {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
         let content = Content::Text(Cow::Borrowed(utf8(bytes)?));
-        Ok(Document { id: Cow::Borrowed(id), time: None, content })
+        Ok(Document { id: Cow::Borrowed(id), time: None, content, record: bytes })
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, 
         id: id.id(&fields.id)?,
         time: when.time()?,
         content: Content::Text(text.text(&fields.text)?),
+        record: line.as_bytes(),
     })
 }
 

@@ -42,6 +42,8 @@ pub struct Document<'a> {
     pub time: Option<i64>,
     /// What it holds.
     pub content: Content<'a>,
+    /// The record itself, as it stands in its file: a line without its end, or the whole file.
+    pub record: &'a [u8],
 }
 
 /// What a document holds, by the format of its file.
@@ -72,6 +74,13 @@ pub struct Position {
     pub file: u32,
     /// The line, counted from 1; 0 where the file as a whole is the record.
     pub line: u64,
+}
+
+impl Position {
+    /// Whether the record is a whole file.
+    pub fn is_file(self) -> bool {
+        self.line == 0
+    }
 }
 
 /// Which fields of a record are wanted, and how wide a ready-made fingerprint may be.

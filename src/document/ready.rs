@@ -21,7 +21,12 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
     if u128::BITS - number.leading_zeros() > width_bits {
         return Err(Reason::quoting(&format!("the fingerprint exceeds {width_bits} bits"), digits));
     }
-    Ok(Document { id: Cow::Borrowed(id), time: None, content: Content::Fingerprint(number) })
+    Ok(Document {
+        id: Cow::Borrowed(id),
+        time: None,
+        content: Content::Fingerprint(number),
+        record: line.as_bytes(),
+    })
 }
 
 /// `id<TAB>feature:weight feature:weight ...`; no features at all are well.
@@ -34,7 +39,12 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
         }
         features.push(feature(item)?);
     }
-    Ok(Document { id: Cow::Borrowed(id), time: None, content: Content::Features(features) })
+    Ok(Document {
+        id: Cow::Borrowed(id),
+        time: None,
+        content: Content::Features(features),
+        record: line.as_bytes(),
+    })
 }
 
 fn feature(item: &str) -> Result<(&str, f64), Reason> {

@@ -16,6 +16,8 @@ pub(super) struct Columns {
     text: usize,
     time: Option<usize>,
     count: usize,
+    /// The header line itself.
+    pub(super) header: Vec<u8>,
 }
 
 impl Columns {
@@ -38,6 +40,7 @@ impl Columns {
             text: column(&fields.text)?,
             time: fields.time.as_deref().map(column).transpose()?,
             count: names().count(),
+            header: header.to_vec(),
         })
     }
 }
@@ -58,7 +61,8 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
         return Err(format!("{count} columns where the header has {}", columns.count).into());
     }
     let time = time::seconds(when)?;
-    Ok(Document { id: Cow::Borrowed(id), time, content: Content::Text(Cow::Borrowed(text)) })
+    let content = Content::Text(Cow::Borrowed(text));
+    Ok(Document { id: Cow::Borrowed(id), time, content, record: line.as_bytes() })
 }
 
 #[cfg(test)]
