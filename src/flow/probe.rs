@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
 use crate::runs::Record;
-use crate::store::{self, CHUNK_BYTES, KeyRange, Segment};
+use crate::store::{self, KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch};
 
 /// Groups of the batch in a chunk of it.
@@ -64,7 +64,8 @@ pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>
     if groups == 0 {
         return Vec::new();
     }
-    let store = store::chunks(segments, CHUNK_BYTES).into_iter().map(Chunk::Store);
+    let chunk_bytes = store::chunk_bytes(segments);
+    let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
     let starts = (0..groups).step_by(BATCH_CHUNK as usize);
     let batch = starts.map(|start| Chunk::Batch(start..groups.min(start + BATCH_CHUNK)));
     store.chain(batch).collect()

@@ -47,7 +47,7 @@ pub use manifest::Entry;
 pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 pub use segment::{EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times};
-pub use version::{CHUNK_BYTES, Version, chunks};
+pub use version::{Version, chunk_bytes, chunks};
 
 /// Damage, with what to do about it.
 fn damaged(what: &str) -> Error {

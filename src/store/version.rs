@@ -1,5 +1,6 @@
 //! One version of the store: which segments it holds, and how its key space is cut into chunks.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -15,8 +16,16 @@ use super::manifest::{Entry, Manifest};
 use super::segment::KeyRange;
 use super::segment::Segment;
 
-/// The compressed bytes of a chunk, unless told otherwise.
-pub const CHUNK_BYTES: u64 = 64 << 20;
+/// The most compressed bytes that a chunk is meant to have, and the least.
+const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
+/// How many chunks a store should have at least, so that many workers share a small one.
+const CHUNKS: u64 = 64;
+
+/// How many compressed bytes the chunks of a store of `segments` should have.
+pub fn chunk_bytes(segments: &[Segment]) -> u64 {
+    let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
+    (all / CHUNKS).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
+}
 
 /// A version of a store, which never changes.
 #[derive(Clone, Debug)]
