@@ -157,7 +157,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let settings = settings.clone().or(common.config()?.dedup);
     let request = Request { batch, against, output, settings };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
-    dedup(&mut cluster, &request, common)
+    let summary = dedup(&mut cluster, &request, common)?;
+    if cluster.is_leader() && !common.dry_run {
+        let [documents, kept, dropped, matches] =
+            ["documents", "kept", "dropped", "matches"].map(|it| summary.counted(it));
+        tracing::info!("{documents} documents: {kept} kept, {dropped} dropped, {matches} matches");
+        tracing::info!(
+            "written: {}/verdicts.tsv and what stands beside it",
+            request.output.display()
+        );
+    }
+    Ok(summary)
 }
 
 /// Joins one batch; every process of the cluster calls this, and process 0 writes the output.

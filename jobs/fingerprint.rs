@@ -151,7 +151,16 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         settings: arguments.settings.clone().or(common.config()?.fingerprint),
     };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
-    fingerprint(&mut cluster, &request, common)
+    let summary = fingerprint(&mut cluster, &request, common)?;
+    if cluster.is_leader() && !common.dry_run {
+        let [read, made, empty, repeated, bad] =
+            ["read", "fingerprinted", "empty", "repeated", "quarantined"]
+                .map(|it| summary.counted(it));
+        tracing::info!(
+            "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
+        );
+    }
+    Ok(summary)
 }
 
 /// Makes one segment; every process of the cluster calls this, and process 0 writes it.

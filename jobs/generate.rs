@@ -9,7 +9,7 @@ use dupsieve::Result;
 use crate::arguments::Common;
 use crate::summary::Summary;
 
-/// Makes up inputs, the same for the same seed.
+/// Make up inputs to measure and to check on, the same for the same seed
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -12,7 +12,7 @@ use dupsieve::store::{Column, KeyRange, Segment};
 use crate::arguments::Common;
 use crate::summary::Summary;
 
-/// Tells what a segment holds and checks all of it.
+/// Tell what a segment holds, and check all of it
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// A segment

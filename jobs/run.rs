@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     for &day in days {
         total = total.plus(plan.run_day(&mut cluster, day, common)?);
     }
+    if let (Some(&day), true) = (days.last(), cluster.is_leader()) {
+        plan.tell_next(day, &arguments.config);
+    }
     Ok(total.path("store", plan.store))
 }
 
@@ -67,6 +70,21 @@ impl Plan<'_> {
         }
     }
 
+    /// Says what was written, and what can be done with it.
+    fn tell_next(&self, day: Day, config: &Path) {
+        let output = PathBuf::from(dated(self.output, day)).join("dedup");
+        let (output, input) = (output.display(), dated(&self.config.inputs[0], day));
+        let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+        tracing::info!(
+            "written: {output}/verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json"
+        );
+        tracing::info!(
+            "next, to copy the kept pages: {program} filter --config {} --input '{input}' \
+             --ids {output}/keep.txt --output kept.jsonl",
+            config.display(),
+        );
+    }
+
     fn run_day(&self, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
         let output = PathBuf::from(dated(self.output, day));
         let batch = output.join("batch.seg");
@@ -90,7 +108,7 @@ impl Plan<'_> {
             let keep = joined.output.join("keep.txt");
             let only = (self.config.add == Add::Kept).then_some(keep.as_path());
             let added = Store::open(self.store)?.add(&batch, day, only)?;
-            tell(day, &read, &found, &added, &joined.output);
+            tell(day, &read, &found, &added);
         }
         Ok(read.then(found))
     }
@@ -100,18 +118,16 @@ fn dated(text: &str, day: Day) -> String {
     text.replace("{date}", &day.to_string())
 }
 
-fn tell(day: Day, read: &Summary, found: &Summary, added: &Added, output: &Path) {
-    let number = |summary: &Summary, name| summary.counted(name);
+fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {
+    let [pages, repeated, bad] = ["read", "repeated", "quarantined"].map(|it| read.counted(it));
+    let [kept, dropped, empty, matches] =
+        ["kept", "dropped", "empty", "matches"].map(|it| found.counted(it));
     let version = match added {
         Added::New(version) => format!("store version {}", version.number()),
-        Added::Already(version) => format!("in the store since version {}", version.number()),
+        Added::Already(version) => format!("in the store, now at version {}", version.number()),
     };
     tracing::info!(
-        "{day}: {} pages in, {} kept, {} dropped as duplicates, {} matches; {version}; see {}",
-        number(read, "read"),
-        number(found, "kept"),
-        number(found, "dropped"),
-        number(found, "matches"),
-        output.join("verdicts.tsv").display(),
+        "{day}: {pages} pages in = {kept} kept + {dropped} dropped as near-duplicates + {empty} empty + \
+         {repeated} repeated + {bad} bad; {matches} matches; {version}"
     );
 }

@@ -11,7 +11,7 @@ use dupsieve::store::{Added, Day, Entry, Store, Version};
 use crate::arguments::Common;
 use crate::summary::Summary;
 
-/// Keeps the fingerprints of all pages held.
+/// Keep the fingerprints of all pages held, in versions
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -14,7 +14,7 @@ use crate::packed_file::PackedFile;
 use crate::settings::parse_count;
 use crate::summary::Summary;
 
-/// Writes documents to try things on, the same for the same seed, as JSON Lines of id and text.
+/// Write documents to try things on, as JSON lines of id and text
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How many documents

@@ -15,7 +15,7 @@ use crate::arguments::Common;
 use crate::settings::{parse_count, parse_width};
 use crate::summary::Summary;
 
-/// Writes a segment of random fingerprints, sorted and distinct.
+/// Write a segment of random fingerprints, sorted and distinct
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// How many fingerprints, planted ones included
