@@ -2,7 +2,7 @@
 //!
 //! A [`Sorter`] holds records until they fill the memory it was given, then writes them, sorted, as
 //! one run to an unnamed temporary file. Reading back merges the runs. Runs of one level are merged
-//! into one of the next as soon as there are [`FAN_IN`] of them, so that open files and read buffers
+//! into one of the next as soon as there are 64 of them, so that open files and read buffers
 //! stay few however many records come. Frames on disk carry an XXH3 checksum.
 
 use std::cmp::Reverse;

@@ -1,11 +1,11 @@
 //! SimHash: Charikar, "Similarity Estimation Techniques from Rounding Algorithms" (STOC 2002).
 //!
-//! For each bit i there is a sum V[i]; a feature of weight w adds w to it where bit i of its hash is
-//! 1, and takes w from it where it is 0. Bit i of the fingerprint is 1 when V[i] > 0.
+//! For each bit i there is a sum `V[i]`; a feature of weight w adds w to it where bit i of its hash is
+//! 1, and takes w from it where it is 0. Bit i of the fingerprint is 1 when `V[i] > 0`.
 //!
-//! The sums are never held as such. Let P[i] be the weight of the features whose bit i is 1, and T
-//! the weight of all: V[i] = P[i] - (T - P[i]), so V[i] > 0 when 2 P[i] > T. The P[i] are counted
-//! upright: plane b holds bit b of every P[i], and adding a hash at plane b is one addition with
+//! The sums are never held as such. Let `P[i]` be the weight of the features whose bit i is 1, and T
+//! the weight of all: `V[i]` = `P[i]` - (T - `P[i]`), so `V[i] > 0` when 2 `P[i]` > T. The `P[i]` are counted
+//! upright: plane b holds bit b of every `P[i]`, and adding a hash at plane b is one addition with
 //! carry over all bits at once. The comparison with T, too, goes over all
 //! bits at once, plane by plane. A negative weight is its absolute on the inverted hash.
 //!
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
 
-/// What a bit becomes when V[i] is 0.
+/// What a bit becomes when `V[i]` is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// 0: a bit is set when V[i] > 0.
+    /// 0: a bit is set when `V[i] > 0`.
     Clear,
-    /// 1: a bit is set when V[i] >= 0.
+    /// 1: a bit is set when `V[i] >= 0`.
     Set,
 }
 
@@ -59,7 +59,7 @@ impl<F: Fingerprint> SimHash<F> {
         self.carry(end, carry);
     }
 
-    /// Adds 2^plane to P[i] for each bit i of `carry`. Planes go by eights, since a carry seldom
+    /// Adds 2^plane to `P[i]` for each bit i of `carry`. Planes go by eights, since a carry seldom
     /// ends at once and never at a place that could be foreseen.
     #[inline]
     fn carry(&mut self, plane: usize, mut carry: F) {
@@ -82,7 +82,7 @@ impl<F: Fingerprint> SimHash<F> {
         fingerprint
     }
 
-    /// The bits i with 2 P[i] > T, or >= T, from the highest plane down; T has `planes` bits.
+    /// The bits i with 2 `P[i]` > T, or >= T, from the highest plane down; T has `planes` bits.
     fn compare(&self, planes: usize) -> F {
         let (mut greater, mut equal) = (F::default(), F::MAX);
         for bit in (0..=planes).rev() {
