@@ -2,23 +2,84 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// How long the program may take before it counts as hanging and is killed.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A folder for one test, with the program ready to run in it.
 pub(crate) struct Bench {
     home: TempDir,
 }
 
-/// How the program ended.
+/// The program while it runs.
+pub(crate) struct Running {
+    child: Child,
+    stdout: JoinHandle<io::Result<String>>,
+    stderr: JoinHandle<io::Result<String>>,
+}
+
+/// How the program ended; the code is -1 where a signal ended it.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Running {
+        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let stdout = collect(child.stdout.take().unwrap());
+        let stderr = collect(child.stderr.take().unwrap());
+        Running { child, stdout, stderr }
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has not ended yet.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for its end, which must come in bounded time.
+    pub(crate) fn end(mut self) -> Ended {
+        let late = Instant::now() + PATIENCE;
+        while self.goes_on() {
+            if Instant::now() > late {
+                self.child.kill().unwrap();
+                panic!("the program hangs");
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        let [stdout, stderr] = [self.stdout, self.stderr].map(|read| read.join().unwrap().unwrap());
+        Ended { code, stdout, stderr }
+    }
+}
+
+fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<io::Result<String>> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).map(|_| text)
+    })
 }
 
 impl Ended {
@@ -53,6 +114,10 @@ impl Bench {
         fs::read_to_string(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
     }
 
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
+    }
+
     /// The program in this folder, with what is written on one line.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
@@ -60,11 +125,14 @@ impl Bench {
         command
     }
 
+    /// Starts the program.
+    pub(crate) fn start(&self, line: &str) -> Running {
+        Running::start(self.command(line))
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(&self, line: &str) -> Ended {
-        let Output { status, stdout, stderr } = self.command(line).output().unwrap();
-        let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        Ended { code: status.code().unwrap_or(-1), stdout, stderr }
+        self.start(line).end()
     }
 
     /// Runs the program, which must succeed.
@@ -83,6 +151,14 @@ impl Bench {
         ended.stderr
     }
 
+    /// The documents of ids FROM to TO as JSON lines, Chinese and English, some of them near others.
+    pub(crate) fn documents(&self, from: usize, to: usize) -> String {
+        if !self.path("documents.jsonl").exists() {
+            self.done("generate documents --count 3000 --near-share 0.4 --output documents.jsonl");
+        }
+        self.read("documents.jsonl").split_inclusive('\n').take(to).skip(from).collect()
+    }
+
     /// Makes a segment NAME.seg of ready fingerprints.
     pub(crate) fn segment(&self, name: &str, width: u32, pages: &[Page]) {
         let lines: String = pages.iter().map(|(id, bits)| format!("{id}\t{bits:#x}\n")).collect();
@@ -92,19 +168,47 @@ impl Bench {
         ));
     }
 
-    /// The data files of an output folder: all but the report, which holds timings.
+    /// The files below a folder by their paths in it. Of a report, all but how it was run; locks,
+    /// which say nothing, are left out.
     pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
-        files_below(&self.path(folder))
+        let mut files = BTreeMap::new();
+        gather(&self.path(folder), "", &mut files);
+        files
+    }
+
+    /// The files and folders below a folder, and when each was last written.
+    pub(crate) fn times(&self, folder: &str) -> BTreeMap<PathBuf, SystemTime> {
+        let pattern = format!("{}/**/*", self.path(folder).display());
+        let paths = glob::glob(&pattern).unwrap().map(|path| path.unwrap());
+        paths.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
+    }
+
+    /// The report of an output folder.
+    pub(crate) fn report(&self, folder: &str) -> Value {
+        serde_json::from_str(&self.read(&format!("{folder}/report.json"))).unwrap()
     }
 }
 
-fn files_below(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.file_name() != "report.json")
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
-        .collect()
+fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+        if entry.path().is_dir() {
+            gather(&entry.path(), &format!("{name}/"), files);
+        } else if !name.ends_with(".lock") {
+            files.insert(name, content(&entry.path()));
+        }
+    }
+}
+
+fn content(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    if !path.ends_with("report.json") {
+        return bytes;
+    }
+    let mut report: Value = serde_json::from_slice(&bytes).unwrap();
+    report.as_object_mut().unwrap().remove("run").unwrap();
+    report.to_string().into_bytes()
 }
 
 /// A page: its id and its fingerprint.

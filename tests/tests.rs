@@ -2,4 +2,5 @@
 
 mod architecture;
 mod exact;
+mod same_bytes;
 mod support;

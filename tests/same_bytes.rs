@@ -1,0 +1,187 @@
+//! Promise 2: output files are byte-identical for any number of workers and processes, however the
+//! inputs are cut and packed, and however little memory there is.
+
+use std::io::Write;
+use std::net::TcpListener;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::support::Bench;
+
+/// Two days of documents. The second has everything that can be wrong with some of them.
+fn days() -> Bench {
+    let bench = Bench::new();
+    bench.write("old.jsonl", bench.documents(0, 1500));
+    let odd = "{\"id\": \"odd\", \"text\": \"seen again\"}\n".repeat(3)
+        + "{\"id\": \"empty\", \"text\": \" \"}\n\n"
+        + "{\"id\": \"broken\n[]\n";
+    let new = odd.clone() + &bench.documents(1500, 3000) + &odd;
+    bench.write("new.jsonl", &new);
+    bench
+}
+
+/// Takes both days through the whole job, into a folder of the given name.
+fn whole_job(bench: &Bench, folder: &str, new: &str, flags: &str) {
+    let day = "2026-01-0";
+    bench.done(&format!("fingerprint --input old.jsonl --output {folder}/old.seg {flags}"));
+    bench.done(&format!("fingerprint --input {new} --output {folder}/new.seg {flags}"));
+    bench.done(&format!("store init {folder}/store"));
+    bench.done(&format!("store add {folder}/store --segment {folder}/old.seg --day {day}1"));
+    bench.done(&format!(
+        "dedup --batch {folder}/new.seg --store {folder}/store --output {folder}/out {flags}"
+    ));
+    bench.done(&format!(
+        "store add {folder}/store --segment {folder}/new.seg --day {day}2 --only {folder}/out/keep.txt"
+    ));
+}
+
+/// Every file of the one is in the other, and has the same bytes.
+fn assert_same(bench: &Bench, one: &str, other: &str) {
+    let (expected, found) = (bench.files(one), bench.files(other));
+    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+    for (name, bytes) in &expected {
+        assert!(found[name] == *bytes, "{name} is another in {other}");
+    }
+}
+
+#[test]
+fn any_number_of_workers_and_processes_and_little_memory() {
+    let bench = days();
+    whole_job(&bench, "one", "new.jsonl", "--workers 1");
+    let files = bench.files("one");
+    for name in ["new.seg", "new.seg.quarantine.tsv", "out/matches.tsv", "out/verdicts.tsv"] {
+        assert!(files[name].len() > 100, "nothing to compare in {name}");
+    }
+    for (folder, flags) in [
+        ("two", "--workers 2"),
+        ("seven", "--workers 7"),
+        ("one-of-two", "--workers 1 --processes 2"),
+        ("two-of-two", "--workers 2 --processes 2"),
+        ("one-of-three", "--workers 1 --processes 3"),
+        ("narrow", "--workers 2 --memory 1MiB"),
+        ("narrow-of-two", "--workers 1 --memory 1MiB --processes 2"),
+    ] {
+        whole_job(&bench, folder, "new.jsonl", flags);
+        assert_same(&bench, "one", folder);
+    }
+}
+
+#[test]
+fn a_segment_by_sorts_that_all_spill() {
+    let bench = days();
+    bench.done("fingerprint --input new.jsonl --output whole.seg");
+    for (flags, name) in [("", "a"), ("--processes 2", "b")] {
+        bench
+            .done(&format!("fingerprint --input new.jsonl --output {name}.seg --memory 1 {flags}"));
+        assert!(bench.bytes(&format!("{name}.seg")) == bench.bytes("whole.seg"), "{flags}");
+    }
+}
+
+#[test]
+fn every_design_writes_the_same() {
+    let bench = days();
+    whole_job(&bench, "auto", "new.jsonl", "--workers 2");
+    for design in ["4", "10", "16", "20", "blocks:6,choose:3"] {
+        bench.done(&format!(
+            "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design}"
+        ));
+        assert_same(&bench, "auto/out", design);
+    }
+}
+
+#[test]
+fn inputs_cut_into_files_and_packed() {
+    let bench = days();
+    whole_job(&bench, "whole", "new.jsonl", "--workers 2");
+    let new = bench.read("new.jsonl");
+    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    for (number, part) in lines.chunks(lines.len().div_ceil(5)).enumerate() {
+        bench.write(&format!("parts/{number}.jsonl"), part.concat());
+    }
+    bench.write("new.jsonl.zst", zstd::encode_all(new.as_bytes(), 0).unwrap());
+    bench.write("new.jsonl.gz", gzip_members(&lines));
+    let parts = (0..5).map(|number| format!("parts/{number}.jsonl")).collect::<Vec<_>>().join(" ");
+    for (folder, new, flags) in [
+        ("parts", "parts", ""),
+        ("named", parts.as_str(), "--processes 2"),
+        ("glob", "parts/*.jsonl", "--workers 1 --processes 3"),
+        ("gz", "new.jsonl.gz", "--processes 2"),
+        ("zst", "new.jsonl.zst", "--workers 2"),
+    ] {
+        let folder = format!("job-{folder}");
+        whole_job(&bench, &folder, new, flags);
+        assert_same(&bench, "whole/out", &format!("{folder}/out"));
+        assert_same(&bench, "whole/store/segments", &format!("{folder}/store/segments"));
+        let [whole, found] = ["whole", &folder]
+            .map(|job| bench.run(&format!("inspect {job}/new.seg --dump")).stdout.replace(job, ""));
+        assert_eq!(rows(&whole), rows(&found));
+    }
+}
+
+/// A gzip file of several members, as those who append to one make it.
+fn gzip_members(lines: &[&str]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for part in lines.chunks(700) {
+        let mut member = GzEncoder::new(&mut packed, Compression::fast());
+        member.write_all(part.concat().as_bytes()).unwrap();
+        member.finish().unwrap();
+    }
+    packed
+}
+
+/// What `inspect --dump` prints but the summary.
+fn rows(dump: &str) -> Vec<&str> {
+    dump.lines().filter(|line| !line.starts_with('{')).collect()
+}
+
+#[test]
+fn a_cluster_of_two_hosts() {
+    let bench = days();
+    whole_job(&bench, "alone", "new.jsonl", "--workers 1");
+    bench.write("secret", "between us");
+    let both = |line: &str| {
+        let [a, b] = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [a, b] = [a, b].map(|free| free.local_addr().unwrap());
+        bench.write("hosts.txt", format!("# both\n\n{a}\n{b} # the other\n"));
+        let [leader, other] = [0, 1].map(|process| {
+            bench.start(&format!(
+                "{line} --hosts hosts.txt --process {process} --secret-file secret --workers 2"
+            ))
+        });
+        let (leader, other) = (leader.end(), other.end());
+        assert_eq!((leader.code, other.code), (0, 0), "{}{}", leader.stderr, other.stderr);
+        assert_eq!(leader.summary()["code"], 0);
+        assert_eq!(other.stdout, "", "process 0 alone prints the summary");
+    };
+    both("fingerprint --input new.jsonl --output cluster/new.seg");
+    assert!(bench.bytes("cluster/new.seg") == bench.bytes("alone/new.seg"));
+    both("dedup --batch cluster/new.seg --store alone/store --as-of 2 --output cluster/out");
+    assert_same(&bench, "alone/out", "cluster/out");
+}
+
+#[test]
+fn segments_that_are_generated() {
+    let bench = Bench::new();
+    bench.done("generate segment --count 2e5 --density 2e9 --seed 3 --output store.seg");
+    bench.done(
+        "generate segment --count 5000 --density 5e7 --near store.seg --planted 2000 --seed 4 \
+         --ids numbers --output batch.seg --truth truth.tsv",
+    );
+    bench.done("store init store");
+    bench.done("store add store --segment store.seg --day 2026-01-01");
+    for (folder, flags) in [
+        ("one", "--workers 1"),
+        ("seven", "--workers 7 --memory 4MiB"),
+        ("processes", "--workers 2 --processes 2"),
+    ] {
+        bench.done(&format!("dedup --batch batch.seg --store store --output {folder} {flags}"));
+        assert_same(&bench, "one", folder);
+    }
+    let found = bench.read("one/matches.tsv");
+    let planted = |line: &str| {
+        let [planted, near, distance] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        found.contains(&format!("{planted}\t{near}\t{distance}\t2026-01-01\n"))
+    };
+    assert!(bench.read("truth.tsv").lines().skip(1).all(planted), "a planted pair is missing");
+}
