@@ -203,10 +203,10 @@ fn lock_output(output: &Path) -> Result<Lock> {
 fn already_done(output: &Path) -> Result<Summary> {
     tracing::info!("{} is done already", output.display());
     let segment = Segment::open(output)?;
-    Ok(summary(&segment.counts(), 0, output).already_done())
+    Ok(summary(&segment.counts(), output).already_done())
 }
 
-fn summary(counts: &Counts, truncated: u64, output: &Path) -> Summary {
+fn summary(counts: &Counts, output: &Path) -> Summary {
     Summary::new()
         .count("read", counts.read)
         .count("fingerprinted", counts.fingerprinted)
@@ -214,7 +214,7 @@ fn summary(counts: &Counts, truncated: u64, output: &Path) -> Summary {
         .count("repeated", counts.repeated)
         .count("quarantined", counts.quarantined)
         .count("blank", counts.blank)
-        .count("truncated", truncated)
+        .count("truncated", counts.truncated)
         .path("output", output)
 }
 
@@ -338,8 +338,9 @@ impl Job {
                 .found(format!("{bad} of {records}"))
                 .help("the file lists them; mend them, or raise --max-bad"));
         }
+        let &Read { blank, truncated } = read;
         let counts =
-            Counts { read: records, quarantined: bad, blank: read.blank, ..Counts::default() };
+            Counts { read: records, quarantined: bad, blank, truncated, ..Counts::default() };
         let options = SegmentOptions {
             ids: IdKind::Text,
             lengths: !self.recipe.is_external(),
@@ -355,7 +356,7 @@ impl Job {
         let documents = documents.sorted()?;
         let segment = take_in(documents, &self.output, options, counts, &identity, memory)?;
         check_counts(&segment.counts())?;
-        let summary = summary(&segment.counts(), read.truncated, &self.output);
+        let summary = summary(&segment.counts(), &self.output);
         Ok(if bad > 0 { summary.path("quarantine", &quarantine) } else { summary })
     }
 

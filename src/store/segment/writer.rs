@@ -87,6 +87,9 @@ pub struct Counts {
     pub quarantined: u64,
     /// Blank lines, which are no records.
     pub blank: u64,
+    /// Packed files that broke off and were taken as far as they go.
+    #[serde(default)]
+    pub truncated: u64,
 }
 
 /// The part of a segment that people read: JSON near its end.
