@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
 use dupsieve::matches::Outcome;
-use dupsieve::output::{OutputFile, SUCCESS, Staging};
+use dupsieve::output::{self, OutputFile, SUCCESS, Staging};
 use dupsieve::store::Counts;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -127,9 +127,10 @@ pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters)
         .help("choose another output, or replace this one with --overwrite")
 }
 
-/// The file beside `output` whose name goes on with `suffix`.
+/// The file beside `output` whose name goes on with `suffix`. A slash that ends the path is no part of
+/// its name: what is beside a folder is not in it.
 pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
+    let mut name = output.components().as_path().as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
@@ -154,6 +155,7 @@ pub(crate) fn on_failure(
 fn write_failure(path: &Path, error: &Error) -> Result<()> {
     let (code, retryable) = (error.kind().code(), error.kind().retryable());
     let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
+    fs::create_dir_all(output::parent_of(path)).at(path)?;
     let mut file = OutputFile::create(path)?;
     file.write(|out| writeln!(out, "{failure:#}"))?;
     file.finish().map(drop)
