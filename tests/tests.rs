@@ -2,5 +2,6 @@
 
 mod architecture;
 mod exact;
+mod nothing_lost;
 mod same_bytes;
 mod support;

@@ -1,0 +1,343 @@
+//! Promise 3: records read = fingerprinted + empty + repeated + quarantined, chunks planned = chunks
+//! probed, and the report proves it. "No matches" and "something was missing" never look alike.
+
+use std::collections::HashSet;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use std::io::Write;
+
+use crate::support::{Bench, Ended};
+
+/// Lines that cannot be read, and why.
+const BAD: [(&[u8], &str); 14] = [
+    (b"{\"id\": \"broken", "the JSON ends too early"),
+    (b"{]", "broken JSON at byte"),
+    (b"[1, 2]", "not a JSON object"),
+    (b"{\"text\": \"x\"}", "no field: \"id\""),
+    (b"{\"id\": \"x\"}", "no field: \"text\""),
+    (b"{\"id\": null, \"text\": \"x\"}", "no field: \"id\""),
+    (b"{\"id\": \"x\", \"text\": [\"x\"]}", "the text is not a string"),
+    (b"{\"id\": 1.5, \"text\": \"x\"}", "the id is neither"),
+    (b"{\"id\": \"\", \"text\": \"x\"}", "the id is empty"),
+    (b"{\"id\": \"a\\tb\", \"text\": \"x\"}", "the id holds a tab"),
+    (b"{\"id\": \"a\\u0000\", \"text\": \"x\"}", "the id holds a tab"),
+    (b"{\"id\": \"x\", \"text\": \"\xff\xfe\"}", "not UTF-8"),
+    (b"\xef\xbb\xbf{\"id\": \"x\", \"text\": \"x\"}", "broken JSON"),
+    (b"{\"id\": \"x\", \"text\": \"x\"} {}", "broken JSON"),
+];
+
+/// What is to be said of a file of lines.
+#[derive(Default)]
+struct Told {
+    read: u64,
+    fingerprinted: u64,
+    empty: u64,
+    repeated: u64,
+    blank: u64,
+    /// The lines that are quarantined, and why.
+    quarantined: Vec<(usize, &'static str)>,
+}
+
+impl Told {
+    /// The counts of the summary, of the segment and of report.json.
+    fn counts(&self) -> [(&'static str, u64); 6] {
+        [
+            ("read", self.read),
+            ("fingerprinted", self.fingerprinted),
+            ("empty", self.empty),
+            ("repeated", self.repeated),
+            ("quarantined", self.quarantined.len() as u64),
+            ("blank", self.blank),
+        ]
+    }
+
+    fn quarantine(&self, file: &str) -> Vec<(String, &'static str)> {
+        let line = |(line, why): &(usize, _)| (format!("{file}\t{line}\t"), *why);
+        self.quarantined.iter().map(line).collect()
+    }
+}
+
+/// A file of `lines` lines, many of them odd, and what is to be said of it.
+fn mess(seed: u64, lines: usize) -> (Vec<u8>, Told) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut bytes, mut told, mut ids) = (Vec::new(), Told::default(), HashSet::new());
+    let long = format!("{{\"id\": \"long\", \"text\": \"{}\"}}", "long ".repeat(1000)).into_bytes();
+    for line in 1..=lines {
+        let id = random.random_range(0..lines);
+        let (record, words): (Vec<u8>, _) = match random.random_range(0..10) {
+            0 => {
+                told.blank += 1;
+                bytes.extend(
+                    [&b"\n"[..], b"  \n", b"\r\n", b"\t\n"].choose(&mut random).unwrap().iter(),
+                );
+                continue;
+            }
+            1 | 2 => {
+                let (bad, why) = BAD.choose(&mut random).unwrap();
+                told.quarantined.push((line, why));
+                (bad.to_vec(), None)
+            }
+            3 => {
+                told.quarantined.push((line, "longer than records may be"));
+                (long.clone(), None)
+            }
+            4 => (json!({"id": id, "text": " \n "}).to_string().into_bytes(), Some(false)),
+            _ => (
+                json!({"id": id.to_string(), "text": format!("page {id} 页面 {line}")})
+                    .to_string()
+                    .into_bytes(),
+                Some(true),
+            ),
+        };
+        told.read += 1;
+        match words {
+            None => {}
+            Some(_) if !ids.insert(id) => told.repeated += 1,
+            Some(true) => told.fingerprinted += 1,
+            Some(false) => told.empty += 1,
+        }
+        bytes.extend(record);
+        bytes.push(b'\n');
+    }
+    (bytes, told)
+}
+
+/// The counts are as told in the summary, and each quarantined line is listed with its reason.
+fn assert_told(bench: &Bench, ended: &Ended, output: &str, told: &Told) {
+    for (name, count) in told.counts() {
+        assert_eq!(ended.count(name), count, "{name} of {output}");
+    }
+    let listed = bench.read(&format!("{output}.quarantine.tsv"));
+    let mut lines = listed.lines();
+    assert_eq!(lines.next(), Some("file\tline\treason"));
+    let expected = told.quarantine("mess.jsonl");
+    assert_eq!(lines.clone().count(), expected.len());
+    for (line, (place, why)) in lines.zip(expected) {
+        assert!(line.starts_with(&place) && line.contains(why), "{line}: not {place}{why}");
+    }
+}
+
+#[test]
+fn the_sum_is_whole_in_the_summary_the_segment_and_the_report() {
+    let bench = Bench::new();
+    let (bytes, told) = mess(1, 3000);
+    bench.write("mess.jsonl", bytes);
+    for (name, flags) in [("one", "--workers 1"), ("three", "--workers 2 --processes 3")] {
+        let ended = bench.done(&format!(
+            "fingerprint --input mess.jsonl --output {name}.seg --max-record 4KiB --max-bad 50% {flags}"
+        ));
+        assert_told(&bench, &ended, &format!("{name}.seg"), &told);
+        assert_eq!(ended.summary()["paths"]["quarantine"], format!("{name}.seg.quarantine.tsv"));
+        let again = bench.done(&format!(
+            "fingerprint --input mess.jsonl --output {name}.seg --max-record 4KiB --max-bad 50%"
+        ));
+        assert_eq!(again.summary()["already_done"], true);
+        assert_eq!(again.summary()["counts"], ended.summary()["counts"]);
+    }
+    let [read, fingerprinted, empty, repeated, quarantined, _] = told.counts().map(|told| told.1);
+    let said = bench.run("inspect one.seg").stdout;
+    let sum = format!(
+        "{read} read = {fingerprinted} fingerprinted + {empty} empty + {repeated} repeated + {quarantined} quarantined"
+    );
+    assert!(said.contains(&sum), "{said}\nis not\n{sum}");
+    let ended = bench.done("dedup --batch one.seg --output out");
+    let report = bench.report("out");
+    for (name, count) in told.counts() {
+        assert_eq!(report["batch"][name], count, "{name}");
+    }
+    assert_eq!(ended.count("documents"), fingerprinted + empty);
+    assert_eq!(ended.count("kept") + ended.count("dropped"), fingerprinted);
+    assert_files(&bench, &report);
+}
+
+/// The files of an output hold as many lines as the report says, and every document has a verdict.
+fn assert_files(bench: &Bench, report: &Value) {
+    let lines = |name: &str| bench.read(&format!("out/{name}")).lines().count() as u64;
+    let (batch, outcome) = (&report["batch"], &report["outcome"]);
+    assert_eq!(outcome["kept"], lines("keep.txt"));
+    assert_eq!(outcome["dropped"], lines("drop.txt"));
+    assert_eq!(outcome["matches"], lines("matches.tsv") - 1);
+    let documents = batch["fingerprinted"].as_u64().unwrap() + batch["empty"].as_u64().unwrap();
+    assert_eq!(lines("verdicts.tsv") - 1, documents);
+    let empties = bench.read("out/verdicts.tsv");
+    assert_eq!(
+        empties.lines().filter(|line| line.ends_with("\tempty\t\t\t")).count(),
+        batch["empty"].as_u64().unwrap() as usize
+    );
+    for (name, sum) in outcome["files"].as_object().unwrap() {
+        let bytes = bench.bytes(&format!("out/{name}"));
+        let digest = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes));
+        assert_eq!(sum, &json!({"bytes": bytes.len(), "xxh3": digest}), "{name}");
+    }
+}
+
+#[test]
+fn too_many_bad_records_are_65_and_are_listed() {
+    let bench = Bench::new();
+    let good = |count: usize| {
+        (0..count).map(|i| format!("{{\"id\":{i},\"text\":\"a page\"}}\n")).collect::<String>()
+    };
+    let input = |good: String, bad: usize| bench.write("in.jsonl", good + &"{\n".repeat(bad));
+    let job = "fingerprint --input in.jsonl --output out.seg --overwrite";
+    for (records, bad, max_bad, code) in [
+        (99, 1, "", 0),
+        (98, 1, "", 65),
+        (0, 1, "", 65),
+        (0, 0, "", 0),
+        (10, 3, "--max-bad 3", 0),
+        (10, 4, "--max-bad 3", 65),
+        (90, 10, "--max-bad 10%", 0),
+        (89, 11, "--max-bad 10.5%", 65),
+        (1000, 1, "--max-bad 0", 65),
+        (1000, 1, "--max-bad 0%", 65),
+        (0, 5, "--max-bad 100%", 0),
+    ] {
+        input(good(records), bad);
+        let ended = bench.run(&format!("{job} {max_bad}"));
+        assert_eq!(ended.code, code, "{bad} of {records} {max_bad}: {}", ended.stderr);
+        assert_eq!(bench.path("out.seg.quarantine.tsv").exists(), bad > 0);
+        assert_eq!(bench.path("out.seg").exists(), code == 0);
+        if bad > 0 {
+            assert_eq!(bench.read("out.seg.quarantine.tsv").lines().count(), bad + 1);
+        }
+        if code == 0 {
+            std::fs::remove_file(bench.path("out.seg")).unwrap();
+        }
+    }
+    for wrong in ["1.5", "-1", "101%", "many"] {
+        bench.fails(2, &format!("{job} --max-bad={wrong}"));
+    }
+}
+
+#[test]
+fn repeated_ids_are_no_bad_records_and_the_first_wins() {
+    let bench = Bench::new();
+    bench.write("b.jsonl", "{\"id\": \"x\", \"text\": \"the second file comes first\"}\n");
+    let a = "{\"id\": \"x\", \"text\": \"\"}\n{\"id\": \"y\", \"text\": \"\"}\n{\"id\": \"y\", \"text\": \"words\"}\n";
+    bench.write("a.jsonl", a);
+    let ended = bench.done("fingerprint --input b.jsonl a.jsonl --output ba.seg --max-bad 0");
+    assert_eq!(
+        (ended.count("fingerprinted"), ended.count("empty"), ended.count("repeated")),
+        (1, 1, 2)
+    );
+    let ended = bench.done("fingerprint --input a.jsonl b.jsonl --output ab.seg --max-bad 0");
+    assert_eq!(
+        (ended.count("fingerprinted"), ended.count("empty"), ended.count("repeated")),
+        (0, 2, 2)
+    );
+    bench.done("dedup --batch ab.seg --output out");
+    let verdicts = "id\tverdict\tof\tdistance\tagainst\nx\tempty\t\t\t\ny\tempty\t\t\t\n";
+    assert_eq!(bench.read("out/verdicts.tsv"), verdicts);
+    assert_eq!(bench.read("out/keep.txt") + &bench.read("out/drop.txt"), "");
+}
+
+#[test]
+fn ready_made_input_is_told_as_well() {
+    let bench = Bench::new();
+    bench.write(
+        "in.tsv",
+        "a\t0\nb\t0x10\n\nc\nd\t1\t2\ne\tfive\nf\t0x1ffffffffffffffff\na\t7\n\t8\n",
+    );
+    let ended = bench
+        .done("fingerprint --format fingerprints --input in.tsv --output in.seg --max-bad 100%");
+    let counts = ["read", "fingerprinted", "repeated", "quarantined", "blank"];
+    assert_eq!(counts.map(|name| ended.count(name)), [8, 2, 1, 5, 1]);
+    let dump = bench.run("inspect in.seg --dump").stdout;
+    assert!(dump.starts_with("a\t0x0000000000000000\nb\t0x0000000000000010\n{"), "{dump}");
+    bench.write("page.tsv", "id\ttext\nx\tsome words\ny\t\nz\none\ttwo\tthree\n");
+    let ended = bench.done("fingerprint --input page.tsv --output page.seg --max-bad 2");
+    assert_eq!(
+        ["read", "fingerprinted", "empty", "quarantined"].map(|name| ended.count(name)),
+        [4, 1, 1, 2]
+    );
+    bench.write("odd.tsv", "name\ttext\nx\tsome words\n");
+    let said = bench.fails(65, "fingerprint --input odd.tsv --output odd.seg");
+    assert!(said.contains("odd.tsv") && said.contains("id"), "{said}");
+}
+
+/// Some packed files of the same pages.
+fn packed(bench: &Bench) -> [(&'static str, Vec<u8>); 2] {
+    let pages = bench.documents(0, 400);
+    let mut gz = GzEncoder::new(Vec::new(), Compression::default());
+    gz.write_all(pages.as_bytes()).unwrap();
+    [("gz", gz.finish().unwrap()), ("zst", zstd::encode_all(pages.as_bytes(), 0).unwrap())]
+}
+
+#[test]
+fn packed_data_that_breaks_off_is_65_unless_it_is_accepted() {
+    let bench = Bench::new();
+    for (packing, whole) in packed(&bench) {
+        let cut = whole.len() * 3 / 4;
+        let file = format!("cut.jsonl.{packing}");
+        bench.write(&file, &whole[..cut]);
+        let job = format!("fingerprint --input {file} --output {packing}.seg");
+        let said = bench.fails(65, &job);
+        assert!(said.contains(&format!("{file} at byte {cut}")), "{said}");
+        assert!(said.contains("--accept-truncated"), "{said}");
+        assert!(!bench.path(&format!("{packing}.seg")).exists());
+        let job = format!("{job} --accept-truncated --max-bad 1");
+        for flags in ["", "--overwrite --processes 2", ""] {
+            let ended = bench.done(&format!("{job} {flags}"));
+            let [read, whole, bad, truncated] =
+                ["read", "fingerprinted", "quarantined", "truncated"].map(|name| ended.count(name));
+            assert!((100..400).contains(&whole), "{whole} of 400");
+            assert_eq!((read, truncated), (whole + bad, 1), "{flags}");
+        }
+        bench.done(&format!("dedup --batch {packing}.seg --output {packing}"));
+        assert_eq!(bench.report(packing)["batch"]["truncated"], 1, "the report tells of it too");
+    }
+}
+
+#[test]
+fn packed_data_that_is_damaged_is_65() {
+    let bench = Bench::new();
+    for (packing, mut bytes) in packed(&bench) {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x10;
+        let file = format!("damaged.jsonl.{packing}");
+        bench.write(&file, bytes);
+        let said = bench.fails(65, &format!("fingerprint --input {file} --output {packing}.seg"));
+        assert!(said.contains(&format!("{file} at byte ")), "{said}");
+        assert!(!bench.path(&format!("{packing}.seg")).exists());
+    }
+}
+
+#[test]
+fn every_chunk_and_every_fingerprint_of_the_store_is_probed() {
+    let bench = Bench::new();
+    bench.done("generate segment --count 100000 --output a.seg");
+    bench.done("generate segment --count 70000 --seed 2 --ids numbers --output b.seg");
+    bench.done("generate segment --count 500 --seed 3 --near a.seg --planted 300 --output new.seg");
+    bench.done("store init store");
+    bench.done("store add store --segment a.seg --day 2026-01-01");
+    bench.done("store add store --segment b.seg --day 2026-01-02");
+    for (name, flags) in [("out", "--workers 1"), ("outs", "--workers 2 --processes 2")] {
+        bench.done(&format!("dedup --batch new.seg --store store --output {name} {flags}"));
+        let probe = &bench.report(name)["probe"];
+        assert!(probe["chunks_planned"].as_u64().unwrap() > 1, "{probe}");
+        assert_eq!(probe["chunks_planned"], probe["chunks_probed"]);
+        assert_eq!(probe["fingerprints_probed"], 170_000);
+        assert_eq!(probe["store_fingerprints"], 170_000);
+    }
+    assert!(bench.read("out/matches.tsv").lines().count() > 300);
+}
+
+#[test]
+fn an_empty_input_is_success_and_no_matches_are_told_as_such() {
+    let bench = Bench::new();
+    bench.write("none.jsonl", "");
+    let ended = bench.done("fingerprint --input none.jsonl --output none.seg");
+    assert_eq!((ended.count("read"), ended.count("fingerprinted")), (0, 0));
+    bench.segment("old", 64, &[("far".into(), u128::from(u64::MAX))]);
+    bench.segment("new", 64, &[("near nothing".into(), 0)]);
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.done("dedup --batch new.seg --store store --output out");
+    let report = bench.report("out");
+    assert_eq!((&report["outcome"]["matches"], &report["outcome"]["kept"]), (&json!(0), &json!(1)));
+    assert_eq!(report["probe"]["fingerprints_probed"], 1);
+}
