@@ -137,8 +137,10 @@ pub(crate) struct Request {
 /// What process 0 tells the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum Decision {
-    /// There is nothing to make: it stands there already, or was only asked about.
-    Nothing,
+    /// It stands there already.
+    Done,
+    /// It was only asked about.
+    Asked,
     /// Make it, from so many files of so many bytes.
     Make(u64, u64),
 }
@@ -177,14 +179,14 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     let job = Job::find(request, cluster.topology().processes)?;
     let mut lock = None;
     let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
-        lock = Some(lock_output(output)?);
+        lock = (!common.dry_run).then(|| lock_output(output)).transpose()?;
         job.decide(common)
     })?;
     let (files, bytes) = match decision {
         Decision::Make(files, bytes) => (files, bytes),
-        Decision::Nothing if !cluster.is_leader() => return Ok(Summary::new().untold()),
-        Decision::Nothing if common.dry_run => return Ok(job.would()),
-        Decision::Nothing => return already_done(output),
+        _ if !cluster.is_leader() => return Ok(Summary::new().untold()),
+        Decision::Asked => return Ok(job.would()),
+        Decision::Done => return already_done(output),
     };
     job.check_inputs(files, bytes)?;
     let (found, read) = job.sketch(cluster, common)?;
@@ -197,7 +199,7 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
 fn lock_output(output: &Path) -> Result<Lock> {
     let folder = output::parent_of(output);
     std::fs::create_dir_all(folder).map_err(|cause| Error::io(folder, &cause))?;
-    Lock::beside(output)
+    Lock::on_file(output)
 }
 
 fn already_done(output: &Path) -> Result<Summary> {
@@ -255,14 +257,14 @@ impl Job {
             let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
             let asked = self.parameters()?;
             if made == asked && asked.contains_key("inputs") {
-                return Ok(Decision::Nothing);
+                return Ok(Decision::Done);
             }
             if !common.overwrite {
                 return Err(report::made_otherwise(&self.output, &made, &asked));
             }
         }
         match common.dry_run {
-            true => Ok(Decision::Nothing),
+            true => Ok(Decision::Asked),
             false => Ok(Decision::Make(self.inputs.files().len() as u64, self.inputs.bytes())),
         }
     }

@@ -81,6 +81,13 @@ impl Lock {
         Lock::take(&sibling(target, ".lock"))
     }
 
+    /// Takes the lock on an output that is one file, cleaning up after attempts that died.
+    pub fn on_file(target: &Path) -> Result<Lock> {
+        let lock = Lock::beside(target)?;
+        new_file::remove_unfinished(target)?;
+        Ok(lock)
+    }
+
     /// Takes the lock; one that another run holds is [`Kind::Temporary`].
     pub fn take(path: &Path) -> Result<Lock> {
         let file = File::options().create(true).append(true).open(path).at(path)?;

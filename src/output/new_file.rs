@@ -1,6 +1,7 @@
 //! A file that is absent or whole: written beside its place, synced, renamed into it.
 
-use std::fs::Permissions;
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use crate::error::{At, Error, Result};
 
 /// What the names of unfinished files start with.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
+/// How many random characters such a name ends in.
+const RANDOM: usize = 6;
 
 /// A file being written for `path`. Dropped before [`NewFile::publish`], it leaves nothing behind.
 #[derive(Debug)]
@@ -25,7 +28,8 @@ impl NewFile {
     pub fn beside(path: impl AsRef<Path>) -> Result<NewFile> {
         let path = path.as_ref().to_path_buf();
         let temporary = tempfile::Builder::new()
-            .prefix(UNFINISHED)
+            .prefix(&unfinished(&path))
+            .rand_bytes(RANDOM)
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(parent_of(&path))
             .map_err(|cause| Error::io(parent_of(&path), &cause))?;
@@ -51,6 +55,28 @@ impl Write for NewFile {
     }
 }
 
+/// What the names of unfinished files for `path` start with.
+fn unfinished(path: &Path) -> OsString {
+    let mut prefix = OsString::from(UNFINISHED);
+    prefix.push(path.file_name().unwrap_or_default());
+    prefix.push("-");
+    prefix
+}
+
+/// Removes the files that attempts at `path` which died have left. Nobody else may be at it.
+pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
+    let (folder, prefix) = (parent_of(path), unfinished(path));
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let name = entry.file_name();
+        let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        if random.is_some_and(|random| random.len() == RANDOM) {
+            fs::remove_file(entry.path()).at(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes `bytes` as the whole of `path`.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = NewFile::beside(path)?;
@@ -73,6 +99,19 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"all of it");
         drop(NewFile::beside(&path)?);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn what_died_is_removed_and_nothing_of_others() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let dead = |name: &str| {
+            let file = NewFile::beside(folder.path().join(name))?;
+            Ok::<_, Error>(file.temporary.keep().unwrap().1)
+        };
+        let (of_a, of_a_b) = (dead("a")?, dead("a-b")?);
+        remove_unfinished(&folder.path().join("a"))?;
+        assert_eq!((of_a.exists(), of_a_b.exists()), (false, true));
         Ok(())
     }
 }
