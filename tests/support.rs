@@ -183,6 +183,20 @@ impl Bench {
         paths.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
     }
 
+    /// The names in a folder, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let names = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Every path of the bench.
+    pub(crate) fn tree(&self) -> Vec<PathBuf> {
+        self.times("").into_keys().collect()
+    }
+
     /// The report of an output folder.
     pub(crate) fn report(&self, folder: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{folder}/report.json"))).unwrap()
