@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic;
+use std::path::PathBuf;
 use std::process;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use dupsieve::flow::lost_peer;
@@ -15,10 +16,12 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::signal_name;
 
+use crate::report;
 use crate::summary::Summary;
 
 static JOB: OnceLock<&str> = OnceLock::new();
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
+static FAILURE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Says which job it is that ends.
 pub(crate) fn name_job(job: &'static str) {
@@ -28,6 +31,11 @@ pub(crate) fn name_job(job: &'static str) {
 /// The job that was named, or the program as long as none was.
 pub(crate) fn job() -> &'static str {
     JOB.get().copied().unwrap_or("dupsieve")
+}
+
+/// Says where a failure is to be reported from now on, besides stderr and stdout.
+pub(crate) fn report_at(path: Option<PathBuf>) {
+    *FAILURE.lock().unwrap_or_else(PoisonError::into_inner) = path;
 }
 
 /// Makes a panic in any thread end the process: another thread may wait for the panicked one for
@@ -40,13 +48,13 @@ pub(crate) fn catch_panics() {
             // Whoever read it has left, as `head` does.
             end_with(None, Kind::Io.code());
         }
+        if lost_peer(message) {
+            end(Err(Error::new(Kind::Temporary, format!("lost a peer: {message}"))));
+        }
         print(panic);
         let place = panic.location().map_or(String::new(), |place| format!(" at {place}"));
-        end(Err(match lost_peer(message) {
-            true => Error::new(Kind::Temporary, format!("lost a peer: {message}")),
-            false => Error::new(Kind::Internal, format!("a defect{place}: {message}"))
-                .help("please report it, with the log"),
-        }))
+        end(Err(Error::new(Kind::Internal, format!("a defect{place}: {message}"))
+            .help("please report it, with the log")))
     }));
 }
 
@@ -74,12 +82,17 @@ pub(crate) fn name_of(signal: i32) -> &'static str {
     signal_name(signal).unwrap_or("an unnamed signal")
 }
 
-/// Ends the process with the outcome of its job, told on stderr and stdout.
+/// Ends the process with the outcome of its job, told on stderr and stdout, and a failure also where
+/// it is to be reported.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
     claim();
     if let Err(error) = &outcome {
         // In one piece: other processes write there too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+        if let Some(path) = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // The failure itself is what counts.
+            let _ = report::write_failure(&path, error);
+        }
     }
     let (line, code) = Summary::told(job(), outcome);
     exit(line, code)

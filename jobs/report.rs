@@ -12,6 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::ending;
 use crate::summary::Summary;
 
 /// What decides the result of a job, by name: its inputs by digest, and its parameters. Workers,
@@ -135,24 +136,27 @@ pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Runs a job that makes `output`; if it fails, process 0 leaves a report of that beside it.
+/// Runs a job that makes `output`; if the process ends before that succeeds, in whatever way it can
+/// still tell of, process 0 leaves a report beside it.
 pub(crate) fn on_failure(
     output: &Path,
     is_leader: bool,
     job: impl FnOnce() -> Result<Summary>,
 ) -> Result<Summary> {
+    if !is_leader {
+        return job();
+    }
     let path = beside(output, ".failed.json");
-    let result = job();
-    // The job has ended one way or the other, and its own outcome is what is told.
-    let _ = match &result {
-        _ if !is_leader => Ok(()),
-        Ok(_) => fs::remove_file(&path).at(&path),
-        Err(error) => write_failure(&path, error),
-    };
-    result
+    ending::report_at(Some(path.clone()));
+    let summary = job()?;
+    ending::report_at(None);
+    // Most often there is none.
+    let _ = fs::remove_file(&path);
+    Ok(summary)
 }
 
-fn write_failure(path: &Path, error: &Error) -> Result<()> {
+/// Writes the report of a failure.
+pub(crate) fn write_failure(path: &Path, error: &Error) -> Result<()> {
     let (code, retryable) = (error.kind().code(), error.kind().retryable());
     let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
     fs::create_dir_all(output::parent_of(path)).at(path)?;
