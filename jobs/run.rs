@@ -94,7 +94,7 @@ impl Plan<'_> {
             settings: self.config.fingerprint.clone(),
         };
         let read = fingerprint(cluster, &made, common)?;
-        if common.dry_run && !batch.exists() {
+        if common.dry_run && !(batch.exists() && self.store.exists()) {
             return Ok(read);
         }
         let joined = dedup::Request {

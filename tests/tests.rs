@@ -1,7 +1,12 @@
 //! The promises of dupsieve, one module each.
 
+mod all_or_nothing;
 mod architecture;
 mod exact;
+mod faults;
+mod formats;
+mod keep_rule;
 mod nothing_lost;
+mod run;
 mod same_bytes;
 mod support;

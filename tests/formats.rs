@@ -1,0 +1,208 @@
+//! Files of every version stay readable, and a damaged one is never taken for a sound one. The museum
+//! is tests/data: a folder for each version of the format, a text beside each segment of it that says
+//! what it holds.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::store::{KeyRange, Segment, Store};
+use dupsieve::{Error, Kind};
+
+use crate::support::Bench;
+
+/// The folder of a version of the format.
+fn museum(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{version}"))
+}
+
+/// The segments of a version, without those of its store.
+fn segments(version: u32) -> Vec<PathBuf> {
+    let files = fs::read_dir(museum(version)).unwrap().map(|entry| entry.unwrap().path());
+    let segments: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "seg")).collect();
+    assert!(segments.len() >= 6, "the museum is not whole");
+    segments
+}
+
+/// Everything that a segment holds, or the error that comes first.
+fn contents(path: &Path) -> Result<String, Error> {
+    let segment = Segment::open(path)?;
+    segment.verify()?;
+    let mut all = format!(
+        "{:?} {} {} {:?}\n",
+        segment.width(),
+        segment.stamp(),
+        segment.identity(),
+        segment.counts()
+    );
+    match segment.width() {
+        Width::W64 => rows::<u64>(&segment, &mut all)?,
+        Width::W128 => rows::<u128>(&segment, &mut all)?,
+    }
+    for empty in segment.empty_ids() {
+        writeln!(all, "{}\tempty", empty?).unwrap();
+    }
+    Ok(all)
+}
+
+fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error> {
+    let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
+    let (mut lengths, mut times) = (segment.lengths(), segment.times());
+    let mut run = Vec::new();
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, fingerprint) in (first..).zip(&run) {
+            let length = lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
+            let time = times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
+            writeln!(all, "{}\t{fingerprint:?}\t{length:?}\t{time:?}", ids.get(row)?).unwrap();
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_segment_of_the_museum_is_read_as_it_was_written() {
+    let bench = Bench::new();
+    for segment in segments(1) {
+        let told = fs::read_to_string(segment.with_extension("txt")).unwrap();
+        let dump = bench.done(&format!("inspect {} --dump", segment.display())).stdout;
+        let rows: String =
+            dump.split_inclusive('\n').filter(|line| !line.starts_with('{')).collect();
+        assert_eq!(rows, told, "{}", segment.display());
+        bench.done(&format!("inspect {}", segment.display()));
+        let name = segment.file_stem().unwrap().to_str().unwrap();
+        bench.done(&format!("dedup --batch {} --output {name}", segment.display()));
+    }
+}
+
+#[test]
+fn lengths_times_and_empties_of_the_museum() {
+    let all = contents(&museum(1).join("words-64.seg")).unwrap();
+    for line in [
+        "before\t7713025042033057902\tSome(63)\tSome(-86400)\n",
+        "https://linhe.example/山路\t650195021152033302\tSome(81)\tNone\n",
+        "https://blank.example/\tempty\nhttps://linhe.example/blank\tempty\n",
+    ] {
+        assert!(all.contains(line), "{all}");
+    }
+    assert!(
+        all.contains("read: 9, fingerprinted: 5, empty: 2, repeated: 1, quarantined: 1, blank: 1"),
+        "{all}"
+    );
+    let all = contents(&museum(1).join("external-128.seg")).unwrap();
+    assert!(all.ends_with(&format!("wide\t{}\tNone\tNone\n", u128::MAX)), "{all}");
+}
+
+/// A copy of the museum's store that may be changed.
+fn store(bench: &Bench) -> PathBuf {
+    for folder in ["", "manifests", "segments"] {
+        for entry in fs::read_dir(museum(1).join("store").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let name = path.file_name().unwrap().to_str().unwrap();
+                bench.write(&format!("store/{folder}/{name}"), fs::read(&path).unwrap());
+            }
+        }
+    }
+    bench.path("store")
+}
+
+#[test]
+fn the_store_of_the_museum_is_read_and_goes_on() {
+    let bench = Bench::new();
+    store(&bench);
+    let listed = bench.run("store list store").stdout;
+    assert!(
+        listed.starts_with(&fs::read_to_string(museum(1).join("store.txt")).unwrap()),
+        "{listed}"
+    );
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 6);
+    bench.segment("batch", 64, &[("all but one".into(), (1 << 63) - 1), ("two".into(), 2)]);
+    let matches = "new\texisting\tdistance\tagainst\n\
+        all but one\tones\t1\t2026-11-20\n\
+        all but one\tones\t2\t2026-11-21\n\
+        two\talso zero\t1\t2026-11-20\n\
+        two\tlow\t1\t2026-11-21\n\
+        two\tzero\t1\t2026-11-20\n\
+        two\t页\t3\t2026-11-20\n";
+    bench.done("dedup --batch batch.seg --store store --output out");
+    assert_eq!(bench.read("out/matches.tsv"), matches);
+    bench.done("store add store --segment batch.seg --day 2026-11-22");
+    assert_eq!(bench.done("store rollback store --to 2").count("fingerprints"), 4);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_a_segment_is_an_error() {
+    let bench = Bench::new();
+    let copy = bench.path("copy.seg");
+    for segment in segments(1) {
+        let (sound, told) = (fs::read(&segment).unwrap(), contents(&segment).unwrap());
+        for at in 0..sound.len() {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fs::write(&copy, damaged).unwrap();
+            assert_unharmed(contents(&copy), &told, || format!("{} at {at}", segment.display()));
+        }
+    }
+}
+
+#[test]
+fn a_segment_cut_or_continued_anywhere_is_an_error() {
+    let bench = Bench::new();
+    let copy = bench.path("copy.seg");
+    for segment in segments(1) {
+        let sound = fs::read(&segment).unwrap();
+        for len in 0..sound.len() {
+            fs::write(&copy, &sound[..len]).unwrap();
+            assert_eq!(
+                contents(&copy).unwrap_err().kind(),
+                Kind::BadData,
+                "{len} bytes of {}",
+                segment.display()
+            );
+        }
+        for more in [&b"\0"[..], b"\n", &[0; 56], &sound] {
+            fs::write(&copy, [&sound, more].concat()).unwrap();
+            assert_eq!(contents(&copy).unwrap_err().kind(), Kind::BadData, "{}", segment.display());
+        }
+    }
+}
+
+/// Damage is [`Kind::BadData`], or it is none.
+fn assert_unharmed(found: Result<String, Error>, told: &str, place: impl Fn() -> String) {
+    match found {
+        Ok(found) => assert_eq!(found, told, "{}", place()),
+        Err(error) => assert_eq!(error.kind(), Kind::BadData, "{}: {error}", place()),
+    }
+}
+
+#[test]
+fn any_damage_to_a_store_is_an_error() {
+    let bench = Bench::new();
+    let path = store(&bench);
+    let verify = || Store::open(&path)?.verify().map(|version| format!("{:?}", version.entries()));
+    let told = verify().unwrap();
+    for name in bench.files("store").into_keys().filter(|name| name != "LOCK") {
+        let file = path.join(&name);
+        let sound = fs::read(&file).unwrap();
+        for at in 0..sound.len() {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fs::write(&file, damaged).unwrap();
+            if let Err(error) = verify() {
+                let kinds = [Kind::BadData, Kind::Missing];
+                assert!(kinds.contains(&error.kind()), "{name} at {at}: {error}");
+            } else {
+                assert_eq!(verify().unwrap(), told, "{name} at {at}");
+                assert!(!name.starts_with("CURRENT") && !name.contains("000003"), "{name} at {at}");
+            }
+            fs::write(&file, &sound[..at]).unwrap();
+            if let Ok(found) = verify() {
+                assert_eq!(found, told, "{at} bytes of {name}");
+            }
+        }
+        fs::write(&file, sound).unwrap();
+    }
+    assert_eq!(verify().unwrap(), told);
+}

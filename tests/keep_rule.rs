@@ -1,0 +1,291 @@
+//! Promise 6: the batch's pages are taken in keep order; a page is dropped if a page of the store, or a
+//! page of the batch already kept, is within k, and names the nearest of them; else it is kept. In time
+//! that is linear, however many copies there are and however long the chains.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+
+use crate::support::{Bench, Days, Page, verdicts};
+
+/// A page of text: what keep orders go by.
+struct Text {
+    id: String,
+    time: Option<i64>,
+    bytes: usize,
+}
+
+/// Pages of a few texts with some of their words replaced, ids in no order, times and lengths in a
+/// narrow range, so that there are ties and all of it disagrees. Written to NAME.jsonl.
+fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let documents = bench.documents(0, 12);
+    let sources: Vec<Value> =
+        documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (mut lines, mut texts) = (String::new(), Vec::new());
+    for number in 0..count {
+        let id = format!("{:x}-{number}", random.random_range(0..256));
+        let source = sources.choose(&mut random).unwrap()["text"].as_str().unwrap();
+        let mut words: Vec<&str> = source.split(' ').collect();
+        for _ in 0..random.random_range(0..4) {
+            let [from, to] = [(); 2].map(|()| random.random_range(0..words.len()));
+            words[to] = words[from];
+        }
+        let text = words.join(" ") + &" ".repeat(random.random_range(0..3));
+        let time = random.random_bool(0.8).then(|| random.random_range(-5..20));
+        writeln!(lines, "{}", json!({"id": id, "text": text, "fetched": time})).unwrap();
+        texts.push(Text { id, time, bytes: text.len() });
+    }
+    bench.write(&format!("{name}.jsonl"), lines);
+    bench.done(&format!(
+        "fingerprint --input {name}.jsonl --time-field fetched --output {name}.seg"
+    ));
+    texts
+}
+
+/// The rows of a segment.
+fn rows(bench: &Bench, name: &str) -> Vec<Page> {
+    let dump = bench.run(&format!("inspect {name}.seg --dump")).stdout;
+    let lines = dump.lines().filter(|line| !line.starts_with('{'));
+    let page = |line: &str| {
+        let (id, hex) = line.split_once("\t0x").unwrap();
+        (id.to_owned(), u128::from_str_radix(hex, 16).unwrap())
+    };
+    lines.map(page).collect()
+}
+
+/// A batch of texts, and a store of two days, of which the second holds ids of the first again.
+fn texts_and_store(bench: &Bench, seed: u64) -> (Vec<Text>, Days) {
+    let batch = texts(bench, "batch", seed, 150);
+    bench.done("store init store");
+    let mut days = Days::new();
+    for (day, seed) in
+        [("2026-01-02", seed + 1), ("2026-01-01", seed + 1), ("2026-01-03", seed + 2)]
+    {
+        texts(bench, day, seed, 12);
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+        days.push((day, rows(bench, day)));
+    }
+    (batch, days)
+}
+
+#[test]
+fn every_keep_order_is_the_rule_taken_in_that_order() {
+    for seed in [10, 20, 30] {
+        let bench = Bench::new();
+        let (texts, days) = texts_and_store(&bench, seed);
+        let pages = rows(&bench, "batch");
+        let texts: HashMap<&str, &Text> = texts.iter().map(|text| (&*text.id, text)).collect();
+        let of = |page: &Page| texts[&*page.0];
+        let mut orders =
+            [("first-id", pages.clone()), ("oldest", pages.clone()), ("longest", pages)];
+        orders[0].1.sort();
+        orders[1].1.sort_by_key(|page| (of(page).time.is_none(), of(page).time, page.0.clone()));
+        orders[2].1.sort_by_key(|page| (Reverse(of(page).bytes), page.0.clone()));
+        for k in [0, 3, 8] {
+            for (name, order) in &orders {
+                for (store, days) in [("--store store", &days), ("", &Days::new())] {
+                    let out = format!("{name}-{k}-{}", days.len());
+                    let job = format!("--batch batch.seg {store} --distance {k} --output {out}");
+                    bench.done(&format!("dedup {job} --keep {name}"));
+                    let expected = verdicts(order, days, k);
+                    assert!(
+                        bench.read(&format!("{out}/verdicts.tsv")) == expected,
+                        "{seed}: {job}"
+                    );
+                    check_lists(&bench, &out, &expected);
+                    bench.done(&format!("dedup {job}-best --keep {name} --matches best"));
+                    check_best(&bench, &out);
+                }
+            }
+        }
+        bench.done("dedup --batch batch.seg --store store --output usual");
+        let usual = bench.read("usual/verdicts.tsv");
+        assert_eq!(
+            usual,
+            bench.read("oldest-3-3/verdicts.tsv"),
+            "the usual order where there are times"
+        );
+        assert!(usual.matches("\tkeep\t").count() > 3 && usual.matches("\tbatch\n").count() > 3);
+    }
+}
+
+/// keep.txt and drop.txt are the ids of the verdicts.
+fn check_lists(bench: &Bench, out: &str, verdicts: &str) {
+    for list in ["keep", "drop"] {
+        let of = |line: &str| {
+            line.split_once('\t')
+                .filter(|(_, rest)| rest.starts_with(list))
+                .map(|(id, _)| format!("{id}\n"))
+        };
+        let expected: String = verdicts.lines().skip(1).filter_map(of).collect();
+        assert_eq!(bench.read(&format!("{out}/{list}.txt")), expected);
+    }
+}
+
+/// `--matches best` changes no verdict, and its rows are those that verdicts name: in a pair of the
+/// batch the larger id is the new one.
+fn check_best(bench: &Bench, out: &str) {
+    let verdicts = bench.read(&format!("{out}/verdicts.tsv"));
+    assert_eq!(bench.read(&format!("{out}-best/verdicts.tsv")), verdicts);
+    let named = |line: &str| -> Option<(String, u32, String, String)> {
+        let [id, "drop", of, distance, against] = line.split('\t').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let swapped = against == "batch" && id < of;
+        let (new, existing) = if swapped { (of, id) } else { (id, of) };
+        Some((new.into(), distance.parse().unwrap(), existing.into(), against.into()))
+    };
+    let mut rows: Vec<_> = verdicts.lines().filter_map(named).collect();
+    rows.sort();
+    let rows = rows.iter().map(|(new, distance, existing, against)| {
+        format!("{new}\t{existing}\t{distance}\t{against}\n")
+    });
+    let expected = format!("new\texisting\tdistance\tagainst\n{}", rows.collect::<String>());
+    assert!(bench.read(&format!("{out}-best/matches.tsv")) == expected, "{out}");
+}
+
+#[test]
+fn nothing_is_dropped_for_a_page_that_was_dropped_itself() {
+    let bench = Bench::new();
+    let chain: Vec<Page> = (0..40).map(|i| (format!("{i:02}"), (1_u128 << i) - 1)).collect();
+    bench.segment("batch", 64, &chain);
+    bench.done("dedup --batch batch.seg --output out --distance 3");
+    assert!(bench.read("out/verdicts.tsv") == verdicts(&chain, &Days::new(), 3));
+    let kept: String = (0..40).step_by(4).map(|i| format!("{i:02}\n")).collect();
+    assert_eq!(bench.read("out/keep.txt"), kept);
+}
+
+#[test]
+fn the_nearest_kept_page_is_named() {
+    let bench = Bench::new();
+    let page = |id: &str, bits: u128| (id.to_owned(), bits);
+    let days: Days = vec![
+        ("2026-01-05", vec![page("old-b", 0b11), page("again", 0b11 << 8), page("z", 0x1ff << 40)]),
+        (
+            "2026-01-04",
+            vec![page("old-a", 0b1100), page("again", 0b11 << 8), page("y", 0x7f << 40)],
+        ),
+    ];
+    let batch = [
+        page("at-two", 0),             // old-a and old-b, both at 2: the smaller id
+        page("recrawl", 0b11 << 8),    // again, on two days: the earlier
+        page("nearer", 0b10),          // old-b at 1, and old-a at 3
+        page("kept", 0xff << 20),      // nothing
+        page("like-kept", 0xfe << 20), // kept at 1
+        page("near-z", 0xff << 40),    // z and y, both at 1: the smaller id
+        page("m", 0xf << 50 | 0xf << 56),
+        page("n", 0xf << 50 | 0xf << 56),
+    ];
+    bench.segment("batch", 64, &batch);
+    bench.done("store init store");
+    for (day, pages) in &days {
+        bench.segment(day, 64, pages);
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+    }
+    bench.done("dedup --batch batch.seg --store store --output out");
+    let found = bench.read("out/verdicts.tsv");
+    let mut order = batch.to_vec();
+    order.sort();
+    assert_eq!(found, verdicts(&order, &days, 3));
+    for line in [
+        "at-two\tdrop\told-a\t2\t2026-01-04\n",
+        "recrawl\tdrop\tagain\t0\t2026-01-04\n",
+        "nearer\tdrop\told-b\t1\t2026-01-05\n",
+        "like-kept\tdrop\tkept\t1\tbatch\n",
+        "near-z\tdrop\ty\t1\t2026-01-04\n",
+        "n\tdrop\tm\t0\tbatch\n",
+    ] {
+        assert!(found.contains(line), "{found}");
+    }
+}
+
+#[test]
+fn of_the_store_and_the_batch_at_one_distance_the_store_is_named() {
+    let bench = Bench::new();
+    bench.segment("old", 64, &[("zz-old".into(), 0b1)]);
+    let batch = [("a-kept".into(), 0b111_1110), ("b-between".into(), 0b111)];
+    bench.segment("batch", 64, &batch);
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench.done("dedup --batch batch.seg --store store --output out --distance 5");
+    let days: Days = vec![("2026-01-01", vec![("zz-old".into(), 0b1)])];
+    assert_eq!(bench.read("out/verdicts.tsv"), verdicts(&batch, &days, 5));
+    bench.done("dedup --batch batch.seg --store store --output near --distance 3");
+    assert_eq!(bench.read("near/verdicts.tsv"), verdicts(&batch, &days, 3));
+}
+
+/// A segment NAME.seg of `count` ready fingerprints, written without a list of them.
+fn many(bench: &Bench, name: &str, count: usize, mut next: impl FnMut() -> u64) {
+    let mut lines = String::new();
+    for i in 0..count {
+        writeln!(lines, "{name}{i:07}\t{}", next()).unwrap();
+    }
+    bench.write(&format!("{name}.tsv"), lines);
+    bench
+        .done(&format!("fingerprint --format fingerprints --input {name}.tsv --output {name}.seg"));
+}
+
+#[test]
+fn a_million_copies_on_both_sides() {
+    const COPIES: usize = 1_000_000;
+    let bench = Bench::new();
+    many(&bench, "new", COPIES, || 0xdead_beef);
+    many(&bench, "old", COPIES, || 0xdead_beef);
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    let began = Instant::now();
+    let said = bench.fails(65, "dedup --batch new.seg --store store --output all");
+    let copies = COPIES as u128;
+    let rows = copies * copies + copies * (copies - 1) / 2;
+    assert!(said.contains(&rows.to_string()) && said.contains("--matches best"), "{said}");
+    assert!(!bench.path("all").exists());
+    bench.done("dedup --batch new.seg --store store --output best --matches best");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let verdicts = bench.read("best/verdicts.tsv");
+    let named = "\tdrop\told0000000\t0\t2026-01-01";
+    assert_eq!(verdicts.lines().filter(|line| line.ends_with(named)).count(), COPIES);
+    assert_eq!(bench.report("best")["outcome"]["distances"]["0"].to_string(), rows.to_string());
+    bench.done("dedup --batch new.seg --output alone --matches best");
+    assert_eq!(bench.read("alone/keep.txt"), "new0000000\n");
+}
+
+#[test]
+fn a_chain_of_a_million_pages() {
+    const LENGTH: usize = 1_000_000;
+    let bench = Bench::new();
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut bits: u64 = random.random();
+    many(&bench, "chain", LENGTH, || {
+        for _ in 0..random.random_range(1..=3) {
+            bits ^= 1 << random.random_range(0..64);
+        }
+        bits
+    });
+    let began = Instant::now();
+    let ended = bench.done("dedup --batch chain.seg --output out --matches best");
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert_eq!(ended.count("kept") + ended.count("dropped"), LENGTH as u64);
+    let kept = bench.read("out/keep.txt");
+    assert!((LENGTH / 8..LENGTH * 3 / 4).contains(&kept.lines().count()), "{}", kept.len());
+    check_dropped(&bench, kept.lines().collect());
+}
+
+/// Every dropped page names one that is kept.
+fn check_dropped(bench: &Bench, kept: std::collections::HashSet<&str>) {
+    let verdicts = bench.read("out/verdicts.tsv");
+    for line in verdicts.lines().skip(1) {
+        match line.split('\t').collect::<Vec<_>>()[..] {
+            [id, "keep", "", "", ""] => assert!(kept.contains(id)),
+            [id, "drop", of, distance, "batch"] => {
+                assert!(!kept.contains(id) && kept.contains(of) && distance.len() == 1, "{line}");
+            }
+            _ => panic!("{line}"),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The whole day, as `run` takes it: fingerprint, join with the store as it was before the day, add to
+//! it. A day run again changes nothing.
+
+use std::collections::BTreeSet;
+
+use crate::support::Bench;
+
+const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];
+
+/// A bench with a configuration that takes the bundled sample.
+fn sample(add: &str, dates: &[&str], more: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write(
+        "sample.toml",
+        format!(
+            "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\noutput = \"out/{{date}}\"\n\
+             store = \"out/store\"\nadd = \"{add}\"\ndates = {dates:?}\n\
+             [fingerprint]\ntime_field = \"fetched\"\n[dedup]\ndistance = 3\nkeep = \"oldest\"\n\
+             [cluster]\nworkers = 1\n{more}",
+            env!("CARGO_MANIFEST_DIR"),
+        ),
+    );
+    bench
+}
+
+fn ids(bench: &Bench, file: &str) -> BTreeSet<String> {
+    bench.read(file).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_pair_that_was_planted_in_the_sample_is_found() {
+    let bench = sample("kept", &DAYS, "");
+    let ended = bench.done("run sample.toml");
+    assert_eq!(ended.stdout.lines().count(), 1);
+    let counts =
+        ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|name| ended.count(name));
+    assert_eq!(counts[0], counts[1..].iter().sum::<u64>());
+    assert_eq!((counts[2], counts[3], counts[4]), (1, 1, 0));
+    let truth = format!("{}/bench-data/sample/truth.tsv", env!("CARGO_MANIFEST_DIR"));
+    let pair = |line: &str| line.splitn(3, '\t').take(2).collect::<Vec<_>>().join("\t");
+    let planted: BTreeSet<_> = bench.read(&truth).lines().skip(1).map(pair).collect();
+    let found: BTreeSet<_> = DAYS
+        .iter()
+        .flat_map(|day| {
+            bench
+                .read(&format!("out/{day}/dedup/matches.tsv"))
+                .lines()
+                .skip(1)
+                .map(pair)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(planted.difference(&found).collect::<Vec<_>>(), [""; 0]);
+    for day in DAYS {
+        let report = bench.report(&format!("out/{day}/dedup"));
+        assert_eq!(report["probe"]["chunks_planned"], report["probe"]["chunks_probed"]);
+    }
+}
+
+#[test]
+fn days_run_again_change_nothing() {
+    let bench = sample("kept", &DAYS, "");
+    bench.done("run sample.toml");
+    let (files, times) = (bench.files("out"), bench.times("out"));
+    for flags in [
+        "",
+        "--workers 2",
+        "--processes 2",
+        "--date 2026-11-19",
+        "--date 2026-11-20 --date 2026-11-18",
+    ] {
+        let again = bench.done(&format!("run sample.toml {flags}"));
+        assert_eq!(again.summary()["already_done"], true, "{flags}");
+        assert_eq!(bench.files("out"), files, "{flags}");
+    }
+    assert_eq!(bench.times("out"), times);
+    std::fs::remove_dir_all(bench.path("out/2026-11-19/dedup")).unwrap();
+    let again = bench.done("run sample.toml");
+    assert_eq!(again.summary()["already_done"], false);
+    assert_eq!(bench.files("out"), files, "a lost output is made again as it was");
+}
+
+#[test]
+fn several_processes_write_the_same_days() {
+    let one = sample("kept", &DAYS, "");
+    one.done("run sample.toml");
+    for more in ["processes = 2\n", "memory = \"1MiB\"\n"] {
+        let other = sample("kept", &DAYS, more);
+        other.done("run sample.toml");
+        assert_eq!(one.files("out"), other.files("out"), "{more}");
+    }
+}
+
+#[test]
+fn what_enters_the_store_is_what_was_kept_or_all() {
+    for add in ["kept", "all"] {
+        let bench = sample(add, &DAYS, "");
+        bench.done("run sample.toml");
+        let mut held = 0;
+        for day in DAYS {
+            let count = |list: &str| {
+                bench.read(&format!("out/{day}/dedup/{list}.txt")).lines().count() as u64
+            };
+            held += count("keep") + if add == "all" { count("drop") } else { 0 };
+        }
+        let store = bench.done("store verify out/store");
+        assert_eq!((store.count("fingerprints"), store.count("version")), (held, 4), "{add}");
+    }
+}
+
+#[test]
+fn the_other_choice_for_a_day_that_is_held_is_refused() {
+    let bench = sample("kept", &DAYS[..1], "");
+    bench.done("run sample.toml");
+    let held = bench.files("out/store");
+    let config = bench.read("sample.toml");
+    bench.write("other.toml", config.replace("\"kept\"", "\"all\""));
+    bench.fails(73, "run other.toml");
+    bench.write("other.toml", config.replace("distance = 3", "distance = 2"));
+    bench.fails(73, "run other.toml");
+    assert_eq!(bench.files("out/store"), held);
+}
+
+#[test]
+fn a_day_earlier_than_the_newest_is_joined_with_all_that_is_there() {
+    let bench = sample("all", &["2026-11-19", "2026-11-20", "2026-11-18"], "");
+    bench.done("run sample.toml");
+    assert_eq!(bench.report("out/2026-11-18/dedup")["store_version"], 3);
+    let files = bench.files("out");
+    let again = bench.done("run sample.toml --date 2026-11-20 --date 2026-11-18 --date 2026-11-19");
+    assert_eq!(again.summary()["already_done"], true);
+    assert_eq!(bench.files("out"), files);
+    let matches = bench.read("out/2026-11-18/dedup/matches.tsv");
+    assert!(matches.contains("\t2026-11-19\n") && matches.contains("\t2026-11-20\n"), "{matches}");
+    assert!(ids(&bench, "out/2026-11-18/dedup/drop.txt").len() > 5);
+}
+
+#[test]
+fn a_day_must_be_named_and_be_there() {
+    let bench = sample("kept", &[], "");
+    let said = bench.fails(2, "run sample.toml");
+    assert!(said.contains("--date"), "{said}");
+    bench.fails(2, "run sample.toml --date 2026-11-31");
+    bench.fails(66, "run sample.toml --date 2026-11-17");
+    bench.done("run sample.toml --date 2026-11-18");
+    assert_eq!(
+        bench.names("out/2026-11-18"),
+        [".batch.seg.lock", ".dedup.lock", "batch.seg", "dedup"]
+    );
+}
+
+#[test]
+fn unknown_keys_are_refused_before_anything_is_made() {
+    let bench = sample("kept", &DAYS, "colour = \"red\"\n");
+    let said = bench.fails(78, "run sample.toml");
+    assert!(said.contains("colour"), "{said}");
+    assert!(!bench.path("out").exists());
+}
+
+#[test]
+fn a_dry_run_makes_nothing() {
+    let bench = sample("kept", &DAYS, "");
+    let before = bench.tree();
+    bench.done("run sample.toml --dry-run");
+    assert_eq!(bench.tree(), before);
+    bench.done("run sample.toml --date 2026-11-18");
+    std::fs::remove_dir_all(bench.path("out/store")).unwrap();
+    let before = bench.tree();
+    bench.done("run sample.toml --dry-run");
+    assert_eq!(bench.tree(), before);
+}
