@@ -166,15 +166,15 @@ fn the_nearest_kept_page_is_named() {
     let bench = Bench::new();
     let page = |id: &str, bits: u128| (id.to_owned(), bits);
     let days: Days = vec![
-        ("2026-01-05", vec![page("old-b", 0b11), page("again", 0b11 << 8), page("z", 0x1ff << 40)]),
+        ("2026-01-05", vec![page("old-b", 0b11), page("again", 0x3f << 8), page("z", 0x1ff << 40)]),
         (
             "2026-01-04",
-            vec![page("old-a", 0b1100), page("again", 0b11 << 8), page("y", 0x7f << 40)],
+            vec![page("old-a", 0b1100), page("again", 0x3f << 8), page("y", 0x7f << 40)],
         ),
     ];
     let batch = [
         page("at-two", 0),             // old-a and old-b, both at 2: the smaller id
-        page("recrawl", 0b11 << 8),    // again, on two days: the earlier
+        page("recrawl", 0x3f << 8),    // again, on two days: the earlier
         page("nearer", 0b10),          // old-b at 1, and old-a at 3
         page("kept", 0xff << 20),      // nothing
         page("like-kept", 0xfe << 20), // kept at 1
