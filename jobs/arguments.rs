@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dupsieve::{Error, Kind, Result};
 
-use crate::cluster::Flags;
+use crate::cluster::{ClusterSettings, Flags};
 use crate::config::Config;
 use crate::settings::ByteSize;
 use crate::summary::Summary;
@@ -112,10 +112,17 @@ impl CommandLine {
     /// checks that this goes together.
     pub(crate) fn settle(&mut self) -> Result<()> {
         let file = match &self.command {
-            Command::Run(arguments) => Config::read(&arguments.config)?,
+            Command::Run(_) if self.common.config.is_some() => {
+                return Err(Error::new(
+                    Kind::Usage,
+                    "run takes its configuration without --config",
+                ));
+            }
+            Command::Run(arguments) => Config::read(&arguments.days)?,
             _ => self.common.config()?,
         };
         let can_be_shared = self.can_be_shared();
+        ClusterSettings::from_environment()?.settle(&mut self.common, can_be_shared);
         file.cluster.settle(&mut self.common, can_be_shared);
         cluster::check(&self.common, can_be_shared)
     }

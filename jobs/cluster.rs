@@ -1,9 +1,11 @@
 //! Where a job runs: in this process alone, in several on this machine, or on many machines.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
@@ -24,17 +26,17 @@ const SECRET_BYTES: u64 = 4 << 10;
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Debug)]
 pub(crate) struct Flags {
-    /// Processes to start and watch on this machine
-    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_PROCESSES")]
+    /// Processes to start and watch on this machine [env: DUPSIEVE_PROCESSES]
+    #[arg(long, global = true, value_name = "N")]
     pub(crate) processes: Option<usize>,
-    /// The processes of a cluster, one host:port a line, of which this is one
-    #[arg(long, global = true, value_name = "FILE", env = "DUPSIEVE_HOSTS")]
+    /// The processes of a cluster, one host:port a line, of which this is one [env: DUPSIEVE_HOSTS]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) hosts: Option<PathBuf>,
-    /// Which of the hosts file's processes this is, counted from 0
-    #[arg(long, global = true, value_name = "I", env = "DUPSIEVE_PROCESS")]
+    /// Which of the hosts file's processes this is, counted from 0 [env: DUPSIEVE_PROCESS]
+    #[arg(long, global = true, value_name = "I")]
     pub(crate) process: Option<usize>,
-    /// A file with a secret that the processes of the hosts file share
-    #[arg(long, global = true, value_name = "FILE", env = "DUPSIEVE_SECRET_FILE")]
+    /// A file with a secret that the processes of the hosts file share [env: DUPSIEVE_SECRET_FILE]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
     /// How long another process may be silent before it counts as lost
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
@@ -64,14 +66,28 @@ pub(crate) struct ClusterSettings {
     workers: Option<usize>,
     processes: Option<usize>,
     hosts: Option<PathBuf>,
+    #[serde(skip)]
+    process: Option<usize>,
     secret_file: Option<PathBuf>,
     #[serde(deserialize_with = "typed")]
     memory: Option<ByteSize>,
 }
 
 impl ClusterSettings {
-    /// Settles what the command line left open. Flags that say where a job runs stand for all of
-    /// these, so that `--processes 2` is not at odds with hosts in the file.
+    /// What the environment says of where a job runs. It is a layer of its own between flags and file,
+    /// so that it is never at odds with a flag, nor with a job that runs in one process.
+    pub(crate) fn from_environment() -> Result<ClusterSettings> {
+        Ok(ClusterSettings {
+            processes: variable("DUPSIEVE_PROCESSES")?,
+            hosts: variable("DUPSIEVE_HOSTS")?,
+            process: variable("DUPSIEVE_PROCESS")?,
+            secret_file: variable("DUPSIEVE_SECRET_FILE")?,
+            ..ClusterSettings::default()
+        })
+    }
+
+    /// Settles what is still open. Flags that say where a job runs stand for all of these, so that
+    /// `--processes 2` is not at odds with hosts in the file.
     pub(crate) fn settle(self, common: &mut Common, can_be_shared: bool) {
         common.workers = common.workers.or(self.workers);
         common.memory = common.memory.or(self.memory);
@@ -81,9 +97,21 @@ impl ClusterSettings {
             flags.hosts = self.hosts;
         }
         if flags.hosts.is_some() {
+            flags.process = flags.process.or(self.process);
+        }
+        if flags.hosts.is_some() {
             flags.secret_file = flags.secret_file.take().or(self.secret_file);
         }
     }
+}
+
+/// The value of an environment variable, if it is set.
+fn variable<T: FromStr>(name: &str) -> Result<Option<T>> {
+    let Some(text) = env::var_os(name) else { return Ok(None) };
+    let value = text.to_str().and_then(|text| text.parse().ok());
+    value.map(Some).ok_or_else(|| {
+        Error::new(Kind::Usage, format!("{name} cannot be read")).found(text.to_string_lossy())
+    })
 }
 
 /// Finds flags that do not go together, before any work.
@@ -183,7 +211,7 @@ mod tests {
     #[test]
     fn flags_that_contradict_each_other_are_refused() {
         for flags in ["", "--workers 2", "--processes 2", "--hosts f --process 0 --secret-file s"] {
-            assert_eq!(check(&typed(flags)), Ok(()), "{flags}");
+            assert_eq!(check(&typed(flags), true), Ok(()), "{flags}");
         }
         for flags in [
             "--workers 0",
@@ -194,7 +222,7 @@ mod tests {
             "--secret-file s",
             "--hosts f --process 0 --processes 2",
         ] {
-            assert_eq!(check(&typed(flags)).unwrap_err().kind(), Kind::Usage, "{flags}");
+            assert_eq!(check(&typed(flags), true).unwrap_err().kind(), Kind::Usage, "{flags}");
         }
     }
 

@@ -11,8 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::ClusterSettings;
-use crate::dedup::DedupSettings;
-use crate::fingerprint::FingerprintSettings;
+use crate::settings::{DedupSettings, FingerprintSettings};
 
 /// A whole file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]

@@ -18,7 +18,7 @@ use dupsieve::flow::{
 use dupsieve::matches::{self, Batch, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Staging};
 use dupsieve::runs::Sorter;
-use dupsieve::store::{Day, Segment, Store, Version};
+use dupsieve::store::{Digest, Segment, Version};
 use dupsieve::tables::{Design, Tables, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,9 @@ use serde_json::json;
 use crate::arguments::Common;
 use crate::cluster::cluster;
 use crate::progress::{Progress, Unit};
-use crate::report::{self, Parameters, Proof, Report, Standing};
-use crate::settings::{Count, typed};
+use crate::report::{self, Existing, Parameters, Proof, Report};
+use crate::settings::{Count, DedupSettings};
+use crate::store_at::StoreAt;
 use crate::summary::Summary;
 
 /// The most rows that are written, unless told otherwise.
@@ -53,88 +54,13 @@ pub(crate) struct Arguments {
     settings: DedupSettings,
 }
 
-/// What decides the result of a join, and how it is found.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct DedupSettings {
-    /// The most bits in which near-duplicates differ [default: 3]
-    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
-    distance: Option<u32>,
-    /// How the batch is arranged: auto, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
-    #[arg(long, env = "DUPSIEVE_DESIGN")]
-    #[serde(deserialize_with = "typed")]
-    design: Option<Design>,
-    /// Rows of matches.tsv: all, or best, one for each dropped page [default: all]
-    #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
-    #[serde(deserialize_with = "typed")]
-    matches: Option<Detail>,
-    /// The most rows that `all` may write [default: 1e8]
-    #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
-    #[serde(deserialize_with = "typed")]
-    max_matches: Option<Count>,
-    /// Which of several near pages is kept: oldest, first-id or longest [default: oldest where the
-    /// batch has times, else first-id]
-    #[arg(long, env = "DUPSIEVE_KEEP")]
-    #[serde(deserialize_with = "typed")]
-    keep: Option<KeepOrder>,
-}
-
-impl DedupSettings {
-    /// These settings, and where they are silent those of a file.
-    fn or(self, file: DedupSettings) -> DedupSettings {
-        DedupSettings {
-            distance: self.distance.or(file.distance),
-            design: self.design.or(file.design),
-            matches: self.matches.or(file.matches),
-            max_matches: self.max_matches.or(file.max_matches),
-            keep: self.keep.or(file.keep),
-        }
-    }
-}
-
 /// One join that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
-    pub(crate) against: Against,
+    pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
     pub(crate) settings: DedupSettings,
-}
-
-/// What a batch is joined with, besides itself.
-#[derive(Clone, Debug)]
-pub(crate) enum Against {
-    /// Nothing.
-    Itself,
-    /// A store as it is, or as it was.
-    Store(PathBuf, Option<u64>),
-    /// A store as it was before this day was added.
-    Before(PathBuf, Day),
-}
-
-impl Against {
-    /// The version of the store that process 0 finds.
-    fn version(&self) -> Result<Option<Version>> {
-        match self {
-            Against::Itself => Ok(None),
-            Against::Store(store, version) => Store::open(store)?.at(*version).map(Some),
-            Against::Before(store, day) => {
-                let (store, _) = Store::init(store)?;
-                let before = store.at(None)?.before(*day);
-                store.at(Some(before)).map(Some)
-            }
-        }
-    }
-
-    /// The same store at the version that process 0 found.
-    fn at(&self, version: u64) -> Result<Option<Version>> {
-        match self {
-            Against::Itself => Ok(None),
-            Against::Store(store, _) | Against::Before(store, _) => {
-                Store::open(store)?.at(Some(version)).map(Some)
-            }
-        }
-    }
 }
 
 /// What process 0 tells the others.
@@ -142,20 +68,25 @@ impl Against {
 enum Decision {
     /// There is nothing to make: it stands there already, or was only asked about.
     Nothing,
-    /// Make it, with this version of the store.
-    Make(Option<u64>),
+    /// Make it of these.
+    Make {
+        /// The digest of the batch.
+        batch: Digest,
+        /// The store's version, and the digest of what it holds.
+        store: Option<(u64, Digest)>,
+    },
 }
 
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let Arguments { batch, store, as_of, output, settings } = arguments;
-    let against = match store {
-        Some(store) => Against::Store(store.clone(), *as_of),
-        None => Against::Itself,
+    let store = match store {
+        Some(store) => StoreAt::Version(store.clone(), *as_of),
+        None => StoreAt::Nowhere,
     };
     let (batch, output) = (batch.clone(), output.clone());
     let settings = settings.clone().or(common.config()?.dedup);
-    let request = Request { batch, against, output, settings };
+    let request = Request { batch, store, output, settings };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
     if cluster.is_leader() && !common.dry_run {
@@ -178,7 +109,7 @@ pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -
 fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let mut led = None;
     let decision = cluster.agree(&format!("dedup {}", request.output.display()), || {
-        let job = Job::open(request, request.against.version()?)?;
+        let job = Job::open(request, request.store.find()?)?;
         let (decision, staging, summary) = job.decide(request, common)?;
         led = Some((job, staging, summary));
         Ok(decision)
@@ -186,10 +117,12 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     match (decision, led) {
         (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
         (Decision::Nothing, None) => Ok(Summary::new().untold()),
-        (Decision::Make(_), Some((job, staging, _))) => job.make_any(cluster, staging, common),
-        (Decision::Make(version), None) => {
-            let version = version.map(|version| request.against.at(version)).transpose()?;
-            Job::open(request, version.flatten())?.make_any(cluster, None, common)
+        (Decision::Make { .. }, Some((job, staging, _))) => job.make_any(cluster, staging, common),
+        (Decision::Make { batch, store }, None) => {
+            let version = request.store.at(store.map(|(number, _)| number))?;
+            let job = Job::open(request, version)?;
+            job.check_inputs((batch, store))?;
+            job.make_any(cluster, None, common)
         }
     }
 }
@@ -214,7 +147,7 @@ impl Job {
         if let Some(stamp) = store.as_ref().and_then(Version::stamp)
             && stamp != segment.stamp()
         {
-            return Err(Error::new(Kind::Usage, "batch and store were made by different recipes")
+            return Err(Error::new(Kind::Exists, "batch and store were made by different recipes")
                 .at(segment.path())
                 .expected(stamp)
                 .found(segment.stamp())
@@ -246,6 +179,24 @@ impl Job {
         named.map(|(name, value)| (name.to_owned(), value)).into()
     }
 
+    /// The batch and the store, by their digests.
+    fn inputs(&self) -> (Digest, Option<(u64, Digest)>) {
+        let store = self.store.as_ref().map(|store| (store.number(), store.digest()));
+        (self.segment.digest(), store)
+    }
+
+    /// The inputs must be the ones that process 0 sees.
+    fn check_inputs(&self, expected: (Digest, Option<(u64, Digest)>)) -> Result<()> {
+        if self.inputs() == expected {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
+            .at(self.segment.path())
+            .expected(format_args!("{expected:?}"))
+            .found(format_args!("{:?}", self.inputs()))
+            .help("put batch and store where all hosts see the same"))
+    }
+
     /// Process 0 looks whether the output is to be made, and begins it.
     fn decide(
         &self,
@@ -253,19 +204,28 @@ impl Job {
         common: &Common,
     ) -> Result<(Decision, Option<Staging>, Summary)> {
         let design = self.plan(self.segment.rows(), common)?;
-        match report::standing(&self.output, &self.parameters(), common.overwrite)? {
-            Standing::Done(report) => {
+        let staging = (!common.dry_run).then(|| Staging::beside(&self.output)).transpose()?;
+        let parameters = self.parameters();
+        // A day that was joined and never added is joined again once the store has moved on.
+        let unfinished = request.store.is_unfinished()?;
+        let is_outdated = |made: &Parameters| {
+            let mut made = made.clone();
+            made.insert("store".to_owned(), parameters["store"].clone());
+            unfinished && made == parameters
+        };
+        let existing = report::existing(&self.output, &parameters, is_outdated, common.overwrite)?;
+        match (existing, staging) {
+            (Existing::Same(report), _) => {
                 tracing::info!("{} is done already", self.output.display());
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
-            Standing::Free if common.dry_run => {
+            (Existing::Nothing, None) => {
                 tracing::info!("would join {} by design {design}", request.batch.display());
                 Ok((Decision::Nothing, None, self.would()))
             }
-            Standing::Free => {
-                let staging = Staging::beside(&self.output)?;
-                let version = self.store.as_ref().map(Version::number);
-                Ok((Decision::Make(version), Some(staging), Summary::new()))
+            (Existing::Nothing, staging) => {
+                let (batch, store) = self.inputs();
+                Ok((Decision::Make { batch, store }, staging, Summary::new()))
             }
         }
     }
@@ -324,22 +284,21 @@ impl Job {
         let built = began.elapsed();
         let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
         let found = began.elapsed();
-        let Some(staging) = staging else {
-            return Ok(Summary::new().untold());
-        };
-        let probe = self.prove(&join.chunks, &probed)?;
-        let segments = join.segments.clone();
-        drop(join);
-        let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
-        let (workers, processes) = (cluster.topology().workers, cluster.topology().processes);
         let run = json!({
-            "design": design.to_string(), "workers": workers, "processes": processes,
-            "seconds": {
-                "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64(),
-                "all": began.elapsed().as_secs_f64(),
-            },
+            "design": design.to_string(),
+            "workers": cluster.topology().workers,
+            "processes": cluster.topology().processes,
+            "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
         });
-        self.report(outcome, probe, run, staging)
+        let mut summary = Summary::new().untold();
+        cluster.agree(&format!("settle {}", self.output.display()), || {
+            let staging = staging.expect("process 0 began the output");
+            let probe = self.prove(&join.chunks, &probed)?;
+            let outcome = self.settle::<F>(pairs, join.segments.clone(), &staging, common)?;
+            summary = self.report(outcome, probe, run, staging)?;
+            Ok(())
+        })?;
+        Ok(summary)
     }
 
     /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.

@@ -14,9 +14,9 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::fingerprint::FingerprintSettings;
 use crate::packed_file::PackedFile;
 use crate::progress::{Progress, Unit};
+use crate::settings::FingerprintSettings;
 use crate::summary::Summary;
 
 /// Copy the listed records of the inputs, such as the pages that were kept

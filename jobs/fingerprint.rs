@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::document::{
-    Fields, Format, Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share,
-};
+use dupsieve::document::{Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share};
 use dupsieve::fingerprint::{Recipe, Width};
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Portions, Read, Sketching, Worker, deal,
@@ -22,7 +20,7 @@ use crate::arguments::Common;
 use crate::cluster::cluster;
 use crate::progress::{Progress, Unit};
 use crate::report::{self, Parameters, beside};
-use crate::settings::{ByteSize, RecipeChoice, parse_width, typed};
+use crate::settings::FingerprintSettings;
 use crate::summary::Summary;
 
 /// Make fingerprints of documents, and a segment of them
@@ -36,94 +34,6 @@ pub(crate) struct Arguments {
     output: PathBuf,
     #[command(flatten)]
     settings: FingerprintSettings,
-}
-
-/// How documents are read, and what is made of them.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct FingerprintSettings {
-    /// The recipe, by name [default: default]
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
-    recipe: Option<RecipeChoice>,
-    /// 64 or 128 bits, where the recipe allows both
-    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
-    width: Option<Width>,
-    /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
-    #[arg(long, env = "DUPSIEVE_FORMAT")]
-    #[serde(deserialize_with = "typed")]
-    format: Option<Format>,
-    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
-    id_field: Option<String>,
-    /// The field that holds the text [default: text]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
-    text_field: Option<String>,
-    /// The field that holds the time, RFC 3339 or seconds
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
-    time_field: Option<String>,
-    /// How many records may be bad: a number, or a share such as 0.5% [default: 1%]
-    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
-    #[serde(deserialize_with = "typed")]
-    max_bad: Option<MaxBad>,
-    /// The longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
-    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
-    #[serde(deserialize_with = "typed")]
-    max_record: Option<ByteSize>,
-    /// Take what can be read of compressed files that break off
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    accept_truncated: Option<bool>,
-}
-
-impl FingerprintSettings {
-    /// These settings, and where they are silent those of a file.
-    pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
-        FingerprintSettings {
-            recipe: self.recipe.or(file.recipe),
-            width: self.width.or(file.width),
-            format: self.format.or(file.format),
-            id_field: self.id_field.or(file.id_field),
-            text_field: self.text_field.or(file.text_field),
-            time_field: self.time_field.or(file.time_field),
-            max_bad: self.max_bad.or(file.max_bad),
-            max_record: self.max_record.or(file.max_record),
-            accept_truncated: self.accept_truncated.or(file.accept_truncated),
-        }
-    }
-
-    /// The inputs that `paths` stand for, and how they are read.
-    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
-        let format = self.format.unwrap_or_default();
-        let options = self.read_options(self.recipe(format)?.width());
-        Ok((Inputs::find(paths, format)?, options))
-    }
-
-    /// The recipe that was chosen, or the one that goes with the format.
-    fn recipe(&self, format: Format) -> Result<Recipe> {
-        let width = self.width;
-        match &self.recipe {
-            Some(choice) => choice.recipe(width),
-            None if format == Format::Fingerprints => match width {
-                Some(Width::W128) => Recipe::named("external-128", None),
-                _ => Recipe::named("external-64", None),
-            },
-            None if format == Format::Features => Recipe::named("features", width),
-            None => Recipe::named("default", width),
-        }
-    }
-
-    fn read_options(&self, width: Width) -> ReadOptions {
-        let usual = ReadOptions::default();
-        let fields = Fields {
-            id: self.id_field.clone().unwrap_or(usual.fields.id),
-            text: self.text_field.clone().unwrap_or(usual.fields.text),
-            time: self.time_field.clone(),
-            width_bits: width.bits(),
-        };
-        let max_record_bytes =
-            self.max_record.map_or(usual.max_record_bytes, |ByteSize(bytes)| bytes as usize);
-        let accept_truncated = self.accept_truncated.unwrap_or(usual.accept_truncated);
-        ReadOptions { fields, max_record_bytes, accept_truncated, ..usual }
-    }
 }
 
 /// One segment that is asked for.
@@ -177,10 +87,11 @@ pub(crate) fn fingerprint(
 fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let output = &request.output;
     let job = Job::find(request, cluster.topology().processes)?;
-    let mut lock = None;
+    let (mut lock, mut parameters) = (None, Parameters::new());
     let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
         lock = (!common.dry_run).then(|| lock_output(output)).transpose()?;
-        job.decide(common)
+        parameters = job.parameters()?;
+        job.decide(&parameters, common)
     })?;
     let (files, bytes) = match decision {
         Decision::Make(files, bytes) => (files, bytes),
@@ -190,10 +101,13 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     };
     job.check_inputs(files, bytes)?;
     let (found, read) = job.sketch(cluster, common)?;
-    match cluster.is_leader() {
-        true => job.write(found, &read, common),
-        false => Ok(Summary::new().untold()),
-    }
+    let (mut summary, processes) = (Summary::new().untold(), cluster.topology().processes);
+    cluster.agree(&format!("write {}", output.display()), || {
+        read.check_complete(processes)?;
+        summary = job.write(found, &read, &parameters, common)?;
+        Ok(())
+    })?;
+    Ok(summary)
 }
 
 fn lock_output(output: &Path) -> Result<Lock> {
@@ -218,6 +132,16 @@ fn summary(counts: &Counts, output: &Path) -> Summary {
         .count("blank", counts.blank)
         .count("truncated", counts.truncated)
         .path("output", output)
+}
+
+/// What came from a stream cannot be known again.
+fn stream_again(output: &Path) -> Error {
+    Error::new(
+        Kind::Exists,
+        "the output exists, and standard input cannot be compared with what it was made from",
+    )
+    .at(output)
+    .help("choose another output, or replace this one with --overwrite")
 }
 
 /// A segment to be made, with its inputs found.
@@ -251,16 +175,18 @@ impl Job {
         })
     }
 
-    fn decide(&self, common: &Common) -> Result<Decision> {
-        if self.output.exists() {
-            let made = Segment::open(&self.output)?;
+    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+        let made = self.output.exists().then(|| Segment::open(&self.output));
+        if let Some(made) = made.transpose().or_else(|damage| match common.overwrite {
+            true => Ok(None),
+            false => Err(damage.help("replace it with --overwrite")),
+        })? {
             let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
-            let asked = self.parameters()?;
-            if made == asked && asked.contains_key("inputs") {
-                return Ok(Decision::Done);
-            }
-            if !common.overwrite {
-                return Err(report::made_otherwise(&self.output, &made, &asked));
+            match asked.get("inputs") {
+                Some(_) if made == *asked => return Ok(Decision::Done),
+                _ if common.overwrite => {}
+                Some(_) => return Err(report::made_otherwise(&self.output, &made, asked)),
+                None => return Err(stream_again(&self.output)),
             }
         }
         match common.dry_run {
@@ -330,7 +256,14 @@ impl Job {
     }
 
     /// Process 0 sorts what came, refuses what is too bad, and writes the rest.
-    fn write(&self, found: Collected, read: &Read, common: &Common) -> Result<Summary> {
+    fn write(
+        &self,
+        found: Collected,
+        read: &Read,
+        parameters: &Parameters,
+        common: &Common,
+    ) -> Result<Summary> {
+        self.inputs.check_unchanged()?;
         let Collected { documents, quarantined, records, bad } = found;
         let quarantine = self.write_quarantine(quarantined.sorted()?, bad)?;
         if self.max_bad.exceeded(bad, records) {
@@ -340,7 +273,7 @@ impl Job {
                 .found(format!("{bad} of {records}"))
                 .help("the file lists them; mend them, or raise --max-bad"));
         }
-        let &Read { blank, truncated } = read;
+        let &Read { blank, truncated, .. } = read;
         let counts =
             Counts { read: records, quarantined: bad, blank, truncated, ..Counts::default() };
         let options = SegmentOptions {
@@ -349,7 +282,7 @@ impl Job {
             times: self.options.fields.time.is_some(),
             stamp: self.recipe.stamp().to_string(),
         };
-        let identity = serde_json::to_string(&self.parameters()?).expect("parameters are text");
+        let identity = serde_json::to_string(parameters).expect("parameters are text");
         let take_in = match self.recipe.width() {
             Width::W64 => take_in::<u64>,
             Width::W128 => take_in::<u128>,

@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod settings;
 mod store;
+mod store_at;
 mod summary;
 mod supervisor;
 

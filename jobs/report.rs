@@ -86,32 +86,37 @@ impl Report {
     }
 }
 
-/// What stands at `output` already.
-pub(crate) enum Standing {
+/// What stands where an output is to be made.
+pub(crate) enum Existing {
     /// Nothing, or something that may be replaced.
-    Free,
+    Nothing,
     /// The very output that is asked for.
-    Done(Box<Report>),
+    Same(Box<Report>),
 }
 
-/// Decides whether `output` is to be made with these parameters. One made with others is refused, and
-/// so is anything that is no output of dupsieve.
-pub(crate) fn standing(
+/// Looks at `output`, which is to be made with these parameters. One made with others is refused unless
+/// it `may_replace`, and anything that is no output of dupsieve always.
+pub(crate) fn existing(
     output: &Path,
     parameters: &Parameters,
+    may_replace: impl FnOnce(&Parameters) -> bool,
     overwrite: bool,
-) -> Result<Standing> {
+) -> Result<Existing> {
     if !output.exists() {
-        return Ok(Standing::Free);
+        return Ok(Existing::Nothing);
     }
-    match Report::read(output)? {
-        None => Err(Error::new(Kind::Exists, "there is something else here already")
+    match Report::read(output) {
+        Ok(None) => Err(Error::new(Kind::Exists, "there is something else here already")
             .at(output)
             .expected("no such folder, or an output of dupsieve")
             .help("choose another output folder, or remove this one")),
-        Some(report) if report.parameters == *parameters => Ok(Standing::Done(Box::new(report))),
-        Some(_) if overwrite => Ok(Standing::Free),
-        Some(report) => Err(made_otherwise(output, &report.parameters, parameters)),
+        Ok(Some(report)) if report.parameters == *parameters => {
+            Ok(Existing::Same(Box::new(report)))
+        }
+        _ if overwrite => Ok(Existing::Nothing),
+        Ok(Some(report)) if may_replace(&report.parameters) => Ok(Existing::Nothing),
+        Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
+        Err(error) => Err(error.help("replace it with --overwrite")),
     }
 }
 
@@ -138,21 +143,21 @@ pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
 
 /// Runs a job that makes `output`; if the process ends before that succeeds, in whatever way it can
 /// still tell of, process 0 leaves a report beside it.
-pub(crate) fn on_failure(
+pub(crate) fn on_failure<T>(
     output: &Path,
     is_leader: bool,
-    job: impl FnOnce() -> Result<Summary>,
-) -> Result<Summary> {
+    job: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     if !is_leader {
         return job();
     }
     let path = beside(output, ".failed.json");
     ending::report_at(Some(path.clone()));
-    let summary = job()?;
+    let done = job()?;
     ending::report_at(None);
     // Most often there is none.
     let _ = fs::remove_file(&path);
-    Ok(summary)
+    Ok(done)
 }
 
 /// Writes the report of a failure.

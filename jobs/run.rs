@@ -12,6 +12,9 @@ use crate::cluster::cluster;
 use crate::config::{Add, Config};
 use crate::dedup::{self, dedup};
 use crate::fingerprint::{self, fingerprint};
+use crate::report;
+use crate::settings::{DedupSettings, FingerprintSettings};
+use crate::store_at::StoreAt;
 use crate::summary::Summary;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
@@ -19,29 +22,33 @@ use crate::summary::Summary;
 pub(crate) struct Arguments {
     /// The configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]
-    pub(crate) config: PathBuf,
+    pub(crate) days: PathBuf,
     /// The day to run, as often as wanted [default: the file's dates]
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
     dates: Vec<Day>,
+    #[command(flatten, next_help_heading = "Instead of what the file says under [fingerprint]")]
+    fingerprint: FingerprintSettings,
+    #[command(flatten, next_help_heading = "Instead of what the file says under [dedup]")]
+    dedup: DedupSettings,
 }
 
 /// Runs the days, one after the other. Days that are done already are passed over.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let config = Config::read(&arguments.config)?;
-    let days = if arguments.dates.is_empty() { &config.dates } else { &arguments.dates };
-    let plan = Plan::of(&config).map_err(|error| error.at(&arguments.config))?;
-    if days.is_empty() {
-        return Err(Error::new(Kind::Usage, "no day is named")
-            .at(&arguments.config)
-            .help("name one with --date, or give the file dates"));
-    }
-    let mut cluster = cluster(common, &format!("{config:?} {days:?}"))?;
+    let file = Config::read(&arguments.days)?;
+    let config = Config {
+        fingerprint: arguments.fingerprint.clone().or(file.fingerprint),
+        dedup: arguments.dedup.clone().or(file.dedup),
+        dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
+        ..file
+    };
+    let plan = Plan::of(&config).map_err(|error| error.at(&arguments.days))?;
+    let mut cluster = cluster(common, &format!("{config:?}"))?;
     let mut total = Summary::new().already_done();
-    for &day in days {
+    for &day in &config.dates {
         total = total.plus(plan.run_day(&mut cluster, day, common)?);
     }
-    if let (Some(&day), true) = (days.last(), cluster.is_leader()) {
-        plan.tell_next(day, &arguments.config);
+    if let (Some(&day), true) = (config.dates.last(), cluster.is_leader() && !common.dry_run) {
+        plan.tell_next(day, &arguments.days);
     }
     Ok(total.path("store", plan.store))
 }
@@ -61,35 +68,26 @@ impl Plan<'_> {
         };
         let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
         let store = config.store.as_deref().ok_or_else(|| missing("store"))?;
-        match (config.inputs.is_empty(), output.contains("{date}")) {
-            (true, _) => Err(missing("inputs")),
-            (_, false) => Err(Error::new(Kind::Config, "every day would have the same output")
-                .expected("{date} in `output`")
-                .found(output)),
-            _ => Ok(Plan { config, output, store }),
+        if config.inputs.is_empty() {
+            return Err(missing("inputs"));
         }
-    }
-
-    /// Says what was written, and what can be done with it.
-    fn tell_next(&self, day: Day, config: &Path) {
-        let output = PathBuf::from(dated(self.output, day)).join("dedup");
-        let (output, input) = (output.display(), dated(&self.config.inputs[0], day));
-        let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-        tracing::info!(
-            "written: {output}/verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json"
-        );
-        tracing::info!(
-            "next, to copy the kept pages: {program} filter --config {} --input '{input}' \
-             --ids {output}/keep.txt --output kept.jsonl",
-            config.display(),
-        );
+        if !output.contains("{date}") {
+            return Err(Error::new(Kind::Config, "every day would have the same output")
+                .expected("{date} in `output`")
+                .found(output));
+        }
+        if config.dates.is_empty() {
+            return Err(Error::new(Kind::Usage, "no day is named")
+                .help("name one with --date, or give the file dates"));
+        }
+        Ok(Plan { config, output, store })
     }
 
     fn run_day(&self, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
         let output = PathBuf::from(dated(self.output, day));
         let batch = output.join("batch.seg");
         let made = fingerprint::Request {
-            inputs: self.config.inputs.iter().map(|input| dated(input, day).into()).collect(),
+            inputs: self.inputs(day).map(PathBuf::from).collect(),
             output: batch.clone(),
             settings: self.config.fingerprint.clone(),
         };
@@ -99,18 +97,57 @@ impl Plan<'_> {
         }
         let joined = dedup::Request {
             batch: batch.clone(),
-            against: dedup::Against::Before(self.store.to_path_buf(), day),
+            store: StoreAt::Before(self.store.to_path_buf(), day),
             output: output.join("dedup"),
             settings: self.config.dedup.clone(),
         };
         let found = dedup(cluster, &joined, common)?;
-        if cluster.is_leader() && !common.dry_run {
-            let keep = joined.output.join("keep.txt");
-            let only = (self.config.add == Add::Kept).then_some(keep.as_path());
-            let added = Store::open(self.store)?.add(&batch, day, only)?;
+        if common.dry_run {
+            return Ok(read.then(found));
+        }
+        let mut added = None;
+        report::on_failure(&joined.output, cluster.is_leader(), || {
+            cluster.agree(&format!("add {day}"), || {
+                added = Some(self.add(&joined, day)?);
+                Ok(())
+            })
+        })?;
+        let was_there = matches!(&added, Some(Added::Already(_)));
+        if let Some(added) = added {
             tell(day, &read, &found, &added);
         }
-        Ok(read.then(found))
+        let done = read.then(found);
+        Ok(if was_there { done } else { done.changed() })
+    }
+
+    /// Adds the day to the version of the store that it was joined with.
+    fn add(&self, joined: &dedup::Request, day: Day) -> Result<Added> {
+        let keep = joined.output.join("keep.txt");
+        let only = (self.config.add == Add::Kept).then_some(keep.as_path());
+        let version = report::Report::read(&joined.output)?.and_then(|report| report.store_version);
+        Store::open(self.store)?.add(&joined.batch, day, only, version)
+    }
+
+    /// The inputs of a day, as the file names them.
+    fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
+        self.config.inputs.iter().map(move |input| dated(input, day))
+    }
+
+    /// Says what was written, and what can be done with it.
+    fn tell_next(&self, day: Day, config: &Path) {
+        let output = PathBuf::from(dated(self.output, day)).join("dedup");
+        let output = output.display();
+        let inputs: Vec<String> = self.inputs(day).map(|input| format!("'{input}'")).collect();
+        let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+        tracing::info!(
+            "written: {output}/verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json"
+        );
+        tracing::info!(
+            "next, to copy the kept pages: {program} filter --config {} --input {} \
+             --ids {output}/keep.txt --output kept.jsonl",
+            config.display(),
+            inputs.join(" "),
+        );
     }
 }
 

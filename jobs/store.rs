@@ -100,7 +100,7 @@ fn add(
         let would = store.would_add(segment, day, only)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
-    Ok(match store.add(segment, day, only)? {
+    Ok(match store.add(segment, day, only, None)? {
         Added::New(version) => held(store, &version),
         Added::Already(version) => held(store, &version).already_done(),
     })

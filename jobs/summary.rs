@@ -62,6 +62,12 @@ impl Summary {
         self
     }
 
+    /// Says that this time something was done.
+    pub(crate) fn changed(mut self) -> Summary {
+        self.already_done = false;
+        self
+    }
+
     /// Leaves the telling to process 0, which knows what all did.
     pub(crate) fn untold(mut self) -> Summary {
         self.untold = true;

@@ -1,8 +1,9 @@
 //! Which files are read: arguments expanded into one list, the same every time.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -24,6 +25,7 @@ pub struct Input {
     name: PathBuf,
     format: Format,
     bytes: u64,
+    modified: Option<SystemTime>,
     stream: bool,
 }
 
@@ -69,19 +71,33 @@ impl Inputs {
         }
         Ok(Some(hasher.digest128()))
     }
+
+    /// Fails with [`Kind::Temporary`] if a file is no longer as it was found.
+    pub fn check_unchanged(&self) -> Result<()> {
+        for file in self.files.iter().filter(|file| !file.stream) {
+            let now = fs::metadata(&file.path).at(&file.path)?;
+            if (now.len(), now.modified().ok()) != (file.bytes, file.modified) {
+                return Err(Error::new(Kind::Temporary, "the input changed while it was read")
+                    .at(&file.path)
+                    .help("run the same command again when it is complete"));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Input {
     /// A file found at `path`, called `name` where it is one document.
     pub(super) fn new(path: PathBuf, name: &Path, format: Format, metadata: &Metadata) -> Input {
         let (bytes, stream) = (metadata.len(), !metadata.is_file());
-        Input { name: name.to_path_buf(), path, format, bytes, stream }
+        let modified = metadata.modified().ok();
+        Input { name: name.to_path_buf(), path, format, bytes, modified, stream }
     }
 
     /// Standard input, as JSON lines where nothing else is asked for.
     pub(super) fn standard(format: Format) -> Input {
         let format = if format == Format::Auto { Format::Jsonl } else { format };
-        Input { path: "-".into(), name: "-".into(), format, bytes: 0, stream: true }
+        Input { path: "-".into(), name: "-".into(), format, bytes: 0, modified: None, stream: true }
     }
 
     /// Where it is; `-` is standard input.

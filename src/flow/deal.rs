@@ -1,5 +1,5 @@
-//! Work dealt to workers in units: whoever is free takes the next one, and no more units are in
-//! flight than a window allows.
+//! Work dealt to workers in units: within a process whoever is free takes the next one, and no more
+//! units are in flight than a window allows.
 //!
 //! timely has no flow control of its own and every queue in it is unbounded. Here each unit is a
 //! timestamp, and a worker begins unit `u` only once the far end of the dataflow is through with all
@@ -27,12 +27,18 @@ const WINDOW: u64 = 4;
 /// What a worker gets when it asks for work.
 #[derive(Debug)]
 pub enum Claim<U> {
-    /// The unit of this number; the numbers a worker gets ascend, and nobody else gets them.
+    /// The unit of this number; the numbers that one worker gets ascend.
     Unit(u64, U),
     /// None now, perhaps later.
     Later,
     /// No more.
     Done,
+}
+
+impl<U> Claim<U> {
+    fn of((number, unit): (u64, U)) -> Claim<U> {
+        Claim::Unit(number, unit)
+    }
 }
 
 /// One worker's hand in a job: it claims units and works each one off as a whole.
@@ -92,18 +98,14 @@ pub fn deal<'scope, W: Work>(scope: Scope<'scope, u64>, work: W, end: &End) -> D
             if fatal.check().is_err() {
                 return;
             }
-            if claimed.is_none() {
-                match work.claim() {
-                    Claim::Done => return capabilities = None,
-                    Claim::Later => return activator.activate_after(RETRY),
-                    Claim::Unit(number, unit) => claimed = Some((number, unit)),
-                }
-            }
-            let Some((number, unit)) = claimed.take() else { return };
+            let (number, unit) = match claimed.take().map_or_else(|| work.claim(), Claim::of) {
+                Claim::Done => return capabilities = None,
+                Claim::Later => return activator.activate_after(RETRY),
+                Claim::Unit(number, unit) => (number, unit),
+            };
             held.iter_mut().for_each(|capability| capability.downgrade(&number));
             if frontiers[0].less_than(&(number + 2).saturating_sub(window)) {
-                claimed = Some((number, unit));
-                return;
+                return claimed = Some((number, unit));
             }
             match work.run(unit) {
                 Err(error) => fatal.raise(error),

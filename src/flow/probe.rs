@@ -11,12 +11,11 @@ use super::{Claim, Work};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
-use crate::runs::Record;
 use crate::store::{self, KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch};
 
 /// Groups of the batch in a chunk of it.
-const BATCH_CHUNK: u32 = 1 << 17;
+const BATCH_CHUNK: u32 = 1 << 13;
 
 /// The unit of the join: what one worker probes at a time.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub enum Chunk<F: Fingerprint> {
 }
 
 /// The proof that a chunk was probed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probed {
     /// The number of the chunk.
     pub chunk: u64,
@@ -37,8 +36,6 @@ pub struct Probed {
     /// Pairs found.
     pub pairs: u64,
 }
-
-impl Record for Probed {}
 
 /// The join of a batch with a store, shared by the workers of a process.
 #[derive(Debug)]
@@ -67,7 +64,8 @@ pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>
     let chunk_bytes = store::chunk_bytes(segments);
     let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
     let starts = (0..groups).step_by(BATCH_CHUNK as usize);
-    let batch = starts.map(|start| Chunk::Batch(start..groups.min(start + BATCH_CHUNK)));
+    let batch =
+        starts.map(|start| Chunk::Batch(start..groups.min(start.saturating_add(BATCH_CHUNK))));
     store.chain(batch).collect()
 }
 

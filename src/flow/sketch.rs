@@ -30,13 +30,32 @@ pub enum Sketched {
     Quarantined(Quarantined),
 }
 
-/// What a batch held besides records.
+/// What was read besides records; the sums over all processes prove that nothing was lost between.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Read {
     /// Blank lines.
     pub blank: u64,
     /// Files that broke off and were accepted all the same.
     pub truncated: u64,
+    /// Batches that workers took.
+    pub taken: u64,
+    /// Batches that the reading threads delivered.
+    pub delivered: u64,
+    /// Reading threads that came to the end.
+    pub ends: u64,
+}
+
+impl Read {
+    /// Fails unless every process read its share to the end and every batch was taken.
+    pub fn check_complete(&self, processes: usize) -> Result<()> {
+        if self.ends == processes as u64 && self.taken == self.delivered {
+            return Ok(());
+        }
+        let told = |ends, batches| format!("{batches} batches and {ends} ends of input");
+        Err(Error::new(Kind::Internal, "not all that was read has arrived")
+            .expected(told(processes as u64, self.delivered))
+            .found(told(self.ends, self.taken)))
+    }
 }
 
 /// All that came of the inputs, sorted as it comes in.
@@ -69,11 +88,8 @@ impl Collect<Sketched> for Collected {
 pub enum Portion {
     /// Records.
     Batch(Batch),
-    /// The end, and how many files broke off.
-    End {
-        /// Files that were accepted all the same.
-        truncated: u64,
-    },
+    /// The end of what this process reads.
+    End(Read),
 }
 
 /// The share of the inputs that this process reads, as its workers receive it.
@@ -119,11 +135,16 @@ fn read(
     send: &Sender<Portion>,
     fatal: &Fatal,
 ) {
-    let mut deliver = |batch| send.send(Portion::Batch(batch)).is_ok();
+    let mut delivered = 0;
+    let mut deliver = |batch| {
+        delivered += 1;
+        send.send(Portion::Batch(batch)).is_ok()
+    };
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
             let truncated = tally.truncated.len() as u64;
-            let _ = send.send(Portion::End { truncated });
+            let _ =
+                send.send(Portion::End(Read { truncated, delivered, ends: 1, ..Read::default() }));
         }
         Err(error) => fatal.raise(error),
     }
@@ -157,10 +178,10 @@ impl Work for Sketching {
     fn run(&mut self, portion: Portion) -> Result<(Vec<Sketched>, Read)> {
         let batch = match portion {
             Portion::Batch(batch) => batch,
-            Portion::End { truncated } => return Ok((Vec::new(), Read { blank: 0, truncated })),
+            Portion::End(read) => return Ok((Vec::new(), read)),
         };
         let Sketching { fields, sketcher, .. } = self;
-        let (mut records, mut failure) = (Vec::new(), Ok(()));
+        let (mut records, mut failure) = (Vec::new(), None);
         let blank = batch.parse(fields, &mut |position, document| {
             let sketched = match document {
                 Ok(document) => sketch(sketcher.as_mut(), &document).map(|fingerprint| Arrival {
@@ -180,10 +201,13 @@ impl Work for Sketching {
                     let reason = error.to_string().into();
                     records.push(Sketched::Quarantined(Quarantined { position, reason }));
                 }
-                Err(error) => failure = Err(error),
+                Err(error) => failure = failure.take().or(Some(error)),
             }
         });
-        failure.map(|()| (records, Read { blank, truncated: 0 }))
+        match failure {
+            Some(error) => Err(error),
+            None => Ok((records, Read { blank, taken: 1, ..Read::default() })),
+        }
     }
 }
 
@@ -209,6 +233,9 @@ impl Collect<Read> for Read {
         for part in parts.drain(..) {
             self.blank += part.blank;
             self.truncated += part.truncated;
+            self.taken += part.taken;
+            self.delivered += part.delivered;
+            self.ends += part.ends;
         }
         Ok(())
     }

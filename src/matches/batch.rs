@@ -22,7 +22,7 @@ pub struct Batch<F> {
 }
 
 impl<F: Fingerprint> Batch<F> {
-    /// Loads a segment whole: about 16 bytes and the id for each document.
+    /// Loads a segment whole: about 30 bytes and the id for each document.
     pub fn load(segment: &Segment) -> Result<Batch<F>> {
         let (groups, mut starts) = grouped(segment)?;
         let rows = segment.rows() as u32;
@@ -79,8 +79,7 @@ impl<F: Fingerprint> Batch<F> {
         Row { new: self.rank(larger), distance, existing, against: Against::Batch }
     }
 
-    /// Each group's first row in keep order, the only one of the group that can be kept, and the
-    /// groups in the keep order of those.
+    /// Each group's first row in keep order, the only one of the group that can be kept.
     pub fn leaders(&self, segment: &Segment, keep: KeepOrder) -> Result<Leaders> {
         let mut rows = self.by_id.clone();
         match keep {
@@ -94,12 +93,12 @@ impl<F: Fingerprint> Batch<F> {
                 rows.sort_by_key(|&row| std::cmp::Reverse(lengths[row as usize]));
             }
         }
-        let mut leaders = Leaders { row: vec![u32::MAX; self.groups.len()], order: Vec::new() };
+        let mut leaders = Leaders { rank: vec![u32::MAX; self.groups.len()], order: Vec::new() };
         for row in rows {
             let group = self.group_of(row);
-            if leaders.row[group as usize] == u32::MAX {
-                leaders.row[group as usize] = row;
-                leaders.order.push(group);
+            if leaders.rank[group as usize] == u32::MAX {
+                leaders.rank[group as usize] = leaders.order.len() as u32;
+                leaders.order.push(row);
             }
         }
         Ok(leaders)
@@ -109,10 +108,10 @@ impl<F: Fingerprint> Batch<F> {
 /// The documents that may be kept, one a group.
 #[derive(Debug)]
 pub struct Leaders {
-    /// The leader's row, for each group.
-    pub row: Vec<u32>,
-    /// The groups in keep order.
+    /// Their rows, in keep order.
     pub order: Vec<u32>,
+    /// The place in that order of each group's leader.
+    pub rank: Vec<u32>,
 }
 
 /// The time of every row.

@@ -73,17 +73,25 @@ fn expand_row<F: Fingerprint>(
     })
 }
 
-/// Expands the near groups of the batch, and the copies within each group.
-pub(super) fn expand_batch<F: Fingerprint>(
+/// Expands two near groups of the batch.
+pub(super) fn expand_groups<F: Fingerprint>(
     batch: &Batch<F>,
-    edges: &[(u32, u32, u8)],
+    a: u32,
+    b: u32,
+    distance: u8,
     rows: &mut Sorter<Row>,
 ) -> Result<()> {
-    for &(a, b, distance) in edges {
-        for row in batch.rows_of(a) {
-            rows.extend(batch.rows_of(b).map(|other| batch.pair(row, other, distance)))?;
-        }
+    for row in batch.rows_of(a) {
+        rows.extend(batch.rows_of(b).map(|other| batch.pair(row, other, distance)))?;
     }
+    Ok(())
+}
+
+/// Expands the copies within each group.
+pub(super) fn expand_copies<F: Fingerprint>(
+    batch: &Batch<F>,
+    rows: &mut Sorter<Row>,
+) -> Result<()> {
     for group in 0..batch.groups().len() as u32 {
         for row in batch.rows_of(group) {
             let rest = row + 1..batch.rows_of(group).end;

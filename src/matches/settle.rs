@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::expand::{Held, expand_batch, expand_store};
+use crate::matches::expand::{Held, expand_copies, expand_groups, expand_store};
 use crate::matches::listing::{Named, Verdict, named_rows, write_matches, write_verdicts};
 use crate::matches::sift::{FAR, Sifted, sift};
-use crate::matches::verdicts::{Judgement, judge};
-use crate::matches::{Batch, KeepOrder, Leaders, Pair};
+use crate::matches::verdicts::{Edge, Judgement, judge};
+use crate::matches::{Batch, KeepOrder, Leaders, Pair, Row};
 use crate::output::{Staging, Sum};
 use crate::runs::{Sorted, Sorter};
 use crate::store::{Day, Segment};
@@ -74,30 +74,50 @@ impl<F: Fingerprint> Settlement<'_, F> {
     /// or than the disk has room for.
     pub fn write(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
         let folder = staging.folder();
+        let leaders = self.batch.leaders(self.segment, self.keep)?;
         let Sifted { edges, standings, nearest, rows: counted } =
-            sift(self.batch, pairs, folder, self.memory_bytes)?;
+            sift(self.batch, &leaders, pairs, folder, self.memory_bytes)?;
         let all = self.detail == Detail::All;
         if all {
             self.check_room(counted.iter().sum(), folder)?;
         }
-        let leaders = self.batch.leaders(self.segment, self.keep)?;
-        let held = |group: u32| nearest[group as usize] != FAR;
-        let name = |group: u32| self.batch.rank(leaders.row[group as usize]);
-        let judged = judge(&leaders.order, held, &edges, name);
         let mut rows = Sorter::new(folder, self.memory_bytes);
+        let judged = self.judge(&leaders, edges, &nearest, all.then_some(&mut rows))?;
         let wanted = all.then_some(&mut rows);
         let held = expand_store(self.batch, self.store, standings.sorted()?, &nearest, wanted)?;
         let found = Found { batch: self.batch, leaders, judged, nearest, held };
         match self.detail {
-            Detail::All => expand_batch(self.batch, &edges, &mut rows)?,
+            Detail::All => expand_copies(self.batch, &mut rows)?,
             Detail::Best => named_rows(self.batch, |row| found.verdict(row), &mut rows)?,
         }
-        drop(edges);
         let empties = self.segment.empty_ids();
         let verdicts = write_verdicts(self.batch, empties, |row| found.verdict(row), staging)?;
         let (matches, written) = write_matches(self.batch, rows.sorted()?, staging)?;
         let files = verdicts.into_iter().chain([matches]);
         Ok(found.outcome(written, &counted, files))
+    }
+
+    /// The judgement on every leader, in keep order; where `rows` are wanted, the near groups of the
+    /// batch are expanded on the way.
+    fn judge(
+        &self,
+        leaders: &Leaders,
+        edges: Sorter<Edge>,
+        nearest: &[u8],
+        mut rows: Option<&mut Sorter<Row>>,
+    ) -> Result<Vec<Judgement>> {
+        let group = |rank: u32| self.batch.group_of(leaders.order[rank as usize]);
+        let edges = edges.sorted()?.map(|edge| {
+            let edge = edge?;
+            if let Some(rows) = &mut rows {
+                let (a, b) = (group(edge.earlier), group(edge.later));
+                expand_groups(self.batch, a, b, edge.distance, rows)?;
+            }
+            Ok(edge)
+        });
+        let held = |rank| nearest[group(rank) as usize] != FAR;
+        let name = |rank: u32| self.batch.rank(leaders.order[rank as usize]);
+        judge(leaders.order.len() as u32, held, edges, name)
     }
 
     /// Refuses to write more rows than allowed, or than there is room for twice: sorting them takes
@@ -145,8 +165,9 @@ impl<F: Fingerprint> Found<'_, F> {
     /// at one distance, of the store's.
     fn verdict(&self, row: u32) -> Verdict<'_> {
         let group = self.batch.group_of(row);
-        let leader = self.leaders.row[group as usize];
-        match self.judged[group as usize] {
+        let rank = self.leaders.rank[group as usize];
+        let leader = self.leaders.order[rank as usize];
+        match self.judged[rank as usize] {
             Judgement::Kept if row == leader => Verdict::Keep,
             Judgement::Kept => Verdict::Copy(leader, 0),
             Judgement::Dropped { near } => self.nearest_of(group, near),
@@ -158,7 +179,9 @@ impl<F: Fingerprint> Found<'_, F> {
         match (&self.held[group as usize], near) {
             (Some(held), Some((_, nearer))) if distance <= nearer => Verdict::Held(held, distance),
             (Some(held), None) => Verdict::Held(held, distance),
-            (_, Some((kept, distance))) => Verdict::Copy(self.leaders.row[kept as usize], distance),
+            (_, Some((kept, distance))) => {
+                Verdict::Copy(self.leaders.order[kept as usize], distance)
+            }
             (None, None) => unreachable!("a dropped group is near something"),
         }
     }

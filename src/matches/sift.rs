@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::{Batch, Pair, Place};
+use crate::matches::verdicts::Edge;
+use crate::matches::{Batch, Leaders, Pair, Place};
 use crate::runs::{Record, Sorted, Sorter};
 
 /// No page of the store is near.
@@ -17,15 +18,15 @@ pub(super) const FAR: u8 = u8::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Standing {
     /// The segment's number in its version of the store.
-    pub segment: u32,
+    pub(super) segment: u32,
     /// The first row.
-    pub row: u64,
+    pub(super) row: u64,
     /// How many rows share the fingerprint.
-    pub rows: u64,
+    pub(super) rows: u64,
     /// The group of the batch.
-    pub new: u32,
+    pub(super) new: u32,
     /// The Hamming distance.
-    pub distance: u8,
+    pub(super) distance: u8,
 }
 
 impl Record for Standing {}
@@ -33,26 +34,27 @@ impl Record for Standing {}
 /// The pairs of a job, divided by what the existing side stands in.
 #[derive(Debug)]
 pub(super) struct Sifted {
-    /// Near groups of the batch: smaller, larger, distance.
-    pub edges: Vec<(u32, u32, u8)>,
+    /// Near groups of the batch.
+    pub(super) edges: Sorter<Edge>,
     /// Pairs with the store.
-    pub standings: Sorter<Standing>,
+    pub(super) standings: Sorter<Standing>,
     /// For each group the distance to the nearest page of the store, or [`FAR`].
-    pub nearest: Vec<u8>,
+    pub(super) nearest: Vec<u8>,
     /// How many rows each distance has when every pair is expanded to documents. A million copies
     /// on both sides are 10^12 of them.
-    pub rows: Vec<u128>,
+    pub(super) rows: Vec<u128>,
 }
 
 /// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`.
 pub(super) fn sift<F: Fingerprint>(
     batch: &Batch<F>,
+    leaders: &Leaders,
     pairs: Sorted<Pair>,
     folder: &Path,
     memory_bytes: usize,
 ) -> Result<Sifted> {
     let mut sifted = Sifted {
-        edges: Vec::new(),
+        edges: Sorter::new(folder, memory_bytes),
         standings: Sorter::new(folder, memory_bytes),
         nearest: vec![FAR; batch.groups().len()],
         rows: vec![0; F::BITS as usize + 1],
@@ -62,7 +64,9 @@ pub(super) fn sift<F: Fingerprint>(
         let Pair { new, existing, distance } = pair?;
         let existing_rows = match existing {
             Place::Batch { group } => {
-                sifted.edges.push((group, new, distance));
+                let ranks = [group, new].map(|group| leaders.rank[group as usize]);
+                let (earlier, later) = (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]));
+                sifted.edges.push(Edge { later, earlier, distance })?;
                 size(group)
             }
             Place::Store { segment, row, rows } => {
@@ -74,8 +78,8 @@ pub(super) fn sift<F: Fingerprint>(
         };
         sifted.rows[usize::from(distance)] += size(new) * existing_rows;
     }
-    sifted.rows[0] +=
-        (0..batch.groups().len() as u32).map(|group| copies(size(group))).sum::<u128>();
+    let groups = 0..batch.groups().len() as u32;
+    sifted.rows[0] += groups.map(|group| copies(size(group))).sum::<u128>();
     Ok(sifted)
 }
 

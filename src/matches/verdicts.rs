@@ -3,7 +3,26 @@
 //! Groups are taken in keep order. A group is dropped if a page of the store, or a group already kept,
 //! is within k; else it is kept. So every dropped group is near a kept one or a page of the store, and
 //! no two kept groups are near each other, however long the chains of near pages are. Taking them one
-//! after the other is linear in the edges; it is the definition, and also how it is done.
+//! after the other is the definition, and also how it is done: with the near pairs sorted by the later
+//! of the two, one pass over them is enough, and nothing is held but a few bytes for each group.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::runs::Record;
+
+/// Two near groups of the batch, by their ranks in keep order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Edge {
+    /// The rank of the group that is taken later.
+    pub(super) later: u32,
+    /// The rank of the group that is taken earlier.
+    pub(super) earlier: u32,
+    /// The Hamming distance.
+    pub(super) distance: u8,
+}
+
+impl Record for Edge {}
 
 /// What the rule says of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,78 +31,73 @@ pub(super) enum Judgement {
     Kept,
     /// All of it is dropped; near is the nearest kept group of the batch, if any is near.
     Dropped {
-        /// That group and its distance.
+        /// The rank of that group, and its distance.
         near: Option<(u32, u8)>,
     },
 }
 
-/// Judges every group. `order` is the keep order, `held` says of a group whether the store has a page
-/// within k, `edges` are the near pairs of groups; of groups at one distance the one with the smallest
-/// `name` is the nearest.
+/// Judges every rank of `groups`. `held` says of a rank whether the store has a page within k, `edges`
+/// are all near pairs, in order; of kept groups at one distance the nearest is the one of the smallest
+/// `name`.
 pub(super) fn judge<N: Ord>(
-    order: &[u32],
+    groups: u32,
     held: impl Fn(u32) -> bool,
-    edges: &[(u32, u32, u8)],
+    edges: impl Iterator<Item = Result<Edge>>,
     name: impl Fn(u32) -> N,
-) -> Vec<Judgement> {
-    let near = Neighbours::of(order.len(), edges);
-    let mut kept = vec![false; order.len()];
-    for &group in order {
-        let crowded = near.of_group(group).any(|(other, _)| kept[other as usize]);
-        kept[group as usize] = !held(group) && !crowded;
+) -> Result<Vec<Judgement>> {
+    let mut judged = Judged { judgements: Vec::with_capacity(groups as usize), name };
+    let mut edges = edges.peekable();
+    let mut earlier = Vec::new();
+    for rank in 0..groups {
+        earlier.clear();
+        while let Some(edge) =
+            edges.next_if(|edge| edge.as_ref().map_or(true, |it| it.later == rank))
+        {
+            let Edge { earlier: other, distance, .. } = edge?;
+            earlier.push((other, distance));
+        }
+        judged.take(rank, held(rank), &earlier);
     }
-    let nearest = |group| {
-        let kept = near.of_group(group).filter(|(other, _)| kept[*other as usize]);
-        kept.min_by_key(|&(other, distance)| (distance, name(other)))
-    };
-    (0..order.len() as u32)
-        .map(|group| match kept[group as usize] {
-            true => Judgement::Kept,
-            false => Judgement::Dropped { near: nearest(group) },
-        })
-        .collect()
+    Ok(judged.judgements)
 }
 
-/// The edges by group: compressed sparse rows, ten bytes an edge and direction or fewer.
-struct Neighbours {
-    /// Where the neighbours of each group begin, and the end of them all.
-    starts: Vec<usize>,
-    groups: Vec<u32>,
-    distances: Vec<u8>,
+/// The judgements on the ranks taken so far.
+struct Judged<L> {
+    judgements: Vec<Judgement>,
+    name: L,
 }
 
-impl Neighbours {
-    fn of(groups: usize, edges: &[(u32, u32, u8)]) -> Neighbours {
-        let mut ends = vec![0; groups + 1];
-        for &(a, b, _) in edges {
-            ends[a as usize] += 1;
-            ends[b as usize] += 1;
+impl<N: Ord, L: Fn(u32) -> N> Judged<L> {
+    /// Takes the next rank, which is near the `earlier` ones.
+    fn take(&mut self, rank: u32, held: bool, earlier: &[(u32, u8)]) {
+        let crowded = earlier.iter().any(|&(other, _)| self.is_kept(other));
+        let kept = !held && !crowded;
+        self.judgements.push(if kept {
+            Judgement::Kept
+        } else {
+            Judgement::Dropped { near: None }
+        });
+        for &(other, distance) in earlier {
+            match kept {
+                true => self.offer(other, rank, distance),
+                false if self.is_kept(other) => self.offer(rank, other, distance),
+                false => {}
+            }
         }
-        let mut total = 0;
-        for end in &mut ends {
-            total += *end;
-            *end = total;
-        }
-        let mut near =
-            Neighbours { starts: ends, groups: vec![0; total], distances: vec![0; total] };
-        for &(a, b, distance) in edges {
-            near.place(a, b, distance);
-            near.place(b, a, distance);
-        }
-        near
     }
 
-    /// Fills the places of `group` from the last to the first, so that ends become starts.
-    fn place(&mut self, group: u32, other: u32, distance: u8) {
-        let start = &mut self.starts[group as usize];
-        *start -= 1;
-        self.groups[*start] = other;
-        self.distances[*start] = distance;
+    fn is_kept(&self, rank: u32) -> bool {
+        self.judgements[rank as usize] == Judgement::Kept
     }
 
-    fn of_group(&self, group: u32) -> impl Iterator<Item = (u32, u8)> {
-        let places = self.starts[group as usize]..self.starts[group as usize + 1];
-        places.map(|place| (self.groups[place], self.distances[place]))
+    /// Makes `kept` the nearest of a dropped rank, if it is nearer than what was offered before.
+    fn offer(&mut self, rank: u32, kept: u32, distance: u8) {
+        let Judged { judgements, name } = self;
+        let Judgement::Dropped { near } = &mut judgements[rank as usize] else { return };
+        let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
+        if nearer {
+            *near = Some((kept, distance));
+        }
     }
 }
 
@@ -94,22 +108,19 @@ mod tests {
     use std::time::Instant;
 
     /// The rule as it is told: each group against every one kept before.
-    fn naive(
-        order: &[u32],
-        held: &[bool],
-        distance: impl Fn(u32, u32) -> Option<u8>,
-    ) -> Vec<Judgement> {
+    fn naive(held: &[bool], distance: impl Fn(u32, u32) -> Option<u8>) -> Vec<Judgement> {
+        let groups = held.len() as u32;
         let mut kept: Vec<u32> = Vec::new();
-        for &group in order {
+        for group in 0..groups {
             if !held[group as usize] && kept.iter().all(|&other| distance(group, other).is_none()) {
                 kept.push(group);
             }
         }
         let nearest = |group| {
-            let near = kept.iter().filter_map(|&other| Some((distance(group, other)?, other)));
-            near.min().map(|(distance, other)| (other, distance))
+            let near = kept.iter().filter_map(|&other| Some((distance(group, other)?, 99 - other)));
+            near.min().map(|(distance, name)| (99 - name, distance))
         };
-        (0..order.len() as u32)
+        (0..groups)
             .map(|group| match kept.contains(&group) {
                 true => Judgement::Kept,
                 false => Judgement::Dropped { near: nearest(group) },
@@ -121,29 +132,29 @@ mod tests {
         #[test]
         fn judging_by_edges_is_the_rule(
             groups in prop::collection::vec((0_u32..256, any::<bool>()), 0..24),
-            order in Just((0..24_u32).collect::<Vec<_>>()).prop_shuffle(),
             k in 0_u32..5,
         ) {
-            let order: Vec<u32> = order.into_iter().filter(|&group| (group as usize) < groups.len()).collect();
             let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
             let distance = |a: u32, b: u32| {
                 let distance = (groups[a as usize].0 ^ groups[b as usize].0).count_ones();
                 (distance <= k).then_some(distance as u8)
             };
-            let pairs = (0..groups.len() as u32).flat_map(|b| (0..b).map(move |a| (a, b)));
-            let edges: Vec<_> = pairs.filter_map(|(a, b)| Some((a, b, distance(a, b)?))).collect();
-            let judged = judge(&order, |group| held[group as usize], &edges, |group| group);
-            prop_assert_eq!(judged, naive(&order, &held, distance));
+            let count = groups.len() as u32;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter_map(|(later, earlier)| {
+                Some(Ok(Edge { later, earlier, distance: distance(later, earlier)? }))
+            });
+            let judged = judge(count, |group| held[group as usize], edges, |group| 99 - group).unwrap();
+            prop_assert_eq!(judged, naive(&held, distance));
         }
     }
 
     #[test]
     fn a_chain_of_a_million_keeps_every_other_one() {
         let groups = 1_000_000_u32;
-        let order: Vec<u32> = (0..groups).collect();
-        let edges: Vec<_> = (1..groups).map(|group| (group - 1, group, 3)).collect();
+        let edges = (1..groups).map(|later| Ok(Edge { later, earlier: later - 1, distance: 3 }));
         let began = Instant::now();
-        let judged = judge(&order, |_| false, &edges, |group| group);
+        let judged = judge(groups, |_| false, edges, |group| group).unwrap();
         assert!(
             judged
                 .iter()

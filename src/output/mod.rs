@@ -7,6 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
@@ -55,17 +56,15 @@ impl Staging {
     pub fn commit(self) -> Result<()> {
         self.create(SUCCESS)?.finish()?;
         sync_folder(self.folder())?;
-        let built = self.folder.keep();
-        let replaced = sibling(&self.target, ".tmp-replaced");
-        if self.target.exists() {
-            fs::rename(&self.target, &replaced).at(&self.target)?;
+        let Staging { target, folder, _lock } = self;
+        if !target.exists() {
+            fs::rename(folder.keep(), &target).at(&target)?;
+        } else {
+            // The folder now holds what is replaced, and goes with it.
+            renameat_with(CWD, folder.path(), CWD, &target, RenameFlags::EXCHANGE)
+                .map_err(|cause| Error::io(&target, &cause.into()))?;
         }
-        fs::rename(&built, &self.target).at(&self.target)?;
-        sync_folder(parent_of(&self.target))?;
-        if replaced.exists() {
-            fs::remove_dir_all(&replaced).at(&replaced)?;
-        }
-        Ok(())
+        sync_folder(parent_of(&target))
     }
 }
 

@@ -107,17 +107,31 @@ impl Store {
     }
 
     /// Adds the segment at `segment` under `day`, whole or cut down to the ids that stand, one a
-    /// line, in the file `only`. The same day with the same contents changes nothing.
+    /// line, in the file `only`. The same day with the same contents changes nothing. What was decided
+    /// by looking at one version is added only `after` that very version.
     ///
     /// # Errors
     /// A day that holds other contents, and a segment of another recipe than the store's, are
     /// [`Kind::Exists`]; damage, and an id the segment does not hold, [`Kind::BadData`]; a store that
-    /// another run is changing [`Kind::Temporary`].
-    pub fn add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Added> {
+    /// another run is changing, or has changed since, [`Kind::Temporary`].
+    pub fn add(
+        &self,
+        segment: &Path,
+        day: Day,
+        only: Option<&Path>,
+        after: Option<u64>,
+    ) -> Result<Added> {
         let _lock = self.lock()?;
         let Some(Prospect { current, segment, only }) = self.prospect(segment, day, only)? else {
             return self.at(None).map(Added::Already);
         };
+        if after.is_some_and(|after| after != current.version) {
+            return Err(Error::new(Kind::Temporary, "another run has changed the store meanwhile")
+                .at(&self.path)
+                .expected(format_args!("version {}", after.unwrap_or_default()))
+                .found(format_args!("version {}", current.version))
+                .help("run the same command again"));
+        }
         self.sweep(&current)?;
         let digest = only.as_ref().map(IdList::digest);
         let file = file_name(day, segment.digest(), digest);

@@ -34,7 +34,7 @@ fn batch(folder: &TempDir, seed: u64, rows: usize) -> PathBuf {
 }
 
 fn add(store: &Store, path: &Path, on: &str) -> Result<(bool, u64)> {
-    store.add(path, day(on), None).map(|added| match added {
+    store.add(path, day(on), None, None).map(|added| match added {
         Added::New(version) => (true, version.number()),
         Added::Already(version) => (false, version.number()),
     })
@@ -136,15 +136,15 @@ fn only_the_listed_ids_enter() -> Result<()> {
     let mut lines: Vec<String> = kept.iter().map(|page| page.row().id.to_owned() + "\n").collect();
     let list = folder.path().join("keep.txt");
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list))?, Added::New(_)));
+    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list), None)?, Added::New(_)));
     let held = &store.verify()?.segments()?[0];
     assert_eq!((read::<u64>(held)?, held.empties()), (kept, 0));
     lines.reverse();
     fs::write(&list, lines.concat()).unwrap();
-    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list))?, Added::Already(_)));
+    assert!(matches!(store.add(&path, day("2026-11-21"), Some(&list), None)?, Added::Already(_)));
     assert_eq!(add(&store, &path, "2026-11-21").unwrap_err().kind(), Kind::Exists);
     fs::write(&list, lines.concat() + "stranger\n").unwrap();
-    let refused = store.add(&path, day("2026-11-22"), Some(&list)).unwrap_err();
+    let refused = store.add(&path, day("2026-11-22"), Some(&list), None).unwrap_err();
     assert_eq!(refused.kind(), Kind::BadData);
     assert!(refused.to_string().contains(":335: "), "{refused}");
     assert_eq!(store.at(None)?.number(), 2);

@@ -1,11 +1,17 @@
 //! Settings as they are typed: sizes, counts and recipes, on the command line and in files alike.
 
+mod dedup;
+mod fingerprint;
+
 use std::str::FromStr;
 
 use dupsieve::fingerprint::{Recipe, Width};
 use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+
+pub(crate) use dedup::DedupSettings;
+pub(crate) use fingerprint::FingerprintSettings;
 
 /// A number of bytes, written `4096`, `64MiB` or `2GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +29,7 @@ where
 {
     let text = match toml::Value::deserialize(file)? {
         toml::Value::String(text) => text,
+        toml::Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
         value => value.to_string(),
     };
     text.parse().map(Some).map_err(D::Error::custom)

@@ -1,0 +1,100 @@
+//! The settings of fingerprinting.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::document::{Fields, Format, Inputs, MaxBad, ReadOptions};
+use dupsieve::fingerprint::{Recipe, Width};
+use serde::Deserialize;
+
+use super::{ByteSize, RecipeChoice, parse_width, typed};
+
+/// How documents are read, and what is made of them.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct FingerprintSettings {
+    /// The recipe, by name [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    pub(crate) recipe: Option<RecipeChoice>,
+    /// 64 or 128 bits, where the recipe allows both
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    pub(crate) width: Option<Width>,
+    /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
+    #[arg(long, env = "DUPSIEVE_FORMAT")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) format: Option<Format>,
+    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
+    pub(crate) id_field: Option<String>,
+    /// The field that holds the text [default: text]
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
+    pub(crate) text_field: Option<String>,
+    /// The field that holds the time, RFC 3339 or seconds
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
+    pub(crate) time_field: Option<String>,
+    /// How many records may be bad: a number, or a share such as 0.5% [default: 1%]
+    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) max_bad: Option<MaxBad>,
+    /// The longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
+    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) max_record: Option<ByteSize>,
+    /// Take what can be read of compressed files that break off
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
+    pub(crate) accept_truncated: Option<bool>,
+}
+
+impl FingerprintSettings {
+    /// These settings, and where they are silent those of a file.
+    pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
+        FingerprintSettings {
+            recipe: self.recipe.or(file.recipe),
+            width: self.width.or(file.width),
+            format: self.format.or(file.format),
+            id_field: self.id_field.or(file.id_field),
+            text_field: self.text_field.or(file.text_field),
+            time_field: self.time_field.or(file.time_field),
+            max_bad: self.max_bad.or(file.max_bad),
+            max_record: self.max_record.or(file.max_record),
+            accept_truncated: self.accept_truncated.or(file.accept_truncated),
+        }
+    }
+
+    /// The inputs that `paths` stand for, and how they are read.
+    pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
+        let format = self.format.unwrap_or_default();
+        let options = self.read_options(self.recipe(format)?.width());
+        Ok((Inputs::find(paths, format)?, options))
+    }
+
+    /// The recipe that was chosen, or the one that goes with the format.
+    pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
+        let width = self.width;
+        match &self.recipe {
+            Some(choice) => choice.recipe(width),
+            None if format == Format::Fingerprints => match width {
+                Some(Width::W128) => Recipe::named("external-128", None),
+                _ => Recipe::named("external-64", None),
+            },
+            None if format == Format::Features => Recipe::named("features", width),
+            None => Recipe::named("default", width),
+        }
+    }
+
+    fn read_options(&self, width: Width) -> ReadOptions {
+        let usual = ReadOptions::default();
+        let fields = Fields {
+            id: self.id_field.clone().unwrap_or(usual.fields.id),
+            text: self.text_field.clone().unwrap_or(usual.fields.text),
+            time: self.time_field.clone(),
+            width_bits: width.bits(),
+        };
+        let max_record_bytes =
+            self.max_record.map_or(usual.max_record_bytes, |ByteSize(bytes)| bytes as usize);
+        let accept_truncated = self.accept_truncated.unwrap_or(usual.accept_truncated);
+        ReadOptions { fields, max_record_bytes, accept_truncated, ..usual }
+    }
+}
