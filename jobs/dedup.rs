@@ -16,7 +16,7 @@ use dupsieve::flow::{
     self, Chunk, Cluster, End, Gather, Gathered, Join, Probed, Prober, Reduce, Worker, deal,
 };
 use dupsieve::matches::{self, Batch, Detail, KeepOrder, Outcome, Pair, Settlement};
-use dupsieve::output::{self, Staging};
+use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Digest, Segment, Version};
 use dupsieve::tables::{Design, Tables, plan};
@@ -147,7 +147,7 @@ impl Job {
         if let Some(stamp) = store.as_ref().and_then(Version::stamp)
             && stamp != segment.stamp()
         {
-            return Err(Error::new(Kind::Exists, "batch and store were made by different recipes")
+            return Err(Error::new(Kind::Usage, "batch and store were made by different recipes")
                 .at(segment.path())
                 .expected(stamp)
                 .found(segment.stamp())
@@ -204,7 +204,7 @@ impl Job {
         common: &Common,
     ) -> Result<(Decision, Option<Staging>, Summary)> {
         let design = self.plan(self.segment.rows(), common)?;
-        let staging = (!common.dry_run).then(|| Staging::beside(&self.output)).transpose()?;
+        let lock = (!common.dry_run).then(|| Lock::beside(&self.output)).transpose()?;
         let parameters = self.parameters();
         // A day that was joined and never added is joined again once the store has moved on.
         let unfinished = request.store.is_unfinished()?;
@@ -214,7 +214,7 @@ impl Job {
             unfinished && made == parameters
         };
         let existing = report::existing(&self.output, &parameters, is_outdated, common.overwrite)?;
-        match (existing, staging) {
+        match (existing, lock) {
             (Existing::Same(report), _) => {
                 tracing::info!("{} is done already", self.output.display());
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
@@ -223,9 +223,10 @@ impl Job {
                 tracing::info!("would join {} by design {design}", request.batch.display());
                 Ok((Decision::Nothing, None, self.would()))
             }
-            (Existing::Nothing, staging) => {
+            (Existing::Nothing, Some(lock)) => {
                 let (batch, store) = self.inputs();
-                Ok((Decision::Make { batch, store }, staging, Summary::new()))
+                let staging = Staging::beside(&self.output, lock)?;
+                Ok((Decision::Make { batch, store }, Some(staging), Summary::new()))
             }
         }
     }

@@ -7,16 +7,17 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{
-    self, Batch, Content, Document, Fields, Inputs, Position, ReadOptions, Share,
+    self, Batch, Content, Document, Fields, Format, Inputs, Position, ReadOptions, Share,
 };
 use dupsieve::error::At;
+use dupsieve::fingerprint::Width;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::arguments::Common;
 use crate::packed_file::PackedFile;
 use crate::progress::{Progress, Unit};
-use crate::settings::FingerprintSettings;
+use crate::settings::{ByteSize, FingerprintSettings};
 use crate::summary::Summary;
 
 /// Copy the listed records of the inputs, such as the pages that were kept
@@ -31,38 +32,66 @@ pub(crate) struct Arguments {
     /// Where to; a name that ends in .gz or .zst is compressed. Text files become JSON lines
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    #[command(flatten)]
-    settings: FingerprintSettings,
+    /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
+    #[arg(long, env = "DUPSIEVE_FORMAT")]
+    format: Option<Format>,
+    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
+    id_field: Option<String>,
+    /// The field that holds the text [default: text]
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
+    text_field: Option<String>,
+    /// The longest record, such as 64MiB; longer ones are passed over [default: 64MiB]
+    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
+    max_record: Option<ByteSize>,
+}
+
+impl Arguments {
+    /// How the inputs are read: as they were for the fingerprints.
+    fn settings(&self, file: FingerprintSettings) -> FingerprintSettings {
+        FingerprintSettings {
+            format: self.format.or(file.format),
+            id_field: self.id_field.clone().or(file.id_field),
+            text_field: self.text_field.clone().or(file.text_field),
+            time_field: file.time_field,
+            max_record: self.max_record.or(file.max_record),
+            accept_truncated: file.accept_truncated,
+            ..FingerprintSettings::default()
+        }
+    }
 }
 
 /// Runs `filter`. Of records that share an id the first is copied, as it is the one that was judged.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let Arguments { input, ids, output, settings } = arguments;
-    let settings = settings.clone().or(common.config()?.fingerprint);
-    let (inputs, options) = settings.inputs(input)?;
+    let Arguments { input, ids, output, .. } = arguments;
+    let settings = arguments.settings(common.config()?.fingerprint);
+    let (inputs, mut options) = settings.inputs(input)?;
+    options.fields.width_bits = Width::W128.bits();
     let wanted = read_ids(ids)?;
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
     let copied = wanted.len() as u64;
-    copy(&inputs, &options, wanted, PackedFile::create(output, common.overwrite)?, common)?;
-    Ok(summary.count("copied", copied))
+    let stood = copy(&inputs, &options, wanted, PackedFile::create(output)?, common)?;
+    let summary = summary.count("copied", copied);
+    Ok(if stood { summary.already_done() } else { summary })
 }
 
 /// Ids by line, in any order.
 fn read_ids(path: &Path) -> Result<HashSet<String>> {
-    Ok(std::fs::read_to_string(path).at(path)?.lines().map(str::to_owned).collect())
+    let text = std::fs::read_to_string(path).at(path)?;
+    Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Copies what is wanted, all of it or nothing.
+/// Copies what is wanted, all of it or nothing; says whether the copy stood there already.
 fn copy(
     inputs: &Inputs,
     options: &ReadOptions,
     wanted: HashSet<String>,
     out: PackedFile,
     common: &Common,
-) -> Result<()> {
+) -> Result<bool> {
     let progress = Arc::new(AtomicU64::new(0));
     let (total, counter) = (inputs.bytes(), Arc::clone(&progress));
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, common.quiet);
@@ -74,7 +103,7 @@ fn copy(
     })?;
     outcome?;
     match copier.wanted.iter().min() {
-        None => copier.out.finish(),
+        None => copier.out.finish(common.overwrite),
         Some(id) => Err(Error::new(Kind::BadData, "the inputs lack ids that are listed")
             .found(format!("{} that stand nowhere, such as {id:?}", copier.wanted.len()))
             .help("give the inputs and the fields that the list was made from")),

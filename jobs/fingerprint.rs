@@ -89,7 +89,7 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     let job = Job::find(request, cluster.topology().processes)?;
     let (mut lock, mut parameters) = (None, Parameters::new());
     let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
-        lock = (!common.dry_run).then(|| lock_output(output)).transpose()?;
+        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
@@ -108,12 +108,6 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         Ok(())
     })?;
     Ok(summary)
-}
-
-fn lock_output(output: &Path) -> Result<Lock> {
-    let folder = output::parent_of(output);
-    std::fs::create_dir_all(folder).map_err(|cause| Error::io(folder, &cause))?;
-    Lock::on_file(output)
 }
 
 fn already_done(output: &Path) -> Result<Summary> {

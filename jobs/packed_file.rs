@@ -1,10 +1,11 @@
 //! A file of lines that appears whole, packed as its name says.
 
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
-use dupsieve::output::NewFile;
+use dupsieve::output::{self, NewFile};
 use dupsieve::{Error, Kind, Result};
 use flate2::write::GzEncoder;
 
@@ -22,14 +23,10 @@ enum Packer {
 }
 
 impl PackedFile {
-    /// A file for `path`, packed if that ends in `.gz` or `.zst`. One that stands there is refused
-    /// unless it may be overwritten.
-    pub(crate) fn create(path: &Path, overwrite: bool) -> Result<PackedFile> {
-        if !overwrite && path.exists() {
-            return Err(Error::new(Kind::Exists, "the output exists")
-                .at(path)
-                .help("remove it, or give --overwrite"));
-        }
+    /// A file for `path`, packed if that ends in `.gz` or `.zst`.
+    pub(crate) fn create(path: &Path) -> Result<PackedFile> {
+        let folder = output::parent_of(path);
+        fs::create_dir_all(folder).at(folder)?;
         let file = BufWriter::new(NewFile::beside(path)?);
         let packer = match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
@@ -49,14 +46,44 @@ impl PackedFile {
         packer.write_all(line).and_then(|()| packer.write_all(b"\n")).at(&self.path)
     }
 
-    /// Makes what was written last, then gives it its name.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Gives the file its name, and says whether the very same stood there already. Another one that
+    /// stands there is refused unless it may be overwritten.
+    pub(crate) fn finish(self, overwrite: bool) -> Result<bool> {
         let PackedFile { path, packer } = self;
         let file = match packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file.finish().at(&path)?,
             Packer::Zstd(file) => file.finish().at(&path)?,
         };
-        file.into_inner().map_err(|error| Error::io(&path, error.error()))?.publish()
+        let file = file.into_inner().map_err(|error| Error::io(&path, error.error()))?;
+        if path.exists() {
+            let mut standing = File::open(&path).at(&path)?;
+            if are_equal(&mut file.written().at(&path)?, &mut standing).at(&path)? {
+                return Ok(true);
+            }
+            if !overwrite {
+                return Err(Error::new(Kind::Exists, "the output exists, with other contents")
+                    .at(&path)
+                    .help("choose another output, or replace this one with --overwrite"));
+            }
+        }
+        file.publish().map(|()| false)
+    }
+}
+
+/// Whether two files hold the same bytes.
+fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let [mut left, mut right] = [one, other].map(BufReader::new);
+    loop {
+        let (a, b) = (left.fill_buf()?, right.fill_buf()?);
+        let common = a.len().min(b.len());
+        if common == 0 || a[..common] != b[..common] {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        left.consume(common);
+        right.consume(common);
     }
 }

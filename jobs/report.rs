@@ -64,13 +64,27 @@ impl Report {
 
     /// The report of a whole output that stands at `output`, if there is one.
     pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
-        if !output.join(SUCCESS).exists() {
+        let path = output.join(Report::NAME);
+        if !output.join(SUCCESS).exists() || !path.exists() {
             return Ok(None);
         }
-        let path = output.join(Report::NAME);
         let text = fs::read_to_string(&path).at(&path)?;
         let report = serde_json::from_str(&text);
-        report.map(Some).map_err(|cause| Error::new(Kind::BadData, cause.to_string()).at(&path))
+        report.map(Some).map_err(|cause| damaged(&cause.to_string()).at(&path))
+    }
+
+    /// Fails if a file that was written at `output` is no longer there, or of another length.
+    fn check_files(&self, output: &Path) -> Result<()> {
+        for (name, sum) in &self.outcome.files {
+            let path = output.join(name);
+            let found = fs::metadata(&path).ok().map(|file| file.len());
+            if found != Some(sum.bytes) {
+                let found = found.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
+                let error = damaged("this is not the file that was written").at(&path);
+                return Err(error.expected(format!("{} bytes", sum.bytes)).found(found));
+            }
+        }
+        Ok(())
     }
 
     /// The summary of the output at `output`.
@@ -105,7 +119,11 @@ pub(crate) fn existing(
     if !output.exists() {
         return Ok(Existing::Nothing);
     }
-    match Report::read(output) {
+    let report = Report::read(output).and_then(|report| {
+        report.as_ref().map_or(Ok(()), |report| report.check_files(output))?;
+        Ok(report)
+    });
+    match report {
         Ok(None) => Err(Error::new(Kind::Exists, "there is something else here already")
             .at(output)
             .expected("no such folder, or an output of dupsieve")
@@ -116,8 +134,13 @@ pub(crate) fn existing(
         _ if overwrite => Ok(Existing::Nothing),
         Ok(Some(report)) if may_replace(&report.parameters) => Ok(Existing::Nothing),
         Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
-        Err(error) => Err(error.help("replace it with --overwrite")),
+        Err(error) => Err(error),
     }
+}
+
+/// Damage to an output, with what to do about it.
+fn damaged(what: &str) -> Error {
+    Error::new(Kind::BadData, what).help("the output is damaged: make it again with --overwrite")
 }
 
 /// The output at `path` was made with `made`, and not with what is `asked` for.

@@ -98,8 +98,10 @@ fn what_is_not_ours_is_left_alone() {
     let bench = joined();
     bench.write("folder/letter.txt", "dear");
     bench.write("file", "dear");
+    bench.write("spark/_SUCCESS", "");
+    bench.write("spark/part-00000", "dear");
     fs::create_dir(bench.path("empty")).unwrap();
-    for place in ["folder", "folder/", "file", "empty"] {
+    for place in ["folder", "folder/", "file", "empty", "spark"] {
         for flags in ["", "--overwrite"] {
             bench.fails(73, &format!("dedup --batch old.seg --output {place} {flags}"));
         }
@@ -117,6 +119,28 @@ fn what_is_not_ours_is_left_alone() {
     );
     assert_eq!(bench.names("folder"), ["letter.txt"]);
     assert_eq!(bench.names("empty"), [""; 0]);
+    assert_eq!(bench.names("spark"), ["_SUCCESS", "part-00000"]);
+}
+
+#[test]
+fn an_output_that_was_damaged_is_not_said_to_be_done() {
+    let bench = joined();
+    for name in ["matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "report.json"] {
+        let path = bench.path("out/dedup").join(name);
+        let sound = fs::read(&path).unwrap();
+        fs::write(&path, &sound[..sound.len() / 2]).unwrap();
+        let said = bench.fails(65, DEDUP);
+        assert!(said.contains(name) && said.contains("--overwrite"), "{said}");
+        fs::remove_file(&path).unwrap();
+        bench.fails(if name == "report.json" { 73 } else { 65 }, DEDUP);
+        fs::write(&path, sound).unwrap();
+        assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
+    }
+    fs::write(bench.path("out/dedup/report.json"), "{").unwrap();
+    bench.done(&format!("{DEDUP} --overwrite"));
+    assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
+    fs::remove_file(bench.path("out/dedup/_SUCCESS")).unwrap();
+    bench.fails(73, DEDUP);
 }
 
 #[test]
@@ -330,8 +354,11 @@ fn a_killed_supervisor_takes_its_processes_with_it() {
 #[test]
 fn interrupted_it_says_so_and_goes_on_the_next_time() {
     let bench = three_days("workers = 2");
-    let running = bench.start("run days.toml");
-    thread::sleep(Duration::from_millis(150));
+    let mut running = bench.start("run days.toml");
+    while !bench.path("out/2026-01-01/dedup").exists() {
+        assert!(running.goes_on(), "the days were too short");
+        thread::sleep(Duration::from_millis(1));
+    }
     running.signal(Signal::TERM);
     let ended = running.end();
     assert_eq!(ended.code, 75, "{}", ended.stderr);

@@ -295,6 +295,17 @@ fn long_job(bench: &Bench) -> &'static str {
     "dedup --batch b.seg --store big --distance 5 --output out"
 }
 
+/// Waits until the long job is at its work: its output is being built, and was not before.
+fn wait_for_work(bench: &Bench, running: &mut Running) {
+    let before = bench.names("");
+    let begun = |name: &String| name.starts_with(".out.tmp-") && !before.contains(name);
+    while !bench.names("").iter().any(begun) {
+        assert!(running.goes_on(), "the job was too short");
+        thread::sleep(Duration::from_millis(1));
+    }
+    thread::sleep(Duration::from_millis(20));
+}
+
 #[test]
 fn interrupted_is_75() {
     let bench = Bench::new();
@@ -302,8 +313,7 @@ fn interrupted_is_75() {
     for signal in [Signal::TERM, Signal::INT] {
         for flags in ["--workers 2", "--workers 1 --processes 2"] {
             let mut running = bench.start(&format!("{job} {flags}"));
-            thread::sleep(Duration::from_millis(120));
-            assert!(running.goes_on(), "the job was too short");
+            wait_for_work(&bench, &mut running);
             let began = Instant::now();
             running.signal(signal);
             let ended = running.end();
@@ -327,8 +337,8 @@ fn a_killed_child_is_75_and_takes_the_others_with_it() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for victim in [0, 1, 2] {
-        let running = bench.start(&format!("{job} --workers 1 --processes 3"));
-        thread::sleep(Duration::from_millis(150));
+        let mut running = bench.start(&format!("{job} --workers 1 --processes 3"));
+        wait_for_work(&bench, &mut running);
         let crew = children(running.id());
         assert_eq!(crew.len(), 3, "the job was too short");
         kill_process(crew[victim], Signal::KILL).unwrap();
@@ -345,8 +355,8 @@ fn a_killed_child_is_75_and_takes_the_others_with_it() {
 fn children_end_with_a_supervisor_that_is_killed() {
     let bench = Bench::new();
     let job = long_job(&bench);
-    let running = bench.start(&format!("{job} --workers 1 --processes 2"));
-    thread::sleep(Duration::from_millis(120));
+    let mut running = bench.start(&format!("{job} --workers 1 --processes 2"));
+    wait_for_work(&bench, &mut running);
     let crew = children(running.id());
     assert_eq!(crew.len(), 2, "the job was too short");
     running.signal(Signal::KILL);

@@ -44,25 +44,27 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     }
     let author =
         Author { seed: *seed, near_share: *near_share, vocabulary: Vocabulary::new(*seed) };
-    let planted = match common.dry_run {
-        true => (0..*count).filter(|&number| author.start(number).1).count() as u64,
+    let (planted, stood) = match common.dry_run {
+        true => ((0..*count).filter(|&number| author.start(number).1).count() as u64, false),
         false => write(&author, *count, output, truth.as_deref(), common.overwrite)?,
     };
     let summary =
         Summary::new().count("documents", *count).count("planted", planted).path("output", output);
-    Ok(truth.iter().fold(summary, |summary, truth| summary.path("truth", truth)))
+    let summary = truth.iter().fold(summary, |summary, truth| summary.path("truth", truth));
+    Ok(if stood { summary.already_done() } else { summary })
 }
 
-/// Writes `count` documents, then moves the truth and the output into place; the number of copies.
+/// Writes `count` documents, then moves the truth and the output into place; the number of copies, and
+/// whether both stood there already.
 fn write(
     author: &Author,
     count: u64,
     output: &Path,
     truth: Option<&Path>,
     overwrite: bool,
-) -> Result<u64> {
-    let mut documents = PackedFile::create(output, overwrite)?;
-    let mut pairs = truth.map(|path| PackedFile::create(path, overwrite)).transpose()?;
+) -> Result<(u64, bool)> {
+    let mut documents = PackedFile::create(output)?;
+    let mut pairs = truth.map(PackedFile::create).transpose()?;
     if let Some(pairs) = &mut pairs {
         pairs.line(b"new\texisting\tedit")?;
     }
@@ -78,9 +80,8 @@ fn write(
             pairs.iter_mut().try_for_each(|pairs| pairs.line(pair.as_bytes()))?;
         }
     }
-    pairs.map_or(Ok(()), PackedFile::finish)?;
-    documents.finish()?;
-    Ok(planted)
+    let stood = pairs.map_or(Ok(true), |pairs| pairs.finish(overwrite))?;
+    Ok((planted, documents.finish(overwrite)? && stood))
 }
 
 /// Ids are padded, so that their order as bytes is the order they were written in.
@@ -251,8 +252,9 @@ mod tests {
         for name in ["d.jsonl", "d.jsonl.gz", "d.jsonl.zst"] {
             let path = folder.path().join(name);
             write(&author(0.2), 20, &path, None, false).unwrap();
-            let again = write(&author(0.2), 20, &path, None, false).unwrap_err();
-            assert_eq!(again.kind(), Kind::Exists);
+            assert!(write(&author(0.2), 20, &path, None, false).unwrap().1, "stood there already");
+            let other = write(&author(0.3), 20, &path, None, false).unwrap_err();
+            assert_eq!(other.kind(), Kind::Exists);
             let bytes = std::fs::read(&path).unwrap();
             texts.push(match name.rsplit('.').next() {
                 Some("gz") => {

@@ -29,12 +29,10 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Begins to build `target` in a folder beside it, cleaning up after attempts that died.
-    /// Another run that builds the same target is [`Kind::Temporary`].
-    pub fn beside(target: &Path) -> Result<Staging> {
+    /// Begins to build `target`, whose lock is held, in a folder beside it, cleaning up after attempts
+    /// that died.
+    pub fn beside(target: &Path, lock: Lock) -> Result<Staging> {
         let parent = parent_of(target);
-        fs::create_dir_all(parent).at(parent)?;
-        let lock = Lock::beside(target)?;
         let prefix = sibling(target, ".tmp-");
         remove_leftovers(parent, &prefix)?;
         let prefix = prefix.file_name().unwrap_or_default();
@@ -75,8 +73,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock on an output, which stands beside it.
+    /// Takes the lock on an output, which stands beside it, in a folder that is made if need be.
     pub fn beside(target: &Path) -> Result<Lock> {
+        let parent = parent_of(target);
+        fs::create_dir_all(parent).at(parent)?;
         Lock::take(&sibling(target, ".lock"))
     }
 
@@ -211,11 +211,15 @@ mod tests {
         names
     }
 
+    fn staging(target: &Path) -> Staging {
+        Staging::beside(target, Lock::beside(target).unwrap()).unwrap()
+    }
+
     #[test]
     fn an_output_is_absent_until_it_is_whole() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("out");
-        let staging = Staging::beside(&target).unwrap();
+        let staging = staging(&target);
         let mut file = staging.create("a.txt").unwrap();
         file.write(|out| out.write_all(b"hello")).unwrap();
         assert_eq!(file.finish().unwrap().bytes, 5);
@@ -232,7 +236,7 @@ mod tests {
         fs::create_dir_all(home.path().join(".out.tmp-dead")).unwrap();
         fs::create_dir_all(&target).unwrap();
         fs::write(target.join("old"), "old").unwrap();
-        Staging::beside(&target).unwrap().commit().unwrap();
+        staging(&target).commit().unwrap();
         assert_eq!(names(&target), [SUCCESS]);
         assert_eq!(names(home.path()), [".out.lock", "out"]);
     }
@@ -241,7 +245,7 @@ mod tests {
     fn two_runs_do_not_build_the_same_output() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("out");
-        let _first = Staging::beside(&target).unwrap();
-        assert_eq!(Staging::beside(&target).unwrap_err().kind(), Kind::Temporary);
+        let _first = staging(&target);
+        assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Temporary);
     }
 }

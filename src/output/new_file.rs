@@ -1,7 +1,7 @@
 //! A file that is absent or whole: written beside its place, synced, renamed into it.
 
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,11 @@ impl NewFile {
             .tempfile_in(parent_of(&path))
             .map_err(|cause| Error::io(parent_of(&path), &cause))?;
         Ok(NewFile { temporary, path })
+    }
+
+    /// What was written so far, from its beginning.
+    pub fn written(&self) -> io::Result<File> {
+        self.temporary.reopen()
     }
 
     /// Syncs what was written and renames it to its path, replacing what stood there.
