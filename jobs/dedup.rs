@@ -19,7 +19,7 @@ use dupsieve::matches::{self, Batch, Detail, KeepOrder, Outcome, Pair, Settlemen
 use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Digest, Segment, Version};
-use dupsieve::tables::{Design, Tables, plan};
+use dupsieve::tables::{Design, Method, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -274,7 +274,7 @@ impl Job {
         let design = self.plan(groups.len() as u64, common)?;
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let join = Arc::new(Join {
-            tables: Tables::build(&groups, design, self.distance)?,
+            method: Method::build(&groups, design, self.distance)?,
             chunks: flow::chunks(groups.len() as u32, &segments),
             groups,
             segments,
@@ -305,7 +305,7 @@ impl Job {
     /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.
     fn find<F: Fingerprint>(
         &self,
-        join: &Arc<Join<F, Tables<F>>>,
+        join: &Arc<Join<F, Method<F>>>,
         cluster: &mut Cluster,
         staging: Option<&Staging>,
         common: &Common,
@@ -400,7 +400,7 @@ impl Job {
 /// all gathered by the first worker, with the proof that every chunk was probed.
 fn find_pairs<F: Fingerprint>(
     worker: &mut Worker,
-    join: &Arc<Join<F, Tables<F>>>,
+    join: &Arc<Join<F, Method<F>>>,
     sorter: Sorter<Pair>,
     end: End,
 ) -> Result<(Sorter<Pair>, Vec<Probed>)> {

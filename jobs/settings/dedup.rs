@@ -14,7 +14,7 @@ pub(crate) struct DedupSettings {
     /// The most bits in which near-duplicates differ [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
-    /// How the batch is arranged: auto, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
+    /// How the batch is arranged: auto, conditioned, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
     pub(crate) design: Option<Design>,

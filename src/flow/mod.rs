@@ -16,6 +16,7 @@ mod mesh;
 mod probe;
 mod reduce;
 mod sketch;
+mod sweep;
 mod wire;
 
 pub use timely::worker::Worker;

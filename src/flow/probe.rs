@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::sweep::Sweep;
 use super::{Claim, Work};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -43,7 +44,7 @@ pub struct Join<F: Fingerprint, P> {
     /// The distinct fingerprints of the batch, ascending.
     pub groups: Arc<[F]>,
     /// The batch arranged for probing.
-    pub tables: P,
+    pub method: P,
     /// The segments of the store, if there is one.
     pub segments: Vec<Segment>,
     /// All chunks, the same ones in every process.
@@ -73,69 +74,41 @@ pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>
 #[derive(Debug)]
 pub struct Prober<F: Fingerprint, P> {
     join: Arc<Join<F, P>>,
-    scratch: Scratch,
+    scratch: Scratch<F>,
     run: Vec<F>,
-    /// Where in the run each distinct fingerprint begins.
-    starts: Vec<u32>,
 }
 
 impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     /// A hand in `join`.
     pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
-        Prober { join, scratch: Scratch::default(), run: Vec::new(), starts: Vec::new() }
+        Prober { join, scratch: Scratch::default(), run: Vec::new() }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>, pairs: &mut Vec<Pair>) -> Result<u64> {
-        let join = Arc::clone(&self.join);
-        let mut fingerprints = 0;
-        for (number, segment) in (0..).zip(&join.segments) {
-            let mut scan = segment.scan::<F>(range);
-            while let Some(row) = scan.next(&mut self.run)? {
-                fingerprints += self.run.len() as u64;
-                join.probed.fetch_add(self.run.len() as u64, Ordering::Relaxed);
-                self.probe_run(number, row, pairs);
-            }
+        let Prober { join, scratch, run } = self;
+        let (mut fingerprints, mut sweep) = (0, Sweep::new(&join.segments, range));
+        while let Some(read) = sweep.next(run)? {
+            fingerprints += read;
+            join.probed.fetch_add(read, Ordering::Relaxed);
+            join.method.probe(&sweep.runs(), scratch, &mut |Hit { batch, run, at, distance }| {
+                let (row, rows) = sweep.rows(run, at);
+                let existing = Place::Store { segment: run, row, rows };
+                pairs.push(Pair { new: batch, existing, distance });
+            });
         }
         Ok(fingerprints)
-    }
-
-    /// Probes a run of the store, each distinct fingerprint once.
-    fn probe_run(&mut self, segment: u32, row: u64, pairs: &mut Vec<Pair>) {
-        let Prober { join, scratch, run, starts } = self;
-        let rows = run.len() as u32;
-        collapse(run, starts);
-        starts.push(rows);
-        join.tables.probe(run, scratch, &mut |Hit { batch, at, distance }| {
-            let [start, end] = [0, 1].map(|side| u64::from(starts[at as usize + side]));
-            let existing = Place::Store { segment, row: row + start, rows: end - start };
-            pairs.push(Pair { new: batch, existing, distance });
-        });
     }
 
     fn probe_batch(&mut self, groups: Range<u32>, pairs: &mut Vec<Pair>) {
         let Prober { join, scratch, .. } = self;
         let part = &join.groups[groups.start as usize..groups.end as usize];
-        join.tables.probe(part, scratch, &mut |Hit { batch, at, distance }| {
+        join.method.probe(&[part], scratch, &mut |Hit { batch, at, distance, .. }| {
             let group = groups.start + at;
             if group < batch {
                 pairs.push(Pair { new: batch, existing: Place::Batch { group }, distance });
             }
         });
     }
-}
-
-/// Leaves each of the ascending values once in `run`, and in `starts` where each began.
-fn collapse<F: Fingerprint>(run: &mut Vec<F>, starts: &mut Vec<u32>) {
-    starts.clear();
-    let mut distinct = 0;
-    for at in 0..run.len() {
-        if distinct == 0 || run[at] != run[distinct - 1] {
-            run[distinct] = run[at];
-            starts.push(at as u32);
-            distinct += 1;
-        }
-    }
-    run.truncate(distinct);
 }
 
 impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {

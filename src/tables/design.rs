@@ -19,6 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::conditioned;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
@@ -28,11 +29,14 @@ pub const MAX_DISTANCE: u32 = 15;
 /// The most tables a design may have.
 pub const MAX_TABLES: u64 = 1024;
 
-/// How the batch is arranged, written `auto`, `4`, `10`, `16`, `20` or `blocks:R,choose:C`.
+/// How the batch is arranged, written `auto`, `conditioned`, `4`, `10`, `16`, `20` or
+/// `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Design {
     /// Whichever the cost model finds cheapest.
     Auto,
+    /// By the prefix of what is probed, which is sorted: no masks ([`super::conditioned`]).
+    Conditioned,
     /// 4 blocks, choose 1.
     Four,
     /// 5 blocks, choose 2.
@@ -58,6 +62,7 @@ impl Design {
     pub fn covers(self) -> u32 {
         match self {
             Design::Auto => MAX_DISTANCE,
+            Design::Conditioned => conditioned::COVERS,
             Design::Four | Design::Ten | Design::Sixteen | Design::Twenty => 3,
             Design::Blocks { blocks, choose } => blocks.saturating_sub(choose).min(MAX_DISTANCE),
         }
@@ -67,9 +72,12 @@ impl Design {
     ///
     /// # Errors
     /// [`Kind::Usage`] where the design does not cover `k`, has more blocks than bits or more than
-    /// [`MAX_TABLES`] tables, or is [`Design::Auto`], which is for the cost model to resolve.
+    /// [`MAX_TABLES`] tables, or has no masks: [`Design::Auto`] and [`Design::Conditioned`].
     pub fn masks(self, width: Width, k: u32) -> Result<Vec<u128>> {
         self.check(width, k)?;
+        if self == Design::Conditioned {
+            return Err(Error::new(Kind::Usage, "the conditioned design has no masks"));
+        }
         let all = u128::MAX >> (128 - width.bits());
         Ok(match self {
             Design::Sixteen => {
@@ -82,6 +90,7 @@ impl Design {
     /// How many tables the design has; as many as a `u64` holds where there are more.
     pub fn tables(self) -> u64 {
         match self {
+            Design::Conditioned => 1,
             Design::Sixteen => 16,
             _ => binomial(self.shape().0.into(), self.shape().1.into()),
         }
@@ -90,14 +99,14 @@ impl Design {
     /// R and C of a design that is nothing else than blocks; the first step of `16`.
     fn shape(self) -> (u32, u32) {
         match self {
-            Design::Auto | Design::Four | Design::Sixteen => (4, 1),
+            Design::Auto | Design::Conditioned | Design::Four | Design::Sixteen => (4, 1),
             Design::Ten => (5, 2),
             Design::Twenty => (6, 3),
             Design::Blocks { blocks, choose } => (blocks, choose),
         }
     }
 
-    fn check(self, width: Width, k: u32) -> Result<()> {
+    pub(super) fn check(self, width: Width, k: u32) -> Result<()> {
         let (blocks, choose) = self.shape();
         if self == Design::Auto {
             return Err(Error::new(Kind::Usage, "the design auto has no tables of its own"));
@@ -134,11 +143,11 @@ impl Design {
 
 /// Says which designs cover `k`.
 fn covering(k: u32) -> String {
+    let blocks = format!("blocks:R,choose:C with R - C >= {k} (blocks:{},choose:2)", k + 2);
     match k {
-        0..=3 => "4, 10, 16, 20, auto and blocks:R,choose:C with R - C >= k cover it".into(),
-        4..=MAX_DISTANCE => {
-            format!("auto and blocks:R,choose:C with R - C >= {k} (blocks:{},choose:2) do", k + 2)
-        }
+        0..=3 => format!("auto, conditioned, 4, 10, 16, 20 and {blocks} do"),
+        4..=conditioned::COVERS => format!("auto, conditioned and {blocks} do"),
+        _ if k <= MAX_DISTANCE => format!("auto and {blocks} do"),
         _ => format!("no design goes beyond {MAX_DISTANCE}"),
     }
 }
@@ -190,6 +199,7 @@ impl fmt::Display for Design {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Design::Auto => f.write_str("auto"),
+            Design::Conditioned => f.write_str("conditioned"),
             Design::Four => f.write_str("4"),
             Design::Ten => f.write_str("10"),
             Design::Sixteen => f.write_str("16"),
@@ -203,14 +213,14 @@ impl FromStr for Design {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Design> {
-        let named = Design::PAPER.into_iter().chain([Design::Auto]);
+        let named = Design::PAPER.into_iter().chain([Design::Auto, Design::Conditioned]);
         named
             .into_iter()
             .find(|design| design.to_string() == text)
             .or_else(|| blocks(text))
             .ok_or_else(|| {
                 Error::new(Kind::Usage, "not a table design")
-                    .expected("auto, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
+                    .expected("auto, conditioned, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
                     .found(text)
             })
     }

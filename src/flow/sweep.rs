@@ -1,0 +1,193 @@
+//! A pass over one key range of many segments at once, a window of keys at a time.
+//!
+//! A window holds some fingerprints of each segment, up to one key that is the same for all, so that
+//! what a probe builds for a prefix serves every segment. Copies of a fingerprint stand in it once.
+
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::store::{KeyRange, Scan, Segment};
+
+/// About how many fingerprints all segments together hold in a window, unless one block of each is
+/// more.
+const WINDOW: usize = 1 << 20;
+
+/// A pass under way.
+#[derive(Debug)]
+pub(super) struct Sweep<F: Fingerprint> {
+    feeds: Vec<Feed<F>>,
+    /// How many fingerprints each segment is to hold where it has more.
+    least: usize,
+}
+
+/// One segment's part of the windows.
+#[derive(Debug)]
+struct Feed<F: Fingerprint> {
+    /// None at its end.
+    scan: Option<Scan<F>>,
+    /// The distinct fingerprints read and not yet left behind, of which `window` are in the window.
+    held: Vec<F>,
+    window: usize,
+    rows: Rows,
+}
+
+/// Which rows of a segment distinct fingerprints stand for.
+#[derive(Debug, Default)]
+struct Rows {
+    /// The row of the first.
+    first: u64,
+    /// Those that have copies, ascending; with how many copies there are up to there in all.
+    copies: Vec<(usize, u64)>,
+}
+
+impl<F: Fingerprint> Sweep<F> {
+    /// A pass over `range` of `segments`.
+    pub(super) fn new(segments: &[Segment], range: KeyRange<F>) -> Sweep<F> {
+        let feed = |segment: &Segment| Feed {
+            scan: Some(segment.scan(range)),
+            held: Vec::new(),
+            window: 0,
+            rows: Rows::default(),
+        };
+        let least = WINDOW / segments.len().max(1);
+        Sweep { feeds: segments.iter().map(feed).collect(), least: least.max(1) }
+    }
+
+    /// Goes on to the next window, and says how many fingerprints were read on the way, copies
+    /// included; `None` behind the last. `run` is memory to read in.
+    ///
+    /// # Errors
+    /// As [`Scan::next`].
+    pub(super) fn next(&mut self, run: &mut Vec<F>) -> Result<Option<u64>> {
+        let mut read = 0;
+        for feed in &mut self.feeds {
+            feed.leave();
+            read += feed.fill(self.least, run)?;
+        }
+        // Beyond the last fingerprint read of any segment nothing is known of that segment.
+        let unfinished = self.feeds.iter().filter(|feed| feed.scan.is_some());
+        let high = unfinished.filter_map(|feed| feed.held.last()).min().copied();
+        let high = high.unwrap_or(F::MAX);
+        for feed in &mut self.feeds {
+            feed.window = feed.held.partition_point(|&fingerprint| fingerprint <= high);
+        }
+        let some = self.feeds.iter().any(|feed| feed.window > 0);
+        Ok(some.then_some(read))
+    }
+
+    /// The distinct fingerprints of the window, segment by segment.
+    pub(super) fn runs(&self) -> Vec<&[F]> {
+        self.feeds.iter().map(|feed| &feed.held[..feed.window]).collect()
+    }
+
+    /// The first row that fingerprint `at` of `run` stands for, and how many there are.
+    pub(super) fn rows(&self, run: u32, at: u32) -> (u64, u64) {
+        let (rows, at) = (&self.feeds[run as usize].rows, at as usize);
+        let [start, end] = [at, at + 1].map(|at| rows.row(at));
+        (start, end - start)
+    }
+}
+
+impl<F: Fingerprint> Feed<F> {
+    /// Leaves the window behind.
+    fn leave(&mut self) {
+        self.held.drain(..self.window);
+        self.rows.leave(self.window);
+        self.window = 0;
+    }
+
+    /// Reads until `least` are held, and says how many were read.
+    fn fill(&mut self, least: usize, run: &mut Vec<F>) -> Result<u64> {
+        let mut read = 0;
+        while let Some(scan) = &mut self.scan
+            && self.held.len() < least
+        {
+            match scan.next(run)? {
+                None => self.scan = None,
+                Some(row) => self.take(row, run),
+            }
+            read += run.len() as u64;
+        }
+        Ok(read)
+    }
+
+    /// Adds `run`, which begins at `row`.
+    fn take(&mut self, row: u64, run: &[F]) {
+        if self.held.is_empty() {
+            self.rows.first = row;
+        }
+        let ascends = run.windows(2).fold(true, |ascends, pair| ascends & (pair[0] != pair[1]));
+        if ascends && self.held.last() != run.first() {
+            return self.held.extend_from_slice(run);
+        }
+        for &fingerprint in run {
+            match self.held.last() {
+                Some(&last) if last == fingerprint => self.rows.copy(self.held.len() - 1),
+                _ => self.held.push(fingerprint),
+            }
+        }
+    }
+}
+
+impl Rows {
+    /// The row of fingerprint `at`.
+    fn row(&self, at: usize) -> u64 {
+        let before = self.copies.partition_point(|&(of, _)| of < at);
+        let copies = before.checked_sub(1).map_or(0, |last| self.copies[last].1);
+        self.first + at as u64 + copies
+    }
+
+    /// Counts one more copy of fingerprint `at`, the last so far.
+    fn copy(&mut self, at: usize) {
+        let all = self.copies.last().map_or(0, |&(_, copies)| copies) + 1;
+        match self.copies.last_mut() {
+            Some(last) if last.0 == at => last.1 = all,
+            _ => self.copies.push((at, all)),
+        }
+    }
+
+    /// Forgets the first `count` fingerprints.
+    fn leave(&mut self, count: usize) {
+        let first = self.row(count);
+        let copies = first - self.first - count as u64;
+        self.first = first;
+        self.copies.retain_mut(|(at, all)| {
+            let kept = *at >= count;
+            if kept {
+                (*at, *all) = (*at - count, *all - copies);
+            }
+            kept
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn copies_are_counted_through_windows(
+            runs in prop::collection::vec(prop::collection::vec(0u64..40, 1..20), 1..5),
+            steps in prop::collection::vec(0usize..9, 1..9),
+        ) {
+            let mut all = runs.concat();
+            all.sort_unstable();
+            let mut feed = Feed { scan: None, held: Vec::new(), window: 0, rows: Rows::default() };
+            let (mut row, mut seen, mut steps) = (0, Vec::new(), steps.into_iter().cycle());
+            for run in all.chunks(7) {
+                feed.take(row, run);
+                row += run.len() as u64;
+                feed.window = steps.next().unwrap().min(feed.held.len());
+                for at in 0..feed.window {
+                    let (start, end) = (feed.rows.row(at), feed.rows.row(at + 1));
+                    seen.extend((start..end).map(|row| (row, feed.held[at])));
+                }
+                feed.leave();
+            }
+            let known = seen.iter().all(|&(row, fingerprint)| all[row as usize] == fingerprint);
+            prop_assert!(known && seen.iter().map(|&(row, _)| row).eq(0..seen.len() as u64));
+        }
+    }
+}

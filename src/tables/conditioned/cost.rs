@@ -1,0 +1,132 @@
+//! What a leaf costs, and so how deep to go: measured on one thread of a 2-core Zen 5 machine.
+
+use super::masks::{WIDEST, ball, choose};
+
+/// Putting one key into the bitmap, asking the candidates for it, and taking it out again.
+const KEY_NS: f64 = 2.5;
+/// Carrying one entry of the batch from a level to the next.
+const CARRY_NS: f64 = 3.0;
+/// Looking for one bucket.
+const BUCKET_NS: f64 = 2.5;
+/// Going to a leaf or level at all.
+const NODE_NS: f64 = 150.0;
+/// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
+const SCAN_NS: [f64; 3] = [1.0, 1.6, 2.6];
+/// How many bitmap bits there are for each key, as a power of two.
+const SPARSITY: u32 = 4;
+/// The narrowest block.
+const NARROWEST: u32 = 9;
+
+/// The general pigeonhole: with `left` errors left, either block X is within the first number of its
+/// exact key, or Y within the second; `None` where X alone will do.
+#[inline]
+pub(super) fn thresholds(left: u32) -> (u32, Option<u32>) {
+    (left / 2, left.checked_sub(1).map(|left| left / 2))
+}
+
+/// How many keys an entry with `left` errors left puts into bitmaps of `width` bits.
+fn keys_of(left: u32, width: u32) -> usize {
+    let (x, y) = thresholds(left);
+    ball(width, x) + y.map_or(0, |y| ball(width, y))
+}
+
+/// Entries by how many errors they have left.
+pub(super) type Counts = [f64; 8];
+
+/// How much one leaf is expected to take.
+pub(super) struct Leaf {
+    /// The bits of each block.
+    pub(super) width: u32,
+    /// The time that does not depend on how many fingerprints are scanned, in nanoseconds.
+    pub(super) fixed: f64,
+    /// The time of each fingerprint.
+    pub(super) scan: f64,
+}
+
+impl Leaf {
+    /// A leaf of so many entries, with `rest` bits behind the prefix.
+    pub(super) fn of(counts: &Counts, rest: u32) -> Leaf {
+        let keys = |width| -> f64 {
+            (0..).zip(counts).map(|(left, count)| count * keys_of(left, width) as f64).sum()
+        };
+        let wanted = keys(16).max(1.0).log2().ceil() as u32 + SPARSITY;
+        let width = wanted.clamp(NARROWEST, WIDEST).min(rest.div_ceil(2));
+        let cache = usize::from(width > 17) + usize::from(width > 21);
+        let crowded = (keys(width) / 2_f64.powi(width as i32)).min(1.0);
+        let fixed = NODE_NS + KEY_NS * keys(width);
+        Leaf { width, fixed, scan: SCAN_NS[cache] + crowded * 8.0 }
+    }
+
+    fn nanoseconds(&self, fingerprints: f64) -> f64 {
+        self.fixed + self.scan * fingerprints
+    }
+}
+
+/// Whether it is cheaper to divide a leaf of `counts`, `rest` and `fingerprints` by a digit of `bits`
+/// bits, and how wide its blocks are if it is not.
+pub(super) fn divide(counts: &Counts, rest: u32, fingerprints: f64, bits: u32) -> Result<(), u32> {
+    let whole = Leaf::of(counts, rest);
+    let children = 2_f64.powi(bits as i32);
+    let part = below(counts, bits);
+    let carried = CARRY_NS * counts.iter().sum::<f64>();
+    let buckets = BUCKET_NS * (0..8).map(|left| ball(bits, left) as f64).sum::<f64>() / 4.0;
+    let leaf = Leaf::of(&part, rest.saturating_sub(bits).max(2));
+    let met = children.min(fingerprints);
+    let divided =
+        carried + NODE_NS + met * (2.0 * buckets + leaf.nanoseconds(fingerprints / met.max(1.0)));
+    match divided < whole.nanoseconds(fingerprints) {
+        true => Ok(()),
+        false => Err(whole.width),
+    }
+}
+
+/// What is within reach below one of the children, on average.
+fn below(counts: &Counts, bits: u32) -> Counts {
+    let mut part = Counts::default();
+    for left in 0..counts.len() as u32 {
+        for off in 0..=left {
+            let share = choose(bits, off) as f64 / 2_f64.powi(bits as i32);
+            part[(left - off) as usize] += counts[left as usize] * share;
+        }
+    }
+    part
+}
+
+/// A whole probe: how deep its leaves are, and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Depth {
+    /// The bits of the prefix.
+    pub(super) bits: u32,
+    /// In nanoseconds.
+    pub(super) nanoseconds: f64,
+}
+
+/// The best depth for `batch` against `store` uniform fingerprints of `width` bits, where levels below
+/// the first `root` bits have digits of `digit` bits.
+pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit: u32) -> Depth {
+    let mut all = Counts::default();
+    all[k as usize] = batch;
+    let at = |bits: u32| {
+        let nodes = |bits: u32| 2_f64.powi(bits as i32).min(store.max(1.0));
+        let leaf = Leaf::of(&below(&all, bits), width - bits);
+        let first = first(bits, root, digit);
+        let levels = (first..bits).step_by(digit as usize);
+        let carried: f64 = levels
+            .map(|bits| nodes(bits) * (below(&all, bits).iter().sum::<f64>() * CARRY_NS + NODE_NS))
+            .sum();
+        let ways = match bits > first {
+            true => (0..=k).map(|left| ball(digit, left)).sum::<usize>(),
+            false => ball(first, k),
+        };
+        let buckets = nodes(bits) * ways as f64 * BUCKET_NS * 2.0;
+        let nanoseconds = carried + buckets + nodes(bits) * leaf.fixed + store * leaf.scan;
+        Depth { bits, nanoseconds }
+    };
+    let depths = (0..=width.min(40)).map(at);
+    depths.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds)).expect("a depth")
+}
+
+/// The bits of the first digit on the way to leaves at `bits`.
+pub(super) fn first(bits: u32, root: u32, digit: u32) -> u32 {
+    bits - bits.saturating_sub(root).div_ceil(digit) * digit
+}

@@ -1,0 +1,233 @@
+//! The bottom of the walk: a few fingerprints of the batch against all that have one prefix.
+
+use std::ops::Range;
+
+use super::cost::thresholds;
+use super::level::{Entry, Level, Reach, low};
+use super::masks::Masks;
+use crate::fingerprint::Fingerprint;
+use crate::tables::Hit;
+
+/// The fewest candidates that are held before they are verified.
+const FEWEST_CANDIDATES: usize = 4096;
+
+/// The two blocks that follow a prefix, and the keys they give a fingerprint: X counts from 0, Y from
+/// 2^width.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocks {
+    width: u32,
+    x_shift: u32,
+    y_shift: u32,
+}
+
+impl Blocks {
+    /// Of `rest` bits, at least 2, two blocks of `width`; Y is narrower where no more is left.
+    fn of(rest: u32, width: u32) -> Blocks {
+        let x_shift = rest - width;
+        Blocks { width, x_shift, y_shift: x_shift.saturating_sub(width) }
+    }
+
+    fn y_width(self) -> u32 {
+        self.x_shift - self.y_shift
+    }
+
+    #[inline]
+    fn x<F: Fingerprint>(self, fingerprint: F) -> u32 {
+        low(fingerprint >> self.x_shift) & ((1 << self.width) - 1)
+    }
+
+    #[inline]
+    fn y<F: Fingerprint>(self, fingerprint: F) -> u32 {
+        low(fingerprint >> self.y_shift) & ((1 << self.y_width()) - 1) | 1 << self.width
+    }
+}
+
+/// A key that leads to an entry of the level.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    key: u32,
+    entry: u32,
+}
+
+/// A fingerprint that has one of the keys, in the list of those that may have the same.
+#[derive(Clone, Copy, Debug)]
+struct Candidate<F> {
+    fingerprint: F,
+    key: u32,
+    next: u32,
+    run: u32,
+    at: u32,
+}
+
+/// Memory to join leaves in.
+#[derive(Debug)]
+pub(super) struct Leaf<F> {
+    blocks: Blocks,
+    /// A bit for each key; all 0 between leaves.
+    bitmap: Vec<u64>,
+    keys: Vec<Key>,
+    candidates: Vec<Candidate<F>>,
+    /// Where each list of candidates begins, counted from 1; all 0 between verifications.
+    heads: Vec<u32>,
+}
+
+impl<F> Default for Leaf<F> {
+    fn default() -> Leaf<F> {
+        Leaf {
+            blocks: Blocks::default(),
+            bitmap: Vec::new(),
+            keys: Vec::new(),
+            candidates: Vec::new(),
+            heads: Vec::new(),
+        }
+    }
+}
+
+/// What a leaf joins: of the batch, what is within `reach` on a level; and slices of the runs, which
+/// all have the prefix that the reach stands for.
+pub(super) struct Task<'a, F> {
+    pub(super) level: &'a Level<F>,
+    pub(super) reach: Reach<'a>,
+    pub(super) runs: &'a [&'a [F]],
+    pub(super) slices: &'a [Range<usize>],
+    /// The bits of X.
+    pub(super) width: u32,
+    /// The most keys in the bitmap at once.
+    pub(super) most_keys: usize,
+}
+
+impl<F: Fingerprint> Leaf<F> {
+    /// Calls `found` once for each pair within k.
+    pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
+        self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.width);
+        let words = (2_usize << self.blocks.width).div_ceil(64);
+        self.bitmap.resize(words.max(self.bitmap.len()), 0);
+        task.level.reach(&task.reach, |left, bucket| {
+            for at in bucket {
+                self.mark(&task.level.entries[at], at as u32, left, task.reach.masks);
+                if self.keys.len() >= task.most_keys {
+                    self.scan(task, found);
+                }
+            }
+        });
+        self.scan(task, found);
+    }
+
+    /// Adds the keys of an entry that has `left` errors left.
+    #[inline]
+    fn mark(&mut self, entry: &Entry<F>, at: u32, left: u32, masks: &Masks) {
+        let (blocks, (x, y)) = (self.blocks, thresholds(left));
+        self.add(blocks.x(entry.fingerprint), at, masks, blocks.width, x);
+        if let Some(y) = y {
+            self.add(blocks.y(entry.fingerprint), at, masks, blocks.y_width(), y);
+        }
+    }
+
+    /// Adds all keys within `off` bits of `key`, a block of `width` bits.
+    #[inline]
+    fn add(&mut self, key: u32, entry: u32, masks: &Masks, width: u32, off: u32) {
+        for off in 0..=off {
+            for mask in masks.of(width, off) {
+                let key = key ^ mask;
+                self.bitmap[key as usize >> 6] |= 1 << (key & 63);
+                self.keys.push(Key { key, entry });
+            }
+        }
+    }
+
+    /// Puts the slices past the bitmap, verifies what passes, and clears the bitmap.
+    fn scan(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let room = self.keys.len().next_power_of_two().max(FEWEST_CANDIDATES);
+        self.heads.resize(room.max(self.heads.len()), 0);
+        for (run, slice) in (0..).zip(task.slices) {
+            let mut from = slice.start;
+            while from < slice.end {
+                from = self.sift(task.runs[run as usize], run, from..slice.end, room);
+                if self.candidates.len() + 2 > room {
+                    self.verify(task, found);
+                }
+            }
+        }
+        self.verify(task, found);
+        for key in self.keys.drain(..) {
+            self.bitmap[key.key as usize >> 6] = 0;
+        }
+    }
+
+    /// Notes the candidates of `slice` until there is no room for more, and says where it stopped.
+    #[inline]
+    fn sift(&mut self, run: &[F], number: u32, slice: Range<usize>, room: usize) -> usize {
+        let Leaf { blocks, bitmap, candidates, heads, .. } = self;
+        let (blocks, bitmap) = (*blocks, &bitmap[..(2_usize << blocks.width).div_ceil(64)]);
+        let bit = |key: u32| bitmap[key as usize >> 6] >> (key & 63) & 1;
+        let start = slice.start;
+        for (at, &fingerprint) in (start..).zip(&run[slice.clone()]) {
+            let keys = [blocks.x(fingerprint), blocks.y(fingerprint)];
+            let bits = keys.map(bit);
+            if bits[0] | bits[1] == 0 {
+                continue;
+            }
+            for (key, _) in keys.into_iter().zip(bits).filter(|&(_, bit)| bit == 1) {
+                let head = &mut heads[key as usize & (room - 1)];
+                let next = std::mem::replace(head, candidates.len() as u32 + 1);
+                candidates.push(Candidate { fingerprint, key, next, run: number, at: at as u32 });
+            }
+            if candidates.len() + 2 > room {
+                return at + 1;
+            }
+        }
+        slice.end
+    }
+
+    /// Compares every candidate with the entries that gave its key, and forgets the candidates.
+    fn verify(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
+        if self.candidates.is_empty() {
+            return;
+        }
+        let last = self.keys.len().next_power_of_two().max(FEWEST_CANDIDATES) - 1;
+        for key in &self.keys {
+            let mut next = self.heads[key.key as usize & last];
+            while let Some(at) = next.checked_sub(1) {
+                let candidate = &self.candidates[at as usize];
+                next = candidate.next;
+                if candidate.key == key.key {
+                    self.compare(task, candidate, *key, found);
+                }
+            }
+        }
+        for candidate in self.candidates.drain(..) {
+            self.heads[candidate.key as usize & last] = 0;
+        }
+    }
+
+    /// Reports a pair that meets by `key`, unless it is too far apart. A pair that meets by its Y may
+    /// meet by its X as well, and then counts there.
+    #[inline]
+    fn compare(
+        &self,
+        task: &Task<'_, F>,
+        candidate: &Candidate<F>,
+        Key { key, entry }: Key,
+        found: &mut dyn FnMut(Hit),
+    ) {
+        let &Entry { fingerprint, place } = &task.level.entries[entry as usize];
+        let differing = candidate.fingerprint ^ fingerprint;
+        let distance = differing.distance(F::default());
+        let k = task.reach.k;
+        if distance > k {
+            return;
+        }
+        if key >> self.blocks.width == 1 {
+            let prefix = differing >> (self.blocks.x_shift + self.blocks.width - 1) >> 1;
+            let left = k - prefix.distance(F::default());
+            if self.blocks.x(differing).count_ones() <= thresholds(left).0 {
+                return;
+            }
+        }
+        let Candidate { run, at, .. } = *candidate;
+        found(Hit { batch: place, run, at, distance: distance as u8 });
+    }
+}

@@ -1,0 +1,135 @@
+//! What of the batch is still within reach below one prefix.
+
+use std::ops::Range;
+
+use super::masks::Masks;
+use crate::fingerprint::Fingerprint;
+
+/// A fingerprint of the batch, and its place there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry<F> {
+    pub(super) fingerprint: F,
+    pub(super) place: u32,
+}
+
+/// The fingerprints of the batch that can still be within k of what has one prefix, in buckets: by how
+/// many errors they have left behind the prefix, and then by the digit that follows it.
+#[derive(Debug)]
+pub(super) struct Level<F> {
+    pub(super) entries: Vec<Entry<F>>,
+    /// The bucket of `left` and `digit` begins at `starts[left << bits | digit]`.
+    starts: Vec<u32>,
+    /// How many bits the digit has, and how many follow it.
+    bits: u32,
+    rest: u32,
+}
+
+impl<F> Default for Level<F> {
+    fn default() -> Level<F> {
+        Level { entries: Vec::new(), starts: Vec::new(), bits: 0, rest: 0 }
+    }
+}
+
+impl<F: Fingerprint> Level<F> {
+    /// The whole batch, which is sorted, below the empty prefix: `k` errors left.
+    pub(super) fn root(batch: &[F], k: u32, bits: u32) -> Level<F> {
+        let mut level = Level::default();
+        let all = (0..).zip(batch).map(|(place, &fingerprint)| Entry { fingerprint, place });
+        level.entries.extend(all);
+        level.begin(k, bits, F::BITS - bits);
+        batch.iter().for_each(|&fingerprint| level.count(k, fingerprint));
+        level.sum();
+        level
+    }
+
+    /// Makes this level what is within reach below the child `digit`, of `bits` bits, of `parent`: its
+    /// next digit has `next` bits.
+    pub(super) fn refine(&mut self, parent: &Level<F>, reach: &Reach<'_>, next: u32) {
+        self.begin(reach.k, next, parent.rest_below(reach.bits) - next);
+        parent.reach(reach, |left, bucket| {
+            parent.entries[bucket].iter().for_each(|entry| self.count(left, entry.fingerprint));
+        });
+        self.sum();
+        self.entries.resize(*self.starts.last().expect("an end") as usize, Entry::default());
+        parent.reach(reach, |left, bucket| {
+            for entry in &parent.entries[bucket] {
+                let bucket = self.bucket(left, entry.fingerprint);
+                self.entries[self.starts[bucket] as usize] = *entry;
+                self.starts[bucket] += 1;
+            }
+        });
+        // Every start has moved to where the next one was.
+        let last = self.starts.len() - 1;
+        self.starts.copy_within(..last, 1);
+        self.starts[0] = 0;
+    }
+
+    fn begin(&mut self, k: u32, bits: u32, rest: u32) {
+        (self.bits, self.rest) = (bits, rest);
+        self.starts.clear();
+        self.starts.resize(((k as usize + 1) << bits) + 1, 0);
+    }
+
+    /// How many bits follow a digit of `bits` bits.
+    pub(super) fn rest_below(&self, bits: u32) -> u32 {
+        self.rest + self.bits - bits
+    }
+
+    #[inline]
+    fn bucket(&self, left: u32, fingerprint: F) -> usize {
+        let digit = low(fingerprint >> self.rest) as usize & ((1 << self.bits) - 1);
+        (left as usize) << self.bits | digit
+    }
+
+    #[inline]
+    fn count(&mut self, left: u32, fingerprint: F) {
+        let bucket = self.bucket(left, fingerprint);
+        self.starts[bucket] += 1;
+    }
+
+    /// Makes counts starts.
+    fn sum(&mut self) {
+        let mut sum = 0;
+        for start in &mut self.starts {
+            sum += std::mem::replace(start, sum);
+        }
+    }
+
+    /// Calls `each` for every bucket within reach: with the errors its entries have left behind the
+    /// digit, and where they stand in `entries`.
+    #[inline]
+    pub(super) fn reach(&self, reach: &Reach<'_>, mut each: impl FnMut(u32, Range<usize>)) {
+        let &Reach { masks, k, digit, bits } = reach;
+        let finer = self.bits - bits;
+        for left in 0..=k {
+            let class = (left as usize) << self.bits;
+            for off in 0..=left.min(bits) {
+                for mask in masks.of(bits, off) {
+                    let near = ((digit ^ mask) as usize) << finer;
+                    let start = self.starts[class + near] as usize;
+                    let end = self.starts[class + near + (1 << finer)] as usize;
+                    if start < end {
+                        each(left - off, start..end);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of a level: all that is within reach below one digit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach<'m> {
+    pub(super) masks: &'m Masks,
+    /// The most errors.
+    pub(super) k: u32,
+    /// The digit, and its width: that of the level's digits or less.
+    pub(super) digit: u32,
+    pub(super) bits: u32,
+}
+
+/// The low 32 bits of a fingerprint.
+#[inline]
+pub(super) fn low<F: Fingerprint>(fingerprint: F) -> u32 {
+    fingerprint.to_u128() as u32
+}

@@ -1,0 +1,71 @@
+//! Every way to be some bits off: the words of a given number of bits, in ascending order.
+
+/// The widest word of which every mask is listed, up to [`WIDE_WEIGHT`] bits off.
+pub(super) const WIDEST: u32 = 22;
+
+/// The widest word of which masks of any weight are listed.
+pub(super) const NARROW: u32 = 12;
+
+/// The heaviest mask of the wide words.
+const WIDE_WEIGHT: u32 = 3;
+
+/// Words by how many bits are set in them.
+#[derive(Debug)]
+pub(super) struct Masks(Vec<Vec<u32>>);
+
+impl Masks {
+    /// All masks of up to `weight` bits.
+    pub(super) fn up_to(weight: u32) -> Masks {
+        let width = |weight| if weight <= WIDE_WEIGHT { WIDEST } else { NARROW };
+        Masks((0..=weight).map(|weight| list(weight, width(weight))).collect())
+    }
+
+    /// The words of `width` bits of which `weight` are set. Ascending, so those of fewer bits come
+    /// first, and one list serves every width.
+    #[inline]
+    pub(super) fn of(&self, width: u32, weight: u32) -> &[u32] {
+        &self.0[weight as usize][..choose(width, weight)]
+    }
+}
+
+/// The words of `width` bits of which `weight` are set, ascending.
+fn list(weight: u32, width: u32) -> Vec<u32> {
+    let first = (1_u64 << weight) - 1;
+    let next = |&word: &u64| {
+        // The lowest run of ones moves its highest bit up by one, and the others to the bottom.
+        let lowest = word & word.wrapping_neg();
+        let carried = word + lowest;
+        (word > 0).then(|| carried | ((word ^ carried) >> 2) / lowest)
+    };
+    let ascending = std::iter::successors(Some(first), next);
+    ascending.take_while(|word| word >> width == 0).map(|word| word as u32).collect()
+}
+
+/// The number of ways to choose `k` of `n`.
+pub(super) fn choose(n: u32, k: u32) -> usize {
+    if k > n {
+        return 0;
+    }
+    (0..k as usize).fold(1, |product, i| product * (n as usize - i) / (i + 1))
+}
+
+/// The number of words of `width` bits of which at most `weight` are set.
+pub(super) fn ball(width: u32, weight: u32) -> usize {
+    (0..=weight).map(|weight| choose(width, weight)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_all_words_of_their_weight() {
+        let masks = Masks::up_to(7);
+        for (width, weight) in (0..=NARROW).flat_map(|width| (0..=7).map(move |w| (width, w))) {
+            let words = (0..1_u32 << width).filter(|word| word.count_ones() == weight);
+            assert!(words.eq(masks.of(width, weight).iter().copied()), "{weight} of {width}");
+        }
+        assert_eq!(masks.of(WIDEST, 3).len(), choose(WIDEST, 3));
+        assert_eq!((ball(20, 3), ball(6, 0), ball(2, 2)), (1351, 1, 4));
+    }
+}

@@ -1,0 +1,127 @@
+//! However the tree is cut and the memory bounded, what is found is what all pairs find.
+
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
+
+/// Shapes with everything at its least and at its most.
+fn shapes() -> Vec<Shape> {
+    let shape = |root, digit, widest, shallowest, most_keys| Shape {
+        root,
+        digit,
+        widest,
+        shallowest,
+        most_keys,
+    };
+    vec![
+        SHAPE,
+        shape(0, 1, 1, 64, 1),
+        shape(1, 2, 3, 20, 50),
+        shape(5, 6, 9, 200, 1000),
+        shape(12, 3, 22, 30, 7),
+        shape(12, 6, 12, 18, 1 << 18),
+        shape(11, 12, 22, 0, 1),
+    ]
+}
+
+fn every_shape_finds_what_all_pairs_find<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(13);
+    for k in 0..=COVERS {
+        for (batch, others) in inputs::<F>(&mut random, k) {
+            let expected = all_pairs(&batch, &others, k);
+            for shape in shapes() {
+                let conditioned = Conditioned::shaped(&batch, k, shape);
+                assert_eq!(probed(&conditioned, &others), expected, "{shape:?} at {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shape_is_exact_at_64_bits() {
+    every_shape_finds_what_all_pairs_find::<u64>();
+}
+
+#[test]
+fn every_shape_is_exact_at_128_bits() {
+    every_shape_finds_what_all_pairs_find::<u128>();
+}
+
+/// More candidates than are held at once, in one neighbourhood and in the last bits.
+fn crowds<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(14);
+    let centre = uniform::<F>(&mut random, 1)[0];
+    let around = |random: &mut ChaCha8Rng, count: usize| {
+        set((0..count).map(|i| off(random, centre, i % 6)).collect::<Vec<F>>())
+    };
+    let low = |count: u128| set((0..count).map(|i| centre ^ F::from_u128(i)));
+    for (batch, others) in [
+        (around(&mut random, 300), around(&mut random, 20_000)),
+        (around(&mut random, 20_000), around(&mut random, 300)),
+        (low(500), low(9000)),
+        (low(9000), low(500)),
+    ] {
+        for (k, shape) in [(1, SHAPE), (3, SHAPE), (3, shapes()[4]), (5, SHAPE)] {
+            let conditioned = Conditioned::shaped(&batch, k, shape);
+            let found = probed(&conditioned, &others);
+            assert!(found == all_pairs(&batch, &others, k), "{shape:?} at {k}");
+        }
+    }
+}
+
+#[test]
+fn crowds_are_exact() {
+    crowds::<u64>();
+    crowds::<u128>();
+}
+
+#[test]
+fn a_dense_store_is_exact_with_pairs_at_every_distance() {
+    let mut random = ChaCha8Rng::seed_from_u64(15);
+    // As dense as eight thousand million: the top bits are the same for all.
+    let top = |f: u64| f >> 18 | 0x2ac1 << 46;
+    let batch = set(uniform::<u64>(&mut random, 2000).into_iter().map(top));
+    let planted = (0..2000).map(|i| off(&mut random, batch[i % batch.len()], i % 6));
+    let planted: Vec<u64> = planted.collect();
+    let store = uniform::<u64>(&mut random, 20_000).into_iter().map(top);
+    let store = set(store.chain(planted));
+    for k in [0, 3, 5] {
+        let found = probed(&Conditioned::new(&batch, k), &store);
+        assert_eq!(found, all_pairs(&batch, &store, k), "{k}");
+    }
+}
+
+proptest! {
+    /// Runs are joined together as each would be alone, copies and empty runs among them.
+    #[test]
+    fn many_runs_are_as_good_as_one(
+        batch in prop::collection::vec((any::<u64>(), 0u32..64), 0..60),
+        runs in prop::collection::vec(prop::collection::vec((any::<u64>(), 0u32..64), 0..40), 0..6),
+        k in 0u32..=5,
+        shape in 0usize..7,
+    ) {
+        let skew = |all: &[(u64, u32)]| all.iter().map(|(f, by)| f >> by).collect::<Vec<_>>();
+        let batch = set(skew(&batch));
+        let runs = runs.iter().map(|run| {
+            let mut run = skew(run);
+            run.sort_unstable();
+            run
+        });
+        let runs: Vec<Vec<u64>> = runs.collect();
+        let slices: Vec<&[u64]> = runs.iter().map(|run| &run[..]).collect();
+        let conditioned = Conditioned::shaped(&batch, k, shapes()[shape]);
+        let mut found = Vec::new();
+        conditioned.probe(&slices, &mut Scratch::default(), &mut |hit| found.push(hit));
+        found.sort_unstable();
+        let alone = (0..).zip(&runs).flat_map(|(number, run)| {
+            let of_run = move |hit| Hit { run: number, ..hit };
+            all_pairs(&batch, run, k).into_iter().map(of_run)
+        });
+        let mut expected: Vec<Hit> = alone.collect();
+        expected.sort_unstable();
+        prop_assert_eq!(found, expected);
+    }
+}
