@@ -9,7 +9,7 @@ use crate::cluster::{ClusterSettings, Flags};
 use crate::config::Config;
 use crate::settings::ByteSize;
 use crate::summary::Summary;
-use crate::{cluster, dedup, ending, filter, fingerprint, generate, inspect, run, store};
+use crate::{cluster, dedup, ending, filter, fingerprint, generate, inspect, plan, run, store};
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
@@ -69,6 +69,7 @@ enum Command {
     Filter(filter::Arguments),
     Generate(generate::Arguments),
     Inspect(inspect::Arguments),
+    Plan(plan::Arguments),
     Store(store::Arguments),
 }
 
@@ -136,6 +137,7 @@ impl CommandLine {
             Command::Filter(_) => "filter",
             Command::Generate(_) => "generate",
             Command::Inspect(_) => "inspect",
+            Command::Plan(_) => "plan",
             Command::Store(_) => "store",
         }
     }
@@ -150,6 +152,7 @@ impl CommandLine {
             Command::Filter(arguments) => filter::run(arguments, common),
             Command::Generate(arguments) => generate::run(arguments, common),
             Command::Inspect(arguments) => inspect::run(arguments, common),
+            Command::Plan(arguments) => plan::run(arguments, common),
             Command::Store(arguments) => store::run(arguments, common),
         }
     }

@@ -11,6 +11,7 @@ mod fingerprint;
 mod generate;
 mod inspect;
 mod packed_file;
+mod plan;
 mod progress;
 mod report;
 mod run;

@@ -12,6 +12,7 @@ fn designs(k: u32) -> Vec<String> {
     if k <= 3 {
         designs.extend(["4", "10", "16", "20"].map(String::from));
     }
+    designs.push("conditioned".into());
     designs.extend([(k + 1, 1), (k + 3, 3)].map(|(r, c)| format!("blocks:{r},choose:{c}")));
     designs
 }

@@ -4,11 +4,13 @@
 //! bucket; and there, for each comparison. Few tables have short keys and many comparisons, many
 //! tables have long keys and many looks. The model counts these on uniform fingerprints and weighs
 //! them with the constants below, measured on one thread of a 2-core Zen 5 machine; only their ratios
-//! decide. A larger batch or memory in use elsewhere moves the result, never the matches found.
+//! decide. The conditioned probe counts for itself, in [`conditioned::cost`], and prices the batch
+//! against the store and against itself apart: it is cheap where the store is dense. A larger batch or memory in use elsewhere moves the result, never the matches found.
 
 use std::collections::HashSet;
 use std::fmt;
 
+use super::conditioned;
 use super::design::Design;
 use super::table::{CROWD, hash_bits};
 use crate::error::{Error, Kind, Result};
@@ -79,6 +81,9 @@ pub fn choose(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -
 /// # Errors
 /// [`Kind::Usage`] where the design does not cover `k`, and for [`Design::Auto`].
 pub fn estimate(design: Design, batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
+    if design == Design::Conditioned {
+        return estimate_conditioned(batch, store, k, width);
+    }
     let masks = design.masks(width, k)?;
     let (mut nanoseconds, mut memory_bytes) = (0.0, 0);
     for mask in &masks {
@@ -92,12 +97,28 @@ pub fn estimate(design: Design, batch: u64, store: u64, k: u32, width: Width) ->
     Ok(Estimate { design, tables: masks.len() as u64, nanoseconds, seconds, memory_bytes })
 }
 
+fn estimate_conditioned(batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
+    let design = Design::Conditioned;
+    design.check(width, k)?;
+    let [existing, new] =
+        [store, batch].map(|probed| conditioned::nanoseconds(batch, probed, k, width));
+    let build = BUILD_NS * batch as f64;
+    Ok(Estimate {
+        design,
+        tables: design.tables(),
+        nanoseconds: (existing + new) / (store + batch).max(1) as f64,
+        seconds: (existing + new + build) / 1e9,
+        memory_bytes: conditioned::memory_bytes(batch, width),
+    })
+}
+
 /// The designs worth a look: the paper's, and blocks that cover exactly `k`.
 fn candidates(k: u32, width: Width) -> Result<Vec<Design>> {
     let blocks = (1..=6).map(|choose| Design::Blocks { blocks: k + choose, choose });
     let mut seen = HashSet::new();
     let distinct = |design: &Design| design.masks(width, k).is_ok_and(|masks| seen.insert(masks));
-    let found: Vec<Design> = Design::PAPER.into_iter().chain(blocks).filter(distinct).collect();
+    let mut found: Vec<Design> = Design::PAPER.into_iter().chain(blocks).filter(distinct).collect();
+    found.extend(Some(Design::Conditioned).filter(|design| design.check(width, k).is_ok()));
     match found.is_empty() {
         true => Err(Design::Blocks { blocks: k + 1, choose: 1 }.masks(width, k).unwrap_err()),
         false => Ok(found),
@@ -182,7 +203,7 @@ mod tests {
         for (k, width) in (0..=15).flat_map(|k| WIDTHS.map(|width| (k, width))) {
             for batch in [0, 1, 1000, 1_000_000, u64::from(u32::MAX)] {
                 let plan = choose(batch, 8_000_000_000, k, width, u64::MAX).unwrap();
-                assert!(plan.chosen.design.masks(width, k).is_ok());
+                assert!(plan.chosen.design.check(width, k).is_ok());
                 assert!(plan.alternatives.iter().all(|other| other.seconds >= plan.chosen.seconds));
             }
         }
@@ -190,19 +211,30 @@ mod tests {
     }
 
     #[test]
-    fn a_million_against_eight_thousand_million_takes_the_papers_ten_tables() {
-        let plan = choose(1_000_000, 8_000_000_000, 3, Width::W64, u64::MAX).unwrap();
-        assert_eq!(plan.chosen.design, Design::Ten, "{}", plan.why);
-        let wide = choose(1_000_000, 8_000_000_000, 3, Width::W128, u64::MAX).unwrap();
-        assert_eq!(wide.chosen.design, Design::Four, "{}", wide.why);
+    fn a_dense_store_takes_the_conditioned_probe_and_a_batch_alone_does_not() {
+        for width in WIDTHS {
+            let plan = choose(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+            assert_eq!(plan.chosen.design, Design::Conditioned, "{}", plan.why);
+            let alone = choose(1_000_000, 0, 3, width, u64::MAX).unwrap();
+            assert_ne!(alone.chosen.design, Design::Conditioned, "{}", alone.why);
+        }
+    }
+
+    #[test]
+    fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables() {
+        let cheapest = |width| {
+            let plan = choose(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+            plan.alternatives[0].design
+        };
+        assert_eq!(WIDTHS.map(cheapest), [Design::Ten, Design::Four]);
     }
 
     #[test]
     fn less_memory_takes_fewer_tables_until_none_is_left() {
-        let free = choose(1_000_000, 8_000_000_000, 5, Width::W64, u64::MAX).unwrap();
-        let tight = choose(1_000_000, 8_000_000_000, 5, Width::W64, 100 << 20).unwrap();
+        let free = choose(1_000_000, 8_000_000_000, 9, Width::W64, u64::MAX).unwrap();
+        let tight = choose(1_000_000, 8_000_000_000, 9, Width::W64, 200 << 20).unwrap();
         assert!(tight.chosen.tables < free.chosen.tables);
-        assert!(tight.chosen.memory_bytes <= 100 << 20);
+        assert!(tight.chosen.memory_bytes <= 200 << 20);
         let error = choose(1_000_000, 8_000_000_000, 5, Width::W64, 1 << 20).unwrap_err();
         assert!(error.to_string().contains("--memory"), "{error}");
     }

@@ -12,8 +12,12 @@ const BUCKET_NS: f64 = 2.5;
 const NODE_NS: f64 = 150.0;
 /// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
 const SCAN_NS: [f64; 3] = [1.0, 1.6, 2.6];
+/// Verifying one that passes.
+const CANDIDATE_NS: f64 = 15.0;
+/// The most keys in a bitmap at once; where there are more, the fingerprints are scanned again.
+pub(super) const MOST_KEYS: usize = 1 << 18;
 /// How many bitmap bits there are for each key, as a power of two.
-const SPARSITY: u32 = 4;
+const SPARSITY: u32 = 7;
 /// The narrowest block.
 const NARROWEST: u32 = 9;
 
@@ -51,10 +55,12 @@ impl Leaf {
         };
         let wanted = keys(16).max(1.0).log2().ceil() as u32 + SPARSITY;
         let width = wanted.clamp(NARROWEST, WIDEST).min(rest.div_ceil(2));
-        let cache = usize::from(width > 17) + usize::from(width > 21);
-        let crowded = (keys(width) / 2_f64.powi(width as i32)).min(1.0);
-        let fixed = NODE_NS + KEY_NS * keys(width);
-        Leaf { width, fixed, scan: SCAN_NS[cache] + crowded * 8.0 }
+        let cache = usize::from(width > 17) + usize::from(width > 20);
+        let keys = keys(width);
+        let passes = (keys / MOST_KEYS as f64).ceil().max(1.0);
+        let passing = (keys / 2_f64.powi(width as i32)).min(passes);
+        let scan = passes * SCAN_NS[cache] + passing * CANDIDATE_NS;
+        Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan }
     }
 
     fn nanoseconds(&self, fingerprints: f64) -> f64 {
@@ -63,21 +69,29 @@ impl Leaf {
 }
 
 /// Whether it is cheaper to divide a leaf of `counts`, `rest` and `fingerprints` by a digit of `bits`
-/// bits, and how wide its blocks are if it is not.
-pub(super) fn divide(counts: &Counts, rest: u32, fingerprints: f64, bits: u32) -> Result<(), u32> {
+/// bits, of whose children at most `children` are met; and how wide its blocks are if it is not.
+pub(super) fn divide(
+    counts: &Counts,
+    rest: u32,
+    fingerprints: f64,
+    bits: u32,
+    children: f64,
+) -> Result<(), u32> {
     let whole = Leaf::of(counts, rest);
-    let children = 2_f64.powi(bits as i32);
-    let part = below(counts, bits);
-    let carried = CARRY_NS * counts.iter().sum::<f64>();
-    let buckets = BUCKET_NS * (0..8).map(|left| ball(bits, left) as f64).sum::<f64>() / 4.0;
-    let leaf = Leaf::of(&part, rest.saturating_sub(bits).max(2));
     let met = children.min(fingerprints);
-    let divided =
-        carried + NODE_NS + met * (2.0 * buckets + leaf.nanoseconds(fingerprints / met.max(1.0)));
-    match divided < whole.nanoseconds(fingerprints) {
+    let leaf = Leaf::of(&below(counts, bits), rest.saturating_sub(bits).max(2));
+    let carried = NODE_NS + CARRY_NS * counts.iter().sum::<f64>();
+    let children = met * (ways(counts, bits) + leaf.fixed) + leaf.scan * fingerprints;
+    match carried + children < whole.nanoseconds(fingerprints) {
         true => Ok(()),
         false => Err(whole.width),
     }
+}
+
+/// The time to look into all buckets within reach of one digit of `bits` bits, twice.
+fn ways(counts: &Counts, bits: u32) -> f64 {
+    let most = counts.iter().rposition(|&count| count > 0.0).unwrap_or(0) as u32;
+    (0..=most).map(|left| ball(bits, left) as f64).sum::<f64>() * 2.0 * BUCKET_NS
 }
 
 /// What is within reach below one of the children, on average.
@@ -114,11 +128,10 @@ pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit:
         let carried: f64 = levels
             .map(|bits| nodes(bits) * (below(&all, bits).iter().sum::<f64>() * CARRY_NS + NODE_NS))
             .sum();
-        let ways = match bits > first {
-            true => (0..=k).map(|left| ball(digit, left)).sum::<usize>(),
-            false => ball(first, k),
+        let buckets = match bits > first {
+            true => nodes(bits) * ways(&all, digit),
+            false => nodes(bits) * 2.0 * BUCKET_NS * ball(first, k) as f64,
         };
-        let buckets = nodes(bits) * ways as f64 * BUCKET_NS * 2.0;
         let nanoseconds = carried + buckets + nodes(bits) * leaf.fixed + store * leaf.scan;
         Depth { bits, nanoseconds }
     };

@@ -11,6 +11,9 @@ use crate::tables::Hit;
 /// The fewest candidates that are held before they are verified.
 const FEWEST_CANDIDATES: usize = 4096;
 
+/// How many fingerprints are tested before those that passed are noted.
+const BLOCK: usize = 256;
+
 /// The two blocks that follow a prefix, and the keys they give a fingerprint: X counts from 0, Y from
 /// 2^width.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +50,8 @@ impl Blocks {
 struct Key {
     key: u32,
     entry: u32,
+    /// The low bits of the entry, which tell most pairs that are too far apart.
+    tag: u32,
 }
 
 /// A fingerprint that has one of the keys, in the list of those that may have the same.
@@ -96,6 +101,30 @@ pub(super) struct Task<'a, F> {
     pub(super) most_keys: usize,
 }
 
+/// The bit of `key`, the lowest of what is returned.
+#[inline]
+fn bit(bitmap: &[u64], key: u32) -> u64 {
+    bitmap[key as usize >> 6] >> (key & 63)
+}
+
+/// Writes down which fingerprints of `block` have one of their keys in the bitmap, and returns how many
+/// they are.
+#[inline(never)]
+fn pass<F: Fingerprint>(
+    blocks: Blocks,
+    bitmap: &[u64],
+    block: &[F],
+    passed: &mut [u8; BLOCK],
+) -> usize {
+    let mut count = 0;
+    for (at, &fingerprint) in block.iter().enumerate() {
+        let bits = bit(bitmap, blocks.x(fingerprint)) | bit(bitmap, blocks.y(fingerprint));
+        passed[count % BLOCK] = at as u8;
+        count += (bits & 1) as usize;
+    }
+    count
+}
+
 impl<F: Fingerprint> Leaf<F> {
     /// Calls `found` once for each pair within k.
     pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
@@ -117,20 +146,21 @@ impl<F: Fingerprint> Leaf<F> {
     #[inline]
     fn mark(&mut self, entry: &Entry<F>, at: u32, left: u32, masks: &Masks) {
         let (blocks, (x, y)) = (self.blocks, thresholds(left));
-        self.add(blocks.x(entry.fingerprint), at, masks, blocks.width, x);
+        let key = |key| Key { key, entry: at, tag: low(entry.fingerprint) };
+        self.add(key(blocks.x(entry.fingerprint)), masks, blocks.width, x);
         if let Some(y) = y {
-            self.add(blocks.y(entry.fingerprint), at, masks, blocks.y_width(), y);
+            self.add(key(blocks.y(entry.fingerprint)), masks, blocks.y_width(), y);
         }
     }
 
-    /// Adds all keys within `off` bits of `key`, a block of `width` bits.
+    /// Adds all keys within `off` bits of that one, a block of `width` bits.
     #[inline]
-    fn add(&mut self, key: u32, entry: u32, masks: &Masks, width: u32, off: u32) {
+    fn add(&mut self, exact: Key, masks: &Masks, width: u32, off: u32) {
         for off in 0..=off {
             for mask in masks.of(width, off) {
-                let key = key ^ mask;
+                let key = exact.key ^ mask;
                 self.bitmap[key as usize >> 6] |= 1 << (key & 63);
-                self.keys.push(Key { key, entry });
+                self.keys.push(Key { key, ..exact });
             }
         }
     }
@@ -143,12 +173,13 @@ impl<F: Fingerprint> Leaf<F> {
         let room = self.keys.len().next_power_of_two().max(FEWEST_CANDIDATES);
         self.heads.resize(room.max(self.heads.len()), 0);
         for (run, slice) in (0..).zip(task.slices) {
-            let mut from = slice.start;
-            while from < slice.end {
-                from = self.sift(task.runs[run as usize], run, from..slice.end, room);
-                if self.candidates.len() + 2 > room {
+            let first = slice.start as u32;
+            let fingerprints = &task.runs[run as usize][slice.clone()];
+            for (block, first) in fingerprints.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
+                if self.candidates.len() + 2 * BLOCK > room {
                     self.verify(task, found);
                 }
+                self.sift(block, run, first, room);
             }
         }
         self.verify(task, found);
@@ -157,29 +188,23 @@ impl<F: Fingerprint> Leaf<F> {
         }
     }
 
-    /// Notes the candidates of `slice` until there is no room for more, and says where it stopped.
-    #[inline]
-    fn sift(&mut self, run: &[F], number: u32, slice: Range<usize>, room: usize) -> usize {
+    /// Notes the candidates of `block`, which begins at `first` of run `run`.
+    fn sift(&mut self, block: &[F], run: u32, first: u32, room: usize) {
         let Leaf { blocks, bitmap, candidates, heads, .. } = self;
-        let (blocks, bitmap) = (*blocks, &bitmap[..(2_usize << blocks.width).div_ceil(64)]);
-        let bit = |key: u32| bitmap[key as usize >> 6] >> (key & 63) & 1;
-        let start = slice.start;
-        for (at, &fingerprint) in (start..).zip(&run[slice.clone()]) {
-            let keys = [blocks.x(fingerprint), blocks.y(fingerprint)];
-            let bits = keys.map(bit);
-            if bits[0] | bits[1] == 0 {
-                continue;
-            }
-            for (key, _) in keys.into_iter().zip(bits).filter(|&(_, bit)| bit == 1) {
-                let head = &mut heads[key as usize & (room - 1)];
-                let next = std::mem::replace(head, candidates.len() as u32 + 1);
-                candidates.push(Candidate { fingerprint, key, next, run: number, at: at as u32 });
-            }
-            if candidates.len() + 2 > room {
-                return at + 1;
+        let bitmap = &bitmap[..(2_usize << blocks.width).div_ceil(64)];
+        let mut passed = [0; BLOCK];
+        let count = pass(*blocks, bitmap, block, &mut passed);
+        for &at in &passed[..count] {
+            let fingerprint = block[usize::from(at)];
+            for key in [blocks.x(fingerprint), blocks.y(fingerprint)] {
+                if bit(bitmap, key) & 1 == 1 {
+                    let head = &mut heads[key as usize & (room - 1)];
+                    let next = std::mem::replace(head, candidates.len() as u32 + 1);
+                    let at = first + u32::from(at);
+                    candidates.push(Candidate { fingerprint, key, next, run, at });
+                }
             }
         }
-        slice.end
     }
 
     /// Compares every candidate with the entries that gave its key, and forgets the candidates.
@@ -193,7 +218,8 @@ impl<F: Fingerprint> Leaf<F> {
             while let Some(at) = next.checked_sub(1) {
                 let candidate = &self.candidates[at as usize];
                 next = candidate.next;
-                if candidate.key == key.key {
+                let apart = (low(candidate.fingerprint) ^ key.tag).count_ones();
+                if candidate.key == key.key && apart <= task.reach.k {
                     self.compare(task, candidate, *key, found);
                 }
             }
@@ -210,7 +236,7 @@ impl<F: Fingerprint> Leaf<F> {
         &self,
         task: &Task<'_, F>,
         candidate: &Candidate<F>,
-        Key { key, entry }: Key,
+        Key { key, entry, .. }: Key,
         found: &mut dyn FnMut(Hit),
     ) {
         let &Entry { fingerprint, place } = &task.level.entries[entry as usize];

@@ -11,20 +11,32 @@ const WIDE_WEIGHT: u32 = 3;
 
 /// Words by how many bits are set in them.
 #[derive(Debug)]
-pub(super) struct Masks(Vec<Vec<u32>>);
+pub(super) struct Masks(Vec<Weight>);
+
+/// The words in which one number of bits is set.
+#[derive(Debug)]
+struct Weight {
+    words: Vec<u32>,
+    /// How many of them have no more than so many bits.
+    counts: [usize; WIDEST as usize + 1],
+}
 
 impl Masks {
     /// All masks of up to `weight` bits.
     pub(super) fn up_to(weight: u32) -> Masks {
-        let width = |weight| if weight <= WIDE_WEIGHT { WIDEST } else { NARROW };
-        Masks((0..=weight).map(|weight| list(weight, width(weight))).collect())
+        let of = |weight| Weight {
+            words: list(weight, if weight <= WIDE_WEIGHT { WIDEST } else { NARROW }),
+            counts: std::array::from_fn(|width| choose(width as u32, weight)),
+        };
+        Masks((0..=weight).map(of).collect())
     }
 
     /// The words of `width` bits of which `weight` are set. Ascending, so those of fewer bits come
     /// first, and one list serves every width.
     #[inline]
     pub(super) fn of(&self, width: u32, weight: u32) -> &[u32] {
-        &self.0[weight as usize][..choose(width, weight)]
+        let Weight { words, counts } = &self.0[weight as usize];
+        &words[..counts[width as usize]]
     }
 }
 
@@ -35,7 +47,7 @@ fn list(weight: u32, width: u32) -> Vec<u32> {
         // The lowest run of ones moves its highest bit up by one, and the others to the bottom.
         let lowest = word & word.wrapping_neg();
         let carried = word + lowest;
-        (word > 0).then(|| carried | ((word ^ carried) >> 2) / lowest)
+        (word > 0).then(|| carried | (((word ^ carried) >> 2) / lowest))
     };
     let ascending = std::iter::successors(Some(first), next);
     ascending.take_while(|word| word >> width == 0).map(|word| word as u32).collect()

@@ -33,7 +33,7 @@ use std::ops::Range;
 
 use super::{Hit, Probe, Scratch};
 use crate::fingerprint::{Fingerprint, Width};
-use cost::{Counts, Depth};
+use cost::Counts;
 use leaf::{Leaf, Task};
 use level::{Level, Reach};
 use masks::Masks;
@@ -56,7 +56,11 @@ struct Shape {
     most_keys: usize,
 }
 
-const SHAPE: Shape = Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: 1 << 18 };
+const SHAPE: Shape =
+    Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: cost::MOST_KEYS };
+
+/// The most bytes of bitmap, keys and candidates in a walk.
+const WALK_BYTES: u64 = 24 << 20;
 
 /// The batch as the conditioned probe takes it.
 #[derive(Debug)]
@@ -161,7 +165,8 @@ impl<F: Fingerprint> Walking<'_, F> {
             return self.consume();
         }
         let deep = F::BITS - rest >= shallowest;
-        let width = match cost::divide(&counts, rest, fingerprints as f64, digit) {
+        let children = self.span(rest.saturating_sub(digit)).min(2_f64.powi(digit as i32));
+        let width = match cost::divide(&counts, rest, fingerprints as f64, digit, children) {
             _ if rest < digit + 2 => Some(rest.div_ceil(2)),
             Err(width) if deep => Some(width),
             _ => None,
@@ -196,6 +201,16 @@ impl<F: Fingerprint> Walking<'_, F> {
         lengths.sum()
     }
 
+    /// How many prefixes with `rest` bits behind them lie between the lowest and the highest
+    /// fingerprint of the slices.
+    fn span(&self, rest: u32) -> f64 {
+        let slices = || self.runs.iter().zip(&*self.slices).map(|(run, slice)| &run[slice.clone()]);
+        let lowest = slices().filter_map(|slice| slice.first()).min().copied().unwrap_or_default();
+        let highest = slices().filter_map(|slice| slice.last()).max().copied().unwrap_or_default();
+        let prefix = |fingerprint: F| (fingerprint >> rest).to_u128();
+        (prefix(highest) - prefix(lowest)) as f64 + 1.0
+    }
+
     /// Goes on behind the slices.
     fn consume(&mut self) {
         self.slices.iter_mut().for_each(|slice| slice.start = slice.end);
@@ -215,9 +230,17 @@ fn gallop<F: Fingerprint>(fingerprints: &[F], high: F) -> usize {
 
 /// What the probe of `store` uniform fingerprints takes, in nanoseconds for all of them.
 pub(super) fn nanoseconds(batch: u64, store: u64, k: u32, width: Width) -> f64 {
-    let Depth { nanoseconds, .. } =
-        cost::best(batch as f64, store as f64, k, width.bits(), SHAPE.root, SHAPE.digit);
-    nanoseconds
+    let (batch, store) = (batch as f64, store as f64);
+    cost::best(batch, store, k, width.bits(), SHAPE.root, SHAPE.digit).nanoseconds
+}
+
+/// About how many bytes the batch takes, with what one worker walks in.
+pub(super) fn memory_bytes(batch: u64, width: Width) -> u64 {
+    let entry = match width {
+        Width::W64 => size_of::<level::Entry<u64>>(),
+        Width::W128 => size_of::<level::Entry<u128>>(),
+    };
+    batch.saturating_mul(2 * entry as u64).saturating_add(WALK_BYTES)
 }
 
 #[cfg(test)]

@@ -1,0 +1,88 @@
+//! `dupsieve plan`: how a batch of one size would be joined with a store of another, and why.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::fingerprint::Width;
+use dupsieve::tables::{Estimate, Plan, plan};
+
+use crate::arguments::Common;
+use crate::settings::{parse_count, parse_width};
+use crate::summary::Summary;
+
+/// Tell how a batch would be joined with a store: the design, its time and memory, and the others
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Distinct fingerprints of the batch
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    batch: u64,
+    /// Fingerprints of the store
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    store: u64,
+    /// The most bits in which near-duplicates differ
+    #[arg(long, short = 'k', value_name = "K", default_value_t = 3)]
+    distance: u32,
+    /// Bits of a fingerprint
+    #[arg(long, value_name = "64|128", default_value = "64", value_parser = parse_width)]
+    width: Width,
+}
+
+/// Runs `plan`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let &Arguments { batch, store, distance, width } = arguments;
+    // As dedup does: half for the tables, the rest for sorts.
+    let plan = plan::choose(batch, store, distance, width, common.memory_bytes() / 2)?;
+    let read = bytes_at_rest(store, width);
+    tell(&plan, read, common.memory_bytes() / 2).at("stdout")?;
+    Ok(Summary::new().count("batch", batch).count("store", store).count("bytes_read", read))
+}
+
+fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<20} {:>7} {:>12} {:>14} {:>11}  reads",
+        "design", "tables", "ns each", "thread time", "memory"
+    )?;
+    row(&mut out, &plan.chosen, read, "chosen")?;
+    for other in &plan.alternatives {
+        let note = if other.memory_bytes > memory_bytes { "too large" } else { "" };
+        row(&mut out, other, read, note)?;
+    }
+    writeln!(out, "{}", plan.why)
+}
+
+fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
+    let Estimate { design, tables, nanoseconds, seconds, memory_bytes } = estimate;
+    let line = format!(
+        "{:<20} {tables:>7} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
+        design.to_string(),
+        memory_bytes.div_ceil(1 << 20),
+        read as f64 / 1e9,
+    );
+    writeln!(out, "{}", line.trim_end())
+}
+
+/// About how many bytes so many uniform fingerprints take in a segment: Elias-Fano with whole low
+/// bytes, one bit for each fingerprint and one for each step of the high part.
+fn bytes_at_rest(count: u64, width: Width) -> u64 {
+    let free = f64::from(width.bits()) - (count.max(1) as f64).log2();
+    let bits = |low: u32| f64::from(low) + 1.0 + (free - f64::from(low)).exp2();
+    let least = (0..=width.bits()).step_by(8).map(bits).fold(f64::INFINITY, f64::min);
+    (count as f64 * least / 8.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_thousand_million_take_four_bytes_and_a_bit_each() {
+        let bits = |count| bytes_at_rest(count, Width::W64) as f64 * 8.0 / count as f64;
+        assert!((bits(8_000_000_000) - 33.54).abs() < 0.01);
+        assert!((bits(100_000_000) - 41.17).abs() < 0.01);
+        assert_eq!(bytes_at_rest(0, Width::W128), 0);
+    }
+}
