@@ -1,12 +1,15 @@
 //! Text to weighted features.
 //!
 //! A text is [normalised](normalise), then read as [words] (Chinese and everything else, mixed) or
-//! as [shingles]; each occurrence of a feature weighs one, or as [tfidf] says. Nothing here holds a
-//! list of features: they are handed on one by one, as slices of the text.
+//! as [shingles]; each occurrence of a feature weighs one, or as [tfidf] says, or less the more there
+//! are of it ([frequency]). [Lists](lists) of words may be brought. Nothing here holds a list of
+//! features: they are handed on one by one, as slices of the text.
 //!
 //! A weight is a fixed-point integer of [`SCALE_BITS`] fractional bits, so that sums of weights do
 //! not depend on their order.
 
+pub mod frequency;
+pub mod lists;
 pub mod normalise;
 pub mod shingles;
 pub mod tfidf;

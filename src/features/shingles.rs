@@ -1,5 +1,7 @@
 //! Text to shingles: overlapping runs of characters, or of words.
 
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
 use crate::features::words::is_han;
 
 /// Calls `shingle` with each run of `length` characters of `text` that holds a letter or digit.
@@ -21,6 +23,34 @@ pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t 
         if read + 1 >= length {
             start = starts.next().unwrap_or(end);
         }
+    }
+}
+
+/// Replaces what `out` holds by the lower-case `text` without anything but word characters: letters,
+/// numbers and `_`, as the `\w` of Python's regular expressions has them.
+pub fn word_characters(text: &str, out: &mut String) {
+    out.clear();
+    out.push_str(&text.to_lowercase());
+    out.retain(|c| match c {
+        '_' => true,
+        _ if c.is_ascii() => c.is_ascii_alphanumeric(),
+        _ => matches!(
+            c.general_category_group(),
+            GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
+        ),
+    });
+}
+
+/// Calls `window` with each run of `length` characters of `text`, or with all of a shorter text that
+/// is not empty.
+pub fn windows<'t>(text: &'t str, length: usize, mut window: impl FnMut(&'t str)) {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let mut full = ends.skip(length - 1).peekable();
+    if full.peek().is_none() && !text.is_empty() {
+        return window(text);
+    }
+    for ((start, _), end) in text.char_indices().zip(full) {
+        window(&text[start..end]);
     }
 }
 
@@ -98,6 +128,29 @@ mod tests {
         assert_eq!(of_characters("-- 。。 !", 3), [""; 0]);
         assert_eq!(of_words(&["a".into()], 2), ["a"]);
         assert_eq!(of_words(&[], 2), [""; 0]);
+    }
+
+    #[test]
+    fn word_characters_are_those_of_python() {
+        let mut out = "before".to_owned();
+        word_characters("Hello, Wörld_9 ½ 中国！ＡＢ Ⅷ Ⓐ का ΣΑΣ", &mut out);
+        assert_eq!(out, "hellowörld_9½中国ａｂⅷकσας");
+        word_characters("!?", &mut out);
+        assert_eq!(out, "");
+    }
+
+    #[test]
+    fn windows_hold_whatever_there_is() {
+        let of = |text, length| {
+            let mut found = Vec::new();
+            windows(text, length, |window| found.push(window));
+            found
+        };
+        assert_eq!(of("a中_.b", 4), ["a中_.", "中_.b"]);
+        assert_eq!(of("a中_", 4), ["a中_"]);
+        assert_eq!(of("abcd", 4), ["abcd"]);
+        assert_eq!(of("", 4), [""; 0]);
+        assert_eq!(of("a中", 1), ["a", "中"]);
     }
 
     #[test]

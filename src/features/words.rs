@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 use jieba_rs::Jieba;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::features::lists::UserDictionary;
+
 /// What cuts Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
 pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
@@ -30,6 +32,11 @@ impl Words {
     pub fn new(hmm: bool) -> Words {
         static JIEBA: OnceLock<Arc<Jieba>> = OnceLock::new();
         Words { jieba: JIEBA.get_or_init(|| Arc::new(Jieba::new())).clone(), hmm }
+    }
+
+    /// Words by jieba's own dictionary and a user's.
+    pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
+        Words { jieba: dictionary.jieba(), hmm }
     }
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.

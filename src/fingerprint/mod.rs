@@ -1,12 +1,16 @@
 //! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
 
+pub mod nilsimsa;
+mod reader;
 pub mod recipe;
 pub mod simhash;
 pub mod sketcher;
 pub mod stamp;
+mod tally;
 
+pub use nilsimsa::Nilsimsa;
 pub use recipe::Recipe;
-pub use sketcher::Sketcher;
+pub use sketcher::{Sketcher, Weighted};
 pub use stamp::Stamp;
 
 use std::fmt::Debug;

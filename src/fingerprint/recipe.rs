@@ -4,13 +4,19 @@
 //! scheme = "simhash"
 //! features = "words"        # or word-shingles, character-shingles, given, external
 //! hmm = true                # words and word-shingles: jieba's model for unknown words
+//! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
+//! # stop_words = "F"        # words and word-shingles: a file of words that do not count
 //! # length = 3              # shingles: how many words or characters each has
-//! weights = "tf"            # or uniform; for words also tf-idf
-//! hash = "xxh3"
+//! weights = "tf"            # or uniform, log-tf, sqrt-tf; for words also tf-idf
+//! # keywords = 20           # only so many features of a text count, the heaviest
+//! hash = "xxh3"             # or lookup3, charikar, md5
 //! width = 64                # or 128
 //! ties = "clear"            # or set: what a bit of sum 0 becomes
 //! normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }
 //! ```
+//!
+//! Two more sorts of features are those of other programs and have no parts of their own but hash,
+//! ties and `length`: `white-space-tokens` and `word-character-shingles`.
 //!
 //! Parts are neither guessed nor ignored: one that is missing, unknown or of no use is refused.
 
@@ -18,6 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Table;
 
 use crate::error::{Error, Kind, Result};
+use crate::features::lists::{StopWords, UserDictionary};
 use crate::features::normalise::Normalise;
 use crate::fingerprint::simhash::Ties;
 use crate::fingerprint::{Sketcher, Stamp, Width};
@@ -33,6 +40,9 @@ const ALIASES: [(&str, &str); 4] = [
     ("shingles", "shingles-1"),
     ("features", "features-1"),
 ];
+
+/// The one name that stands for no recipe but for the sketches of [`Nilsimsa`](super::Nilsimsa).
+pub const NILSIMSA: &str = "nilsimsa";
 
 /// The longest shingle, in words or characters.
 const LONGEST_SHINGLE: usize = 64;
@@ -55,6 +65,9 @@ pub enum Features {
     Words {
         /// Whether jieba's hidden Markov model joins characters its dictionary does not.
         hmm: bool,
+        /// Words for jieba besides its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_dictionary: Option<UserDictionary>,
         /// How the text is taken.
         #[serde(flatten)]
         text: Text,
@@ -65,6 +78,9 @@ pub enum Features {
         length: usize,
         /// As for words.
         hmm: bool,
+        /// As for words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_dictionary: Option<UserDictionary>,
         /// How the text is taken.
         #[serde(flatten)]
         text: Text,
@@ -77,6 +93,20 @@ pub enum Features {
         #[serde(flatten)]
         text: Text,
     },
+    /// What stands between white space, as it is, in Python's sense of white space.
+    WhiteSpaceTokens {
+        /// How they become a fingerprint.
+        #[serde(flatten)]
+        sketch: Sketch,
+    },
+    /// Runs of characters of the lower-case text without anything but letters, numbers and `_`.
+    WordCharacterShingles {
+        /// How many characters.
+        length: usize,
+        /// How they become a fingerprint.
+        #[serde(flatten)]
+        sketch: Sketch,
+    },
     /// Features with weights, made elsewhere.
     Given {
         /// How they become a fingerprint.
@@ -88,12 +118,18 @@ pub enum Features {
 }
 
 /// How the features of a text are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// What is made alike first.
     pub normalise: Normalise,
-    /// What an occurrence of a feature weighs.
+    /// Words that are no features, nor part of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_words: Option<StopWords>,
+    /// What a feature weighs.
     pub weights: Weights,
+    /// How many features count, the heaviest (of equal ones those of lower hash); none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<usize>,
     /// How the features become a fingerprint.
     #[serde(flatten)]
     pub sketch: Sketch,
@@ -126,6 +162,10 @@ pub enum Weights {
     Uniform,
     /// Each occurrence 1.
     Tf,
+    /// Each feature 1 + log2 of the number of its occurrences.
+    LogTf,
+    /// Each feature the square root of the number of its occurrences.
+    SqrtTf,
     /// Each occurrence the word's inverse document frequency in jieba's table.
     TfIdf,
 }
@@ -135,6 +175,11 @@ impl Recipe {
     ///
     /// Fails with [`Kind::Usage`] on a name there is not, or a width the recipe does not allow.
     pub fn named(name: &str, width: Option<Width>) -> Result<Recipe> {
+        if name == NILSIMSA {
+            return Err(Error::new(Kind::Usage, "nilsimsa makes sketches of 256 bits")
+                .expected("a recipe of 64 or 128 bits")
+                .help("compare two files by it with `dupsieve compare`"));
+        }
         let versioned = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
         let tables: Table = NAMED.parse().expect("the named recipes are TOML");
         let Some(table) = tables.get(versioned).and_then(toml::Value::as_table) else {
@@ -177,9 +222,10 @@ impl Recipe {
     }
 
     /// The same recipe for fingerprints of another width. Fails with [`Kind::Usage`] if it has one
-    /// width only.
+    /// width only, as those have that make the fingerprints of other programs.
     pub fn with_width(mut self, width: Width) -> Result<Recipe> {
-        if self.features == Features::External && self.width != width {
+        let ours = self.sketch().is_some_and(|sketch| sketch.hash == Hash::Xxh3);
+        if !ours && self.width != width {
             return Err(Error::new(Kind::Usage, format!("the recipe {} has one width", self.name))
                 .expected(self.width.bits())
                 .found(width.bits()));
@@ -203,6 +249,19 @@ impl Recipe {
         &self.features
     }
 
+    /// How features become its fingerprints, unless they are made elsewhere.
+    fn sketch(&self) -> Option<&Sketch> {
+        match &self.features {
+            Features::Words { text, .. }
+            | Features::WordShingles { text, .. }
+            | Features::CharacterShingles { text, .. } => Some(&text.sketch),
+            Features::WhiteSpaceTokens { sketch }
+            | Features::WordCharacterShingles { sketch, .. }
+            | Features::Given { sketch } => Some(sketch),
+            Features::External => None,
+        }
+    }
+
     /// Whether its fingerprints are made elsewhere.
     pub fn is_external(&self) -> bool {
         self.features == Features::External
@@ -219,21 +278,30 @@ impl Recipe {
     }
 
     fn check(&self) -> Result<()> {
-        match self.features {
-            Features::WordShingles { length, .. } | Features::CharacterShingles { length, .. }
-                if !(1..=LONGEST_SHINGLE).contains(&length) =>
-            {
-                Err(bad("a length out of range")
-                    .expected(format!("1 to {LONGEST_SHINGLE}"))
-                    .found(length))
-            }
-            Features::WordShingles { text, .. } | Features::CharacterShingles { text, .. }
-                if text.weights == Weights::TfIdf =>
-            {
-                Err(bad("tf-idf weights are for words"))
-            }
-            _ => Ok(()),
+        let (text, length) = match &self.features {
+            Features::Words { text, .. } => (Some(text), None),
+            Features::WordShingles { text, length, .. }
+            | Features::CharacterShingles { text, length } => (Some(text), Some(*length)),
+            Features::WordCharacterShingles { length, .. } => (None, Some(*length)),
+            _ => (None, None),
+        };
+        if length.is_some_and(|length| !(1..=LONGEST_SHINGLE).contains(&length)) {
+            return Err(bad("a length out of range")
+                .expected(format!("1 to {LONGEST_SHINGLE}"))
+                .found(length.unwrap_or_default()));
         }
+        let Some(text) = text else { return Ok(()) };
+        if length.is_some() && text.weights == Weights::TfIdf {
+            return Err(bad("tf-idf weights are for words"));
+        }
+        if matches!(self.features, Features::CharacterShingles { .. }) && text.stop_words.is_some()
+        {
+            return Err(bad("stop words are for words"));
+        }
+        if text.keywords == Some(0) {
+            return Err(bad("a number of keywords out of range").expected("1 or more").found(0));
+        }
+        Ok(())
     }
 }
 
@@ -269,7 +337,17 @@ impl<'de> Deserialize<'de> for Width {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 5] = ["words-1", "shingles-1", "features-1", "external-64", "external-128"];
+    const NAMES: [&str; 9] = [
+        "words-1",
+        "shingles-1",
+        "features-1",
+        "keywords-lookup3",
+        "charikar-64",
+        "charikar-128",
+        "pypi-simhash",
+        "external-64",
+        "external-128",
+    ];
 
     fn refused(text: &str) -> String {
         let error = Recipe::from_toml(text).unwrap_err();
@@ -312,6 +390,9 @@ mod tests {
         let error = Recipe::named("external-64", Some(Width::W128)).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
         assert!(Recipe::named("external-64", Some(Width::W64)).is_ok());
+        for one in ["keywords-lookup3", "charikar-64", "pypi-simhash"] {
+            assert!(Recipe::named(one, Some(Width::W128)).is_err(), "{one}");
+        }
     }
 
     #[test]
@@ -321,13 +402,37 @@ mod tests {
         assert!(refused(&words("hmm = true", "hmm = true\nlength = 3")).contains("length"));
         assert!(refused(&words("nfkc = true", "nfkc = true\nnfc = true")).contains("nfc"));
         assert!(refused(&words("nfkc = true", "")).contains("nfkc"));
-        assert!(refused(&words("\"xxh3\"", "\"md5\"")).contains("md5"));
+        assert!(refused(&words("\"xxh3\"", "\"md4\"")).contains("md4"));
         assert!(refused(&words("64", "96")).contains("96"));
         assert!(refused(&words("\"words\"", "\"word-shingles\"")).contains("length"));
         assert!(refused("features = \"external\"").contains("width"));
         assert!(refused("width = 64").contains("features"));
         assert!(refused("width 64").contains("not a recipe"));
         assert!(Recipe::from_toml(&words("64", "64\nname = \"mine\"")).unwrap().name() == "mine");
+    }
+
+    #[test]
+    fn nilsimsa_is_no_recipe() {
+        let error = Recipe::named("nilsimsa", None).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(error.to_string().contains("compare"), "{error}");
+    }
+
+    #[test]
+    fn lists_are_known_by_their_digests() {
+        let list = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(list.path(), "的\nthe\n").unwrap();
+        let path = list.path().display();
+        for part in ["stop_words", "user_dictionary"] {
+            let text = words("hmm = true", &format!("hmm = true\n{part} = \"{path}\""));
+            let recipe = Recipe::from_toml(&text).unwrap();
+            let stamp = recipe.stamp().to_string();
+            assert!(stamp.contains(part) && !stamp.contains(&path.to_string()), "{stamp}");
+            assert!(refused(&text.replace(&path.to_string(), "no/such")).contains("no/such"));
+        }
+        let text = words("hmm = true", &format!("length = 4\nstop_words = \"{path}\""));
+        assert!(refused(&text.replace("\"words\"", "\"character-shingles\"")).contains("stop"));
+        assert!(refused(&words("\"tf\"", "\"tf\"\nkeywords = 0")).contains("keywords"));
     }
 
     #[test]

@@ -44,6 +44,9 @@ impl Stamp {
                 part("idf", json!(DICTIONARY));
             }
         }
+        if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
+            part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
+        }
         Stamp { text: canonical(parts), width: recipe.width() }
     }
 
@@ -78,7 +81,7 @@ fn text_and_words(features: &Features) -> Option<(&Text, bool)> {
     match features {
         Features::Words { text, .. } | Features::WordShingles { text, .. } => Some((text, true)),
         Features::CharacterShingles { text, .. } => Some((text, false)),
-        Features::Given { .. } | Features::External => None,
+        _ => None,
     }
 }
 
@@ -88,13 +91,18 @@ fn unicode(text: &Text, words: bool) -> Value {
     let mut versions = Map::new();
     if text.normalise.nfkc {
         let (major, minor, patch) = unicode_normalization::UNICODE_VERSION;
-        versions.insert("normalization".to_owned(), json!(format!("{major}.{minor}.{patch}")));
+        let number = version((major.into(), minor.into(), patch.into()));
+        versions.insert("normalization".to_owned(), number);
     }
     if words {
-        let (major, minor, patch) = unicode_segmentation::UNICODE_VERSION;
-        versions.insert("segmentation".to_owned(), json!(format!("{major}.{minor}.{patch}")));
+        let number = version(unicode_segmentation::UNICODE_VERSION);
+        versions.insert("segmentation".to_owned(), number);
     }
     Value::Object(versions)
+}
+
+fn version((major, minor, patch): (u64, u64, u64)) -> Value {
+    json!(format!("{major}.{minor}.{patch}"))
 }
 
 /// One line of JSON, all keys in order.
@@ -180,6 +188,10 @@ mod tests {
         let changes = [
             ("\"tf\"", "\"tf-idf\""),
             ("\"tf\"", "\"uniform\""),
+            ("\"tf\"", "\"log-tf\""),
+            ("\"tf\"", "\"sqrt-tf\""),
+            ("\"tf\"", "\"tf\"\nkeywords = 9"),
+            ("\"xxh3\"", "\"lookup3\""),
             ("\"clear\"", "\"set\""),
             ("64", "128"),
             ("hmm = true", "hmm = false"),

@@ -1,0 +1,47 @@
+//! Term frequency, damped: what a feature weighs that occurs so many times, in fixed point.
+//!
+//! In integers throughout, so that every machine has the same weights.
+
+use crate::features::{ONE, SCALE_BITS};
+
+/// 1 + log2 of `count`, rounded down; `count` is at least 1.
+pub fn log(count: u64) -> i64 {
+    let whole = count.ilog2();
+    // The count as a number from 1 to 2, of 63 fractional bits. Squaring it doubles its logarithm,
+    // whose next bit is whether the square reaches 2.
+    let mut rest = (u128::from(count) << 63) >> whole;
+    let mut fraction = 0;
+    for _ in 0..SCALE_BITS {
+        rest = (rest * rest) >> 63;
+        let bit = rest >> 64;
+        rest >>= bit;
+        fraction = fraction << 1 | bit as i64;
+    }
+    ONE + i64::from(whole) * ONE + fraction
+}
+
+/// The square root of `count`, rounded down.
+pub fn sqrt(count: u64) -> i64 {
+    (u128::from(count) << (2 * SCALE_BITS)).isqrt() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        assert_eq!([1, 2, 4, 1 << 40].map(log), [ONE, 2 * ONE, 3 * ONE, 41 * ONE]);
+        assert_eq!([1, 4, 9, 1 << 40].map(sqrt), [ONE, 2 * ONE, 3 * ONE, ONE << 20]);
+        assert_eq!([log(u64::MAX), sqrt(u64::MAX)], [65 * ONE - 1, (ONE << 32) - 1]);
+    }
+
+    #[test]
+    fn close_to_floating_point() {
+        for count in (1..5000).chain([1 << 33, (1 << 33) + 12345]) {
+            let near = |fixed: i64, float: f64| (fixed as f64 - float * ONE as f64).abs() < 1.01;
+            assert!(near(log(count), 1.0 + (count as f64).log2()), "{count}");
+            assert!(near(sqrt(count), (count as f64).sqrt()), "{count}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A text to its features, as a recipe cuts it.
+
+use std::collections::HashSet;
+
+use crate::features::lists::{StopWords, UserDictionary};
+use crate::features::normalise::Normalise;
+use crate::features::shingles::{self, WordWindow};
+use crate::features::words::Words;
+use crate::fingerprint::recipe::Features;
+
+/// A text to its features.
+#[derive(Debug)]
+pub(super) struct Reader {
+    form: Form,
+    prepared: String,
+    stop_words: HashSet<Box<str>>,
+    cut: Cut,
+}
+
+/// What is done to a text before it is cut.
+#[derive(Debug)]
+enum Form {
+    AsItIs,
+    Normal(Normalise),
+    WordCharacters,
+}
+
+#[derive(Debug)]
+enum Cut {
+    Words(Words),
+    WordShingles(Words, WordWindow),
+    CharacterShingles(usize),
+    WhiteSpaceTokens,
+    WordCharacterShingles(usize),
+}
+
+impl Cut {
+    fn of(features: &Features) -> Cut {
+        let words = |hmm, dictionary: &Option<UserDictionary>| match dictionary {
+            Some(dictionary) => Words::with_dictionary(hmm, dictionary),
+            None => Words::new(hmm),
+        };
+        match features {
+            Features::Words { hmm, user_dictionary, .. } => {
+                Cut::Words(words(*hmm, user_dictionary))
+            }
+            Features::WordShingles { length, hmm, user_dictionary, .. } => {
+                Cut::WordShingles(words(*hmm, user_dictionary), WordWindow::new(*length))
+            }
+            Features::CharacterShingles { length, .. } => Cut::CharacterShingles(*length),
+            Features::WhiteSpaceTokens { .. } => Cut::WhiteSpaceTokens,
+            Features::WordCharacterShingles { length, .. } => Cut::WordCharacterShingles(*length),
+            Features::Given { .. } | Features::External => unreachable!("no text is taken"),
+        }
+    }
+}
+
+impl Reader {
+    /// A reader of texts for `features`; stop words are normalised as the texts are.
+    ///
+    /// Panics if they are not taken from text.
+    pub(super) fn new(features: &Features) -> Reader {
+        let mut reader = Reader {
+            form: Form::AsItIs,
+            prepared: String::new(),
+            stop_words: HashSet::new(),
+            cut: Cut::of(features),
+        };
+        match features {
+            Features::Words { text, .. }
+            | Features::WordShingles { text, .. }
+            | Features::CharacterShingles { text, .. } => {
+                for word in text.stop_words.iter().flat_map(StopWords::iter) {
+                    text.normalise.apply(word, &mut reader.prepared);
+                    reader.stop_words.insert(reader.prepared.as_str().into());
+                }
+                reader.form = Form::Normal(text.normalise);
+            }
+            Features::WordCharacterShingles { .. } => reader.form = Form::WordCharacters,
+            _ => {}
+        }
+        reader
+    }
+
+    /// Calls `feature` with each occurrence of a feature in `text`.
+    pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
+        let Reader { form, prepared, stop_words, cut } = self;
+        let text = match form {
+            Form::AsItIs => text,
+            Form::Normal(normalise) => {
+                normalise.apply(text, prepared);
+                prepared
+            }
+            Form::WordCharacters => {
+                shingles::word_characters(text, prepared);
+                prepared
+            }
+        };
+        let stops = |word: &str| !stop_words.is_empty() && stop_words.contains(word);
+        match cut {
+            Cut::Words(words) => words.each(text, |word| {
+                if !stops(word) {
+                    feature(word);
+                }
+            }),
+            Cut::WordShingles(words, window) => {
+                window.clear();
+                words.each(text, |word| {
+                    if !stops(word) {
+                        window.push(word).into_iter().for_each(&mut feature);
+                    }
+                });
+                window.rest().into_iter().for_each(feature);
+            }
+            Cut::CharacterShingles(length) => shingles::characters(text, *length, feature),
+            Cut::WhiteSpaceTokens => {
+                let tokens = text.split(|c| char::is_whitespace(c) || is_separator(c));
+                tokens.filter(|token| !token.is_empty()).for_each(feature);
+            }
+            Cut::WordCharacterShingles(length) => shingles::windows(text, *length, feature),
+        }
+    }
+}
+
+/// The separators of files, groups, records and units, white space to Python alone.
+fn is_separator(c: char) -> bool {
+    matches!(c, '\u{1c}'..='\u{1f}')
+}

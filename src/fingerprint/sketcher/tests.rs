@@ -1,0 +1,354 @@
+//! What recipes make: golden values, those of other programs, and what weights mean.
+
+use super::*;
+
+fn sketcher(name: &str, width: Width) -> Sketcher {
+    Recipe::named(name, Some(width)).unwrap().sketcher().unwrap()
+}
+
+/// A sketcher by the recipe `words-1` with other features and weights.
+fn variant(features: &str, weights: &str) -> Sketcher {
+    let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+    let text = text.replacen("\"words\"", features, 1).replacen("\"tf\"", weights, 1);
+    Recipe::from_toml(&text).unwrap().sketcher().unwrap()
+}
+
+const TEXTS: [&str; 4] = [
+    "我来到北京清华大学，他来到了网易杭研大厦。",
+    "The quick brown fox jumps over the lazy dog; the dog doesn't mind.",
+    "２０２１年，ＡＣＭ在北京发布了 Rust 1.95 的中文文档 (naïve café)。",
+    "the",
+];
+
+fn print(sketcher: &mut Sketcher) -> [u128; 4] {
+    TEXTS.map(|text| sketcher.text(text).unwrap().unwrap())
+}
+
+/// Fingerprints at rest depend on these: a change needs a new name for the recipe.
+#[test]
+fn named_recipes_make_what_they_always_made() {
+    let golden = [
+        (
+            sketcher("words-1", Width::W64),
+            [0x19e05124209b8e4c, 0xc30e838218d21a7f, 0xc8cec900a216383e, 0xcb1283631cf33d7d],
+        ),
+        (
+            sketcher("words-1", Width::W128),
+            [
+                0x38301d367762258ed10200120102bdd6,
+                0x08c120049bb52ee580188fe11cbb10bd,
+                0x6649f408785a2356145d89a126145276,
+                0x51608b049bbdaeb3cb1283631cf33d7d,
+            ],
+        ),
+        (
+            sketcher("shingles-1", Width::W64),
+            [0x4a6660e8826b0933, 0x89ebab0256e0971c, 0x58806616e18d91be, 0xcb1283631cf33d7d],
+        ),
+        (
+            sketcher("shingles-1", Width::W128),
+            [
+                0x0e3c45001313dc8c5530782b028311c3,
+                0x9425279a3e8b1e0927db63eee85f66f7,
+                0xc407486ae3e7aa3842fbc28d3454bb08,
+                0x51608b049bbdaeb3cb1283631cf33d7d,
+            ],
+        ),
+        (
+            variant("\"words\"", "\"tf-idf\""),
+            [0x99f072a9ac1b8e48, 0xc30e838218d21a7f, 0xccceca52e316386f, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"uniform\""),
+            [0x1de07126a09b8ece, 0x820c828210429223, 0xc8cec900a216383e, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"word-shingles\"\nlength = 2", "\"tf\""),
+            [0x76411499f34941c7, 0xd2bf8e424e250544, 0x63d386365c98f8e6, 0xcb1283631cf33d7d],
+        ),
+    ];
+    for (mut sketcher, prints) in golden {
+        assert_eq!(print(&mut sketcher), prints);
+    }
+}
+
+#[test]
+fn given_features_make_what_they_always_made() {
+    let features = [("中文", 2.5), ("fox", 1.0), ("dog", -0.25)];
+    let narrow = 0x8dbce87fe32cdda6;
+    assert_eq!(sketcher("features-1", Width::W64).features(&features), Ok(Some(narrow)));
+    let wide = 0xe488e3b4925a7257a29d0eeb66ee134a;
+    assert_eq!(sketcher("features-1", Width::W128).features(&features), Ok(Some(wide)));
+}
+
+#[test]
+fn one_feature_is_its_hash() {
+    let hash: u64 = Hash::Xxh3.of("the");
+    for weights in ["\"tf\"", "\"tf-idf\"", "\"uniform\""] {
+        let mut sketcher = variant("\"words\"", weights);
+        for text in ["the", " THE.", "the the “Ｔhe”"] {
+            assert_eq!(sketcher.text(text), Ok(Some(u128::from(hash))));
+        }
+    }
+    let wide: u128 = Hash::Xxh3.of("the");
+    assert_eq!(sketcher("words", Width::W128).text("the"), Ok(Some(wide)));
+}
+
+#[test]
+fn weights_count_as_they_say() {
+    let mut given_words = sketcher("features", Width::W64);
+    let counts = [("a", 3.0), ("b", 2.0), ("c", 2.0)];
+    let once = [("a", 1.0), ("b", 1.0), ("c", 1.0)];
+    let text = "a b a c b c a";
+    let mut tf = variant("\"words\"", "\"tf\"");
+    assert_eq!(tf.text(text), given_words.features(&counts));
+    let mut uniform = variant("\"words\"", "\"uniform\"");
+    assert_eq!(uniform.text(text), given_words.features(&once));
+    let idf = [("劳动防护", 13.900677652), ("岗上", 2.0 * 11.5027823792), ("a", 11.9547675029)];
+    let mut tf_idf = variant("\"words\"", "\"tf-idf\"");
+    assert_eq!(tf_idf.text("岗上 劳动防护 a 岗上"), given_words.features(&idf));
+}
+
+#[test]
+fn word_shingles_are_pairs_of_neighbours() {
+    let mut pairs = variant("\"word-shingles\"\nlength = 2", "\"tf\"");
+    let mut given_words = sketcher("features", Width::W64);
+    for (text, shingles) in [("A b, c!", &["a b", "b c"][..]), ("a", &["a"])] {
+        let shingles: Vec<_> = shingles.iter().map(|&shingle| (shingle, 1.0)).collect();
+        assert_eq!(pairs.text(text), given_words.features(&shingles));
+    }
+}
+
+#[test]
+fn a_text_without_features_has_no_fingerprint_and_leaves_nothing_behind() {
+    for name in ["words", "shingles"] {
+        let mut sketcher = sketcher(name, Width::W64);
+        let before = print(&mut sketcher);
+        for nothing in ["", " \u{3000}\t\n", "。，—…!?", "☃ ☃"] {
+            assert_eq!(sketcher.text(nothing), Ok(None), "{nothing:?}");
+        }
+        assert_eq!(print(&mut sketcher), before);
+    }
+    let mut features = sketcher("features", Width::W64);
+    assert_eq!(features.features(&[]), Ok(None));
+    assert_eq!(features.features(&[("a", 0.0), ("b", 1e-9)]), Ok(None));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let kind = |result: Result<Option<u128>>| result.unwrap_err().kind();
+    let external = Recipe::named("external-64", None).unwrap().sketcher();
+    assert_eq!(external.unwrap_err().kind(), Kind::Usage);
+    assert_eq!(kind(sketcher("features", Width::W64).text("a")), Kind::Usage);
+    assert_eq!(kind(sketcher("words", Width::W64).features(&[])), Kind::Usage);
+    let mut features = sketcher("features", Width::W64);
+    assert_eq!(kind(features.features(&[("a", 1.0), ("b", f64::NAN)])), Kind::BadData);
+    assert_eq!(features.features(&[]), Ok(None), "what was counted before the failure is gone");
+}
+
+#[test]
+fn a_word_repeated_and_a_million_words_are_fine() {
+    let hash: u64 = Hash::Xxh3.of("word");
+    let repeated = "word ".repeat(1_000_000);
+    assert_eq!(sketcher("words", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
+    let distinct: String = (0..1_000_000).map(|i| format!("w{i} ")).collect();
+    for weights in ["\"tf\"", "\"uniform\""] {
+        assert!(variant("\"words\"", weights).text(&distinct).unwrap().is_some());
+    }
+}
+
+/// What independent implementations answer.
+mod compatible {
+    use super::*;
+
+    fn texts(name: &str, vectors: &[(&str, u128)]) {
+        let mut sketcher = Recipe::named(name, None).unwrap().sketcher().unwrap();
+        for &(text, fingerprint) in vectors {
+            assert_eq!(sketcher.text(text), Ok(Some(fingerprint)), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn charikar() {
+        texts(
+            "charikar-64",
+            &[
+                ("This is a test string for testing", 9227187964509734024),
+                ("This is a test string for testing also", 13838926914130855848),
+                ("This is a test string for testing also!", 9231709207871145706),
+                ("nai nai ge xiong cao", 5272330353145394490),
+                ("a b c d e f g", 12391511014),
+                ("中国 好 声音 今晚 开播", 2526677345697405356),
+            ],
+        );
+        texts(
+            "charikar-128",
+            &[
+                ("This is a test string for testing", 9961709360205638079444993160),
+                ("This is a test string for testing also", 9976218835835994013985195944),
+                ("This is a test string for testing also!", 10208332588594785109269071594),
+                ("nai nai ge xiong cao", 13766543409340470900026),
+                ("a b c d e f g", 12391511014),
+                ("中国 好 声音 今晚 开播", 2526677345697405356),
+            ],
+        );
+    }
+
+    #[test]
+    fn white_space_is_that_of_python() {
+        let mut sketcher = sketcher_of("charikar-64");
+        let spaced = sketcher.text("a b c d").unwrap();
+        assert_eq!(sketcher.text(" a\u{1c}b\u{3000}c\n\u{85}d\t"), Ok(spaced));
+        assert_eq!(sketcher.text(" \u{1f} "), Ok(None));
+    }
+
+    #[test]
+    fn pypi_simhash() {
+        texts(
+            "pypi-simhash",
+            &[
+                ("a", 3585878926028121697),
+                ("ab", 3404963397999061920),
+                ("abc", 15462616177412505458),
+                ("hello", 36330143249342482),
+                ("Hello, World!", 10747039046998140950),
+                ("The quick brown fox jumps over the lazy dog", 3182376498800265610),
+                ("This is a test string for testing", 11120175762276753846),
+                ("This is a test string for testing also", 9967254257139335590),
+                ("This is a test string for testing also!", 9967254257139335590),
+                ("nai nai ge xiong cao", 7947763163519395005),
+                ("美国", 3115520836749348696),
+                ("51区", 15595487342204800658),
+                ("雇员", 6749995433973559614),
+                ("称", 18059968831339914660),
+                ("内部", 16460969687012555033),
+                ("有", 1809925115131384506),
+                ("9架", 6866120941123534900),
+                ("飞碟", 10601221299178849989),
+                ("曾", 7247606270345653951),
+                ("看见", 13930213484185487642),
+                ("灰色", 8356060431464154429),
+                ("外星人", 12580203596503975178),
+                ("中国好声音", 5207363485223355137),
+                ("今晚", 1540906782114066723),
+                ("开播", 12158470298401107216),
+                ("abcdefghijk", 11880888119434916743),
+                ("abcdefghijkl", 13689225206824155111),
+                ("abcdefghijklm", 12461993208854066049),
+                ("ＡＢＣ全角", 433017917001466678),
+                ("emoji 😀🎉 text", 587909554661100675),
+                ("naïve café résumé", 1770057050127616530),
+                ("tab here", 187057784040325156),
+            ],
+        );
+        let digits = "0123456789".repeat(10);
+        texts("pypi-simhash", &[(&digits, 1303381565754986928)]);
+    }
+
+    /// The second line is the example of the library itself.
+    #[test]
+    fn keywords_lookup3() {
+        let vectors = [
+            (
+                "美国:4 51区:5 雇员:3 称:1 内部:2 有:1 9架:3 飞碟:5 曾:1 看见:3 灰色:4 外星人:5",
+                16430673591484912568,
+            ),
+            (
+                "蓝翔:11.7392 CEO:11.7392 升职:10.8562 加薪:10.6426 手扶拖拉机:10.0089",
+                17831459094038722629,
+            ),
+            ("a:1", 6401452390262130604),
+            ("a:1 b:1", 6400885007631794316),
+            ("near:2.5 duplicate:3.25 web:1 crawl:1.5", 16984064981552629344),
+            (
+                "蓝翔:11.6755 CEO:11.6755 升职:10.8562 加薪:10.6426 手扶拖拉机:10.0089",
+                17831459094038722629,
+            ),
+        ];
+        let mut sketcher = sketcher_of("keywords-lookup3");
+        for (line, fingerprint) in vectors {
+            let feature = |text: &'static str| {
+                let (name, weight) = text.rsplit_once(':').unwrap();
+                (name, weight.parse().unwrap())
+            };
+            let features: Vec<(&str, f64)> = line.split(' ').map(feature).collect();
+            assert_eq!(sketcher.features(&features), Ok(Some(fingerprint)), "{line}");
+        }
+    }
+}
+
+fn sketcher_of(name: &str) -> Sketcher {
+    Recipe::named(name, None).unwrap().sketcher().unwrap()
+}
+
+/// A sketcher of words with one more part.
+fn with_part(part: &str, weights: &str) -> Sketcher {
+    variant("\"words\"", &format!("{weights}\n{part}"))
+}
+
+#[test]
+fn damped_weights_count_as_they_say() {
+    let mut given_words = sketcher("features", Width::W64);
+    let text = "a b a c b c a a";
+    let damped = [
+        ("\"log-tf\"", [("a", 3.0), ("b", 2.0), ("c", 2.0)]),
+        ("\"sqrt-tf\"", [("a", 2.0), ("b", 1.4142132), ("c", 1.4142132)]),
+    ];
+    for (weights, features) in damped {
+        assert_eq!(variant("\"words\"", weights).text(text), given_words.features(&features));
+    }
+}
+
+#[test]
+fn keywords_are_the_heaviest_features() {
+    let mut given_words = sketcher("features", Width::W64);
+    let text = "a b a c b a d";
+    let tf = given_words.features(&[("a", 3.0), ("b", 2.0)]);
+    assert_eq!(with_part("keywords = 2", "\"tf\"").text(text), tf);
+    let all = variant("\"words\"", "\"tf\"").text(text);
+    for enough in [4, 5, 1000] {
+        assert_eq!(with_part(&format!("keywords = {enough}"), "\"tf\"").text(text), all);
+    }
+    let idf = given_words.features(&[("劳动防护", 13.900677652)]);
+    assert_eq!(with_part("keywords = 1", "\"tf-idf\"").text("岗上 劳动防护 a"), idf);
+}
+
+#[test]
+fn stop_words_are_no_features_and_a_dictionary_makes_words() {
+    let list = tempfile::NamedTempFile::new().unwrap();
+    let part = |name: &str| format!("{name} = \"{}\"", list.path().display());
+    std::fs::write(list.path(), "The\nＯＦ\n").unwrap();
+    let mut stopped = with_part(&part("stop_words"), "\"tf\"");
+    let mut words = sketcher("words", Width::W64);
+    assert_eq!(stopped.text("The end of the day"), words.text("end day"));
+    assert_eq!(stopped.text("the of"), Ok(None));
+
+    std::fs::write(list.path(), "杭研大厦之王 99999 n\n").unwrap();
+    let mut cut = with_part(&part("user_dictionary"), "\"tf\"");
+    let names = |sketcher: &mut Sketcher, text| {
+        let weighted = sketcher.weighted(text).unwrap();
+        weighted.into_iter().map(|feature| feature.feature).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&mut cut, "杭研大厦之王"), ["杭研大厦之王"]);
+    assert!(names(&mut words, "杭研大厦之王").len() > 1);
+}
+
+/// What is explained is what is made, whatever the recipe.
+#[test]
+fn weighted_features_make_the_fingerprint() {
+    let recipes = [
+        sketcher("words", Width::W64),
+        sketcher("shingles", Width::W128),
+        sketcher_of("pypi-simhash"),
+        variant("\"words\"", "\"tf-idf\""),
+        with_part("keywords = 3", "\"log-tf\""),
+    ];
+    for mut sketcher in recipes {
+        for text in TEXTS {
+            let mut simhash = SimHash::<u128>::new(crate::fingerprint::simhash::Ties::Clear);
+            let weighted = sketcher.weighted(text).unwrap();
+            weighted.iter().for_each(|feature| simhash.add(feature.hash, feature.weight));
+            assert_eq!(simhash.finish(), sketcher.text(text).unwrap());
+        }
+    }
+}

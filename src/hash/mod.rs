@@ -1,0 +1,99 @@
+//! Features to integers: the hashes that turn a feature into bits.
+//!
+//! [`Hash`] is what a recipe names. XXH3 is ours; the others are those of the libraries whose
+//! fingerprints can be made here to the bit. [lookup2] and [one_at_a_time] are Jenkins' older
+//! hashes of 32 bits, too narrow for a fingerprint.
+
+pub mod charikar;
+pub mod lookup2;
+pub mod lookup3;
+pub mod one_at_a_time;
+
+use md5::{Digest, Md5};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// A hash function a recipe can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hash {
+    /// XXH3 with seed 0, in its 64 or its 128 bit form: two functions, the narrow one not always
+    /// the low half of the wide one.
+    Xxh3,
+    /// Jenkins' [lookup3], as the C++ library simhash of yanyiwu combines its halves.
+    Lookup3,
+    /// The multiplicative [string hash](charikar) of the classic Charikar simhash in Python.
+    Charikar,
+    /// MD5, its last bytes read as a big-endian number, as the package simhash of PyPI has it.
+    Md5,
+}
+
+/// An integer that a hash can fill: `u64` or `u128`.
+pub trait Hashed: Sized {
+    /// The `hash` of `feature`, as wide as the type.
+    fn hashed(hash: Hash, feature: &str) -> Self;
+}
+
+impl Hashed for u64 {
+    #[inline]
+    fn hashed(hash: Hash, feature: &str) -> u64 {
+        match hash {
+            Hash::Xxh3 => xxh3_64(feature.as_bytes()),
+            Hash::Lookup3 => lookup3::lookup3(feature.as_bytes(), 0),
+            Hash::Charikar => charikar::string_hash(feature) as u64,
+            Hash::Md5 => md5(feature) as u64,
+        }
+    }
+}
+
+impl Hashed for u128 {
+    /// Lookup3 is run twice, and the high half has another seed.
+    #[inline]
+    fn hashed(hash: Hash, feature: &str) -> u128 {
+        match hash {
+            Hash::Xxh3 => xxh3_128(feature.as_bytes()),
+            Hash::Lookup3 => {
+                let half = |seed| u128::from(lookup3::lookup3(feature.as_bytes(), seed));
+                half(1) << 64 | half(0)
+            }
+            Hash::Charikar => charikar::string_hash(feature),
+            Hash::Md5 => md5(feature),
+        }
+    }
+}
+
+fn md5(feature: &str) -> u128 {
+    u128::from_be_bytes(Md5::digest(feature.as_bytes()).into())
+}
+
+impl Hash {
+    /// The hash of `feature`, as wide as `H`.
+    #[inline]
+    pub fn of<H: Hashed>(self, feature: &str) -> H {
+        H::hashed(self, feature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published values of XXH3 and MD5 for no bytes at all.
+    #[test]
+    fn published_values() {
+        assert_eq!(Hash::Xxh3.of::<u64>(""), 0x2d06800538d394c2);
+        assert_eq!(Hash::Xxh3.of::<u128>(""), 0x99aa06d3014798d86001c324468d497f);
+        assert_eq!(Hash::Md5.of::<u128>(""), 0xd41d8cd98f00b204e9800998ecf8427e);
+    }
+
+    #[test]
+    fn a_narrow_hash_of_others_is_the_low_half_of_the_wide_one() {
+        for hash in [Hash::Lookup3, Hash::Charikar, Hash::Md5] {
+            for feature in ["", "a", "飞碟", "a longer feature, of several words"] {
+                assert_eq!(hash.of::<u64>(feature), hash.of::<u128>(feature) as u64);
+            }
+        }
+        let wide: u128 = Hash::Lookup3.of("飞碟");
+        assert_ne!((wide >> 64) as u64, wide as u64);
+    }
+}
