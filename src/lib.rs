@@ -34,6 +34,8 @@ pub mod tables;
 
 pub mod matches;
 
+pub mod evaluate;
+
 pub mod flow;
 
 pub use error::{Error, Kind, Result};

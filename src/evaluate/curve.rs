@@ -1,0 +1,156 @@
+//! A curve of precision over recall for each recipe, as an SVG drawing.
+
+use std::fmt::{self, Display, Write};
+
+/// The side of the square that is drawn in, and the room around it, in pixels.
+const SIDE: f64 = 480.0;
+const MARGIN: f64 = 60.0;
+/// The room for the names.
+const LEGEND: f64 = 280.0;
+const LINE: f64 = 20.0;
+
+/// Colours that the colour-blind can tell apart (Okabe and Ito), and how lines are dashed when they
+/// come round again.
+const COLOURS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+const DASHES: [&str; 3] = ["none", "6 3", "2 3"];
+
+/// What one recipe reaches.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What it is called.
+    pub name: String,
+    /// Recall and precision for k = 0, 1, 2, ..., where both are known.
+    pub points: Vec<Option<(f64, f64)>>,
+}
+
+/// Lines to be drawn in one picture.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// What stands above.
+    pub title: String,
+    /// The lines, in the order of the legend.
+    pub lines: Vec<Line>,
+    /// The k that is marked on each.
+    pub marked: u32,
+}
+
+impl Display for Curve {
+    /// The drawing, as an SVG document.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let height = (SIDE + 2.0 * MARGIN).max(2.0 * MARGIN + LINE * self.lines.len() as f64);
+        let width = SIDE + 2.0 * MARGIN + LEGEND;
+        writeln!(
+            f,
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">"##
+        )?;
+        writeln!(f, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##)?;
+        let marked = self.marked;
+        writeln!(
+            f,
+            r##"<text x="{MARGIN}" y="30" font-size="15">{}: precision over recall, k = {marked} marked</text>"##,
+            Escaped(&self.title)
+        )?;
+        axes(f)?;
+        for (number, line) in self.lines.iter().enumerate() {
+            line.draw(f, number, marked as usize)?;
+        }
+        writeln!(f, "</svg>")
+    }
+}
+
+impl Line {
+    fn draw(&self, f: &mut fmt::Formatter<'_>, number: usize, marked: usize) -> fmt::Result {
+        let colour = COLOURS[number % COLOURS.len()];
+        let dash = DASHES[number / COLOURS.len() % DASHES.len()];
+        let stroke = format!(r##"fill="none" stroke="{colour}" stroke-dasharray="{dash}""##);
+        f.write_str("<polyline points=\"")?;
+        for &(recall, precision) in self.points.iter().flatten() {
+            write!(f, "{:.1},{:.1} ", across(recall), up(precision))?;
+        }
+        writeln!(f, "\" {stroke} stroke-width=\"2\"/>")?;
+        for (k, point) in self.points.iter().enumerate() {
+            let Some((recall, precision)) = *point else { continue };
+            let radius = if k == marked { 6 } else { 2 };
+            let (x, y) = (across(recall), up(precision));
+            writeln!(
+                f,
+                r##"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{colour}"><title>{}, k = {k}</title></circle>"##,
+                Escaped(&self.name)
+            )?;
+        }
+        let (x, y) = (SIDE + 2.0 * MARGIN - 30.0, MARGIN + LINE * (number as f64 + 0.5));
+        writeln!(f, r##"<path d="M{x} {y}h30" {stroke} stroke-width="2"/>"##)?;
+        writeln!(f, r##"<text x="{}" y="{}">{}</text>"##, x + 38.0, y + 4.0, Escaped(&self.name))
+    }
+}
+
+/// The square, with a line for each fifth.
+fn axes(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for fifth in 0..=5 {
+        let part = f64::from(fifth) / 5.0;
+        let (x, y) = (across(part), up(part));
+        let (left, right, top, bottom) = (across(0.0), across(1.0), up(1.0), up(0.0));
+        writeln!(f, r##"<path d="M{left} {y}H{right}M{x} {top}V{bottom}" stroke="#dddddd"/>"##)?;
+        writeln!(
+            f,
+            r##"<text x="{}" y="{}" text-anchor="end">{part}</text>"##,
+            left - 8.0,
+            y + 4.0
+        )?;
+        writeln!(f, r##"<text x="{x}" y="{}" text-anchor="middle">{part}</text>"##, bottom + 18.0)?;
+    }
+    let (middle, below) = (across(0.5), up(0.0) + 40.0);
+    writeln!(f, r##"<text x="{middle}" y="{below}" text-anchor="middle">recall</text>"##)?;
+    let (x, y) = (across(0.0) - 42.0, up(0.5));
+    writeln!(
+        f,
+        r##"<text x="{x}" y="{y}" text-anchor="middle" transform="rotate(-90 {x} {y})">precision</text>"##
+    )
+}
+
+fn across(recall: f64) -> f64 {
+    MARGIN + SIDE * recall
+}
+
+fn up(precision: f64) -> f64 {
+    MARGIN + SIDE * (1.0 - precision)
+}
+
+/// Text with the signs that mean something to XML written otherwise.
+struct Escaped<'a>(&'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            _ => f.write_char(c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_drawn_and_names_are_text() {
+        let line = |name: &str, points: &[Option<(f64, f64)>]| Line {
+            name: name.into(),
+            points: points.into(),
+        };
+        let lines =
+            vec![line("a<b", &[None, Some((0.0, 1.0)), Some((1.0, 0.5))]), line("c & d", &[])];
+        let drawn = Curve { title: "<t>".into(), lines, marked: 2 }.to_string();
+        assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+        assert!(
+            drawn.contains("&lt;t&gt;") && drawn.contains("a&lt;b") && drawn.contains("c &amp; d")
+        );
+        assert!(drawn.contains(r##"points="60.0,60.0 540.0,300.0 ""##), "{drawn}");
+        assert_eq!(drawn.matches(r##"r="6""##).count(), 1);
+        assert_eq!(drawn.matches("<circle").count(), 2);
+        assert_eq!(drawn.matches("<text").count(), drawn.matches("</text>").count());
+    }
+}

@@ -1,0 +1,129 @@
+//! Labels: which documents belong together.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::columns;
+use crate::error::{Error, Kind, Result};
+
+/// A cluster for each document. Documents and clusters are numbered from 0 in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    documents: HashMap<Box<str>, u32>,
+    clusters: Vec<u32>,
+    names: HashMap<Box<str>, u32>,
+}
+
+impl Labels {
+    /// Reads `id<TAB>cluster` lines; a header with these names, and more columns, are well.
+    ///
+    /// Fails with [`Kind::BadData`] on an id that has two labels.
+    pub fn read(path: &Path) -> Result<Labels> {
+        let mut labels = Labels::default();
+        columns::each(path, &[["id", "cluster"]], true, |[id, cluster]| labels.add(id, cluster))?;
+        Ok(labels)
+    }
+
+    /// Labels a document.
+    pub fn add(&mut self, id: &str, cluster: &str) -> Result<()> {
+        if self.documents.contains_key(id) {
+            return Err(Error::new(Kind::BadData, "the id has a label already").found(id));
+        }
+        let next = self.names.len() as u32;
+        let cluster = *self.names.entry(cluster.into()).or_insert(next);
+        self.documents.insert(id.into(), self.clusters.len() as u32);
+        self.clusters.push(cluster);
+        Ok(())
+    }
+
+    /// The number of the document with that id, if it has a label.
+    pub fn document(&self, id: &str) -> Option<u32> {
+        self.documents.get(id).copied()
+    }
+
+    /// The cluster of each document.
+    pub fn clusters(&self) -> &[u32] {
+        &self.clusters
+    }
+
+    /// How many clusters there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// How many documents each cluster has.
+    pub fn sizes(&self) -> Vec<u64> {
+        let mut sizes = vec![0; self.len()];
+        self.clusters.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
+        sizes
+    }
+
+    /// For each cluster whether it falls into the first half, drawn by `seed`. To tune on one half and
+    /// to judge on the other keeps a choice from fitting the pairs it is judged by.
+    pub fn halves(&self, seed: u64) -> Vec<bool> {
+        let mut halves: Vec<bool> = (0..self.len()).map(|cluster| cluster % 2 == 0).collect();
+        halves.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        halves
+    }
+
+    /// The labels of those clusters alone for which `kept` says so, and for each document its new
+    /// number.
+    pub fn restrict(&self, kept: &[bool]) -> (Labels, Vec<Option<u32>>) {
+        let mut ids: Vec<(&u32, &str)> =
+            self.documents.iter().map(|(id, document)| (document, &**id)).collect();
+        ids.sort_unstable();
+        let mut labels = Labels::default();
+        let numbers = ids.into_iter().map(|(&document, id)| {
+            let cluster = self.clusters[document as usize];
+            let kept = kept[cluster as usize];
+            kept.then(|| {
+                labels.add(id, &cluster.to_string()).expect("ids are unique");
+                labels.clusters.len() as u32 - 1
+            })
+        });
+        let numbers = numbers.collect();
+        (labels, numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::tests::file;
+    use super::*;
+
+    #[test]
+    fn labels_are_numbered_as_they_come() {
+        let labels = Labels::read(file("id\tcluster\nx\tB\ny\tA\nz\tB\n").path()).unwrap();
+        assert_eq!(labels.clusters(), [0, 1, 0]);
+        assert_eq!([labels.document("z"), labels.document("B")], [Some(2), None]);
+        assert_eq!((labels.len(), labels.sizes()), (2, vec![2, 1]));
+        let twice = Labels::read(file("x\tB\nx\tB\n").path()).unwrap_err();
+        assert!(twice.to_string().contains(":2: the id has a label already"), "{twice}");
+    }
+
+    #[test]
+    fn halves_part_the_clusters_and_keep_them_whole() {
+        let mut labels = Labels::default();
+        for document in 0..90 {
+            labels.add(&document.to_string(), &(document % 30).to_string()).unwrap();
+        }
+        let first = labels.halves(1);
+        assert_eq!(first.iter().filter(|&&first| first).count(), 15);
+        assert_ne!(first, labels.halves(2));
+        let (half, numbers) = labels.restrict(&first);
+        assert_eq!((half.len(), half.clusters().len()), (15, 45));
+        for (document, number) in numbers.iter().enumerate() {
+            assert_eq!(half.document(&document.to_string()), *number);
+            assert_eq!(number.is_some(), first[document % 30]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Pairs of documents that were found to be near.
+
+use std::path::Path;
+
+use super::{Labels, columns};
+use crate::error::Result;
+
+/// Pairs of labelled documents, by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// Each pair once, the smaller number first, sorted.
+    pairs: Vec<(u32, u32)>,
+    /// How many lines named an id that has no label.
+    pub unlabelled: u64,
+}
+
+impl Pairs {
+    /// Reads two columns of ids: `new` and `existing`, as in matches.tsv, `id1` and `id2`, or the
+    /// first two of a file without a header. A document is no pair with itself.
+    pub fn read(path: &Path, labels: &Labels) -> Result<Pairs> {
+        let (mut pairs, mut unlabelled) = (Vec::new(), 0);
+        let headers = [["new", "existing"], ["id1", "id2"]];
+        columns::each(path, &headers, true, |[one, another]| {
+            match (labels.document(one), labels.document(another)) {
+                (Some(one), Some(another)) => pairs.push((one, another)),
+                _ => unlabelled += 1,
+            }
+            Ok(())
+        })?;
+        Ok(Pairs { unlabelled, ..Pairs::of(pairs) })
+    }
+
+    /// These pairs, in whatever order and however often.
+    pub fn of(pairs: impl IntoIterator<Item = (u32, u32)>) -> Pairs {
+        let ordered = |(one, another): (u32, u32)| (one.min(another), one.max(another));
+        let mut pairs: Vec<_> = pairs.into_iter().map(ordered).collect();
+        pairs.retain(|(one, another)| one != another);
+        pairs.sort_unstable();
+        pairs.dedup();
+        Pairs { pairs, unlabelled: 0 }
+    }
+
+    /// Each pair once, the smaller number first, sorted.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.pairs
+    }
+
+    /// Whether the two are a pair.
+    pub fn contains(&self, one: u32, another: u32) -> bool {
+        self.pairs.binary_search(&(one.min(another), one.max(another))).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::tests::file;
+    use super::*;
+
+    #[test]
+    fn pairs_are_unordered_and_unique() {
+        let labels = Labels::read(file("a\t1\nb\t1\nc\t2\n").path()).unwrap();
+        let matches = "new\texisting\tdistance\tagainst\nb\ta\t0\tbatch\na\tb\t3\tbatch\nc\tc\t0\tbatch\nc\tz\t1\t2026-01-01\n";
+        let pairs = Pairs::read(file(matches).path(), &labels).unwrap();
+        assert_eq!((pairs.as_slice(), pairs.unlabelled), (&[(0, 1)][..], 1));
+        assert!(pairs.contains(1, 0) && !pairs.contains(0, 2));
+        assert_eq!(Pairs::read(file("c\tb\n").path(), &labels).unwrap().as_slice(), [(1, 2)]);
+    }
+}

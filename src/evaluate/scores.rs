@@ -1,0 +1,205 @@
+//! Scores of pairs found against labels.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{Labels, Pairs};
+
+/// How well pairs agree with labels. A share of nothing is none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Scores {
+    /// Pairs found.
+    pub pairs: u64,
+    /// Pairs of one cluster.
+    pub positives: u64,
+    /// Pairs found that are of one cluster.
+    pub true_positives: u64,
+    /// The share of the pairs found that are of one cluster.
+    pub precision: Option<f64>,
+    /// The share of the pairs of one cluster that were found.
+    pub recall: Option<f64>,
+    /// The harmonic mean of precision and recall; 0 where pairs were missed and none found rightly.
+    pub f1: Option<f64>,
+    /// The adjusted Rand index (Hubert and Arabie, 1985) of the connected components of the pairs
+    /// against the clusters.
+    pub ari: f64,
+}
+
+impl Scores {
+    /// The scores of `pairs` by `labels`.
+    pub fn of(pairs: &Pairs, labels: &Labels) -> Scores {
+        let clusters = labels.clusters();
+        let same =
+            |&&(one, another): &&(u32, u32)| clusters[one as usize] == clusters[another as usize];
+        let found = pairs.as_slice();
+        let positives = labels.sizes().into_iter().map(choose_two).sum();
+        let counts = Counts {
+            pairs: found.len() as u64,
+            positives,
+            true_positives: found.iter().filter(same).count() as u64,
+        };
+        Scores {
+            pairs: counts.pairs,
+            positives,
+            true_positives: counts.true_positives,
+            precision: counts.precision(),
+            recall: counts.recall(),
+            f1: counts.f1(),
+            ari: adjusted_rand(&components(found, clusters.len()), clusters),
+        }
+    }
+}
+
+/// The counts behind the scores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) pairs: u64,
+    pub(super) positives: u64,
+    pub(super) true_positives: u64,
+}
+
+impl Counts {
+    pub(super) fn precision(&self) -> Option<f64> {
+        share(self.true_positives, self.pairs)
+    }
+
+    pub(super) fn recall(&self) -> Option<f64> {
+        share(self.true_positives, self.positives)
+    }
+
+    pub(super) fn f1(&self) -> Option<f64> {
+        share(2 * self.true_positives, self.pairs + self.positives)
+    }
+}
+
+/// What share `part` is of `whole`.
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+pub(super) fn choose_two(n: u64) -> u64 {
+    n * n.saturating_sub(1) / 2
+}
+
+/// For each of `documents` documents a number that those connected by pairs share.
+fn components(pairs: &[(u32, u32)], documents: usize) -> Vec<u32> {
+    let mut parents: Vec<u32> = (0..documents as u32).collect();
+    let root = |parents: &mut Vec<u32>, mut at: u32| {
+        while parents[at as usize] != at {
+            let above = parents[at as usize];
+            parents[at as usize] = parents[above as usize];
+            at = above;
+        }
+        at
+    };
+    for &(one, another) in pairs {
+        let (one, another) = (root(&mut parents, one), root(&mut parents, another));
+        parents[one.max(another) as usize] = one.min(another);
+    }
+    (0..documents as u32).map(|document| root(&mut parents, document)).collect()
+}
+
+/// The agreement of two partitions: 1 for the same, about 0 for unrelated ones.
+fn adjusted_rand(one: &[u32], another: &[u32]) -> f64 {
+    let pairs = |parts: &mut dyn Iterator<Item = (u32, u32)>| {
+        let mut sizes: HashMap<(u32, u32), u64> = HashMap::new();
+        parts.for_each(|part| *sizes.entry(part).or_default() += 1);
+        sizes.into_values().map(choose_two).sum::<u64>() as f64
+    };
+    let both = pairs(&mut one.iter().copied().zip(another.iter().copied()));
+    let first = pairs(&mut one.iter().map(|&part| (part, 0)));
+    let second = pairs(&mut another.iter().map(|&part| (part, 0)));
+    let all = choose_two(one.len() as u64) as f64;
+    let expected = if all > 0.0 { first * second / all } else { 0.0 };
+    let most = (first + second) / 2.0;
+    if most == expected { 1.0 } else { (both - expected) / (most - expected) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn labels(clusters: &[u32]) -> Labels {
+        let mut labels = Labels::default();
+        for (document, cluster) in clusters.iter().enumerate() {
+            labels.add(&document.to_string(), &cluster.to_string()).unwrap();
+        }
+        labels
+    }
+
+    fn all_pairs(documents: usize) -> impl Iterator<Item = (u32, u32)> {
+        let documents = documents as u32;
+        (0..documents).flat_map(move |one| (one + 1..documents).map(move |two| (one, two)))
+    }
+
+    /// Whether a path of pairs leads from one to another, by search.
+    fn connected(pairs: &Pairs, one: u32, another: u32, documents: u32) -> bool {
+        let (mut reached, mut next) = (vec![one], 0);
+        while next < reached.len() {
+            for other in 0..documents {
+                if pairs.contains(reached[next], other) && !reached.contains(&other) {
+                    reached.push(other);
+                }
+            }
+            next += 1;
+        }
+        reached.contains(&another)
+    }
+
+    #[test]
+    fn a_case_by_hand() {
+        // Clusters {0, 1, 2} and {3, 4}; found 0-1 and 2-3.
+        let scores = Scores::of(&Pairs::of([(1, 0), (2, 3)]), &labels(&[7, 7, 7, 9, 9]));
+        assert_eq!((scores.pairs, scores.positives, scores.true_positives), (2, 4, 1));
+        assert_eq!(
+            (scores.precision, scores.recall, scores.f1),
+            (Some(0.5), Some(0.25), Some(1.0 / 3.0))
+        );
+        // Components {0, 1}, {2, 3}, {4}: both 1, first 2, second 4, of 10 pairs.
+        assert!((scores.ari - (1.0 - 0.8) / (3.0 - 0.8)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_found_and_nothing_known() {
+        let none = Scores::of(&Pairs::of([]), &labels(&[1, 1]));
+        assert_eq!(
+            (none.precision, none.recall, none.f1, none.ari),
+            (None, Some(0.0), Some(0.0), 0.0)
+        );
+        let empty = Scores::of(&Pairs::of([]), &labels(&[]));
+        assert_eq!((empty.precision, empty.recall, empty.f1, empty.ari), (None, None, None, 1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn scores_equal_their_definitions(
+            clusters in prop::collection::vec(0..5_u32, 2..14),
+            found in prop::collection::vec((0..14_u32, 0..14_u32), 0..12),
+        ) {
+            let documents = clusters.len() as u32;
+            let found = found.into_iter().map(|(one, two)| (one % documents, two % documents));
+            let (pairs, labels) = (Pairs::of(found), labels(&clusters));
+            let scores = Scores::of(&pairs, &labels);
+            let (mut both, mut known, mut joined, mut agreed) = (0, 0, 0, 0.0);
+            for (one, two) in all_pairs(clusters.len()) {
+                let same = clusters[one as usize] == clusters[two as usize];
+                let path = connected(&pairs, one, two, documents);
+                known += u64::from(same);
+                both += u64::from(same && pairs.contains(one, two));
+                joined += u64::from(path);
+                agreed += f64::from(u8::from(path && same));
+            }
+            prop_assert_eq!((scores.true_positives, scores.positives), (both, known));
+            let expected = joined as f64 * known as f64 / all_pairs(clusters.len()).count() as f64;
+            let most = (joined + known) as f64 / 2.0;
+            let ari = if most == expected { 1.0 } else { (agreed - expected) / (most - expected) };
+            prop_assert!((scores.ari - ari).abs() < 1e-9);
+            if let (Some(p), Some(r)) = (scores.precision, scores.recall) {
+                let f1 = if p + r == 0.0 { 0.0 } else { 2.0 * p * r / (p + r) };
+                prop_assert!((scores.f1.unwrap() - f1).abs() < 1e-12);
+            }
+        }
+    }
+}
