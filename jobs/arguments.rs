@@ -9,7 +9,10 @@ use crate::cluster::{ClusterSettings, Flags};
 use crate::config::Config;
 use crate::settings::ByteSize;
 use crate::summary::Summary;
-use crate::{cluster, dedup, ending, filter, fingerprint, generate, inspect, plan, run, store};
+use crate::{
+    cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, inspect,
+    plan, run, store,
+};
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
@@ -71,6 +74,9 @@ enum Command {
     Inspect(inspect::Arguments),
     Plan(plan::Arguments),
     Store(store::Arguments),
+    Compare(compare::Arguments),
+    Explain(explain::Arguments),
+    Evaluate(evaluate::Arguments),
 }
 
 impl Common {
@@ -139,6 +145,9 @@ impl CommandLine {
             Command::Inspect(_) => "inspect",
             Command::Plan(_) => "plan",
             Command::Store(_) => "store",
+            Command::Compare(_) => "compare",
+            Command::Explain(_) => "explain",
+            Command::Evaluate(_) => "evaluate",
         }
     }
 
@@ -154,6 +163,9 @@ impl CommandLine {
             Command::Inspect(arguments) => inspect::run(arguments, common),
             Command::Plan(arguments) => plan::run(arguments, common),
             Command::Store(arguments) => store::run(arguments, common),
+            Command::Compare(arguments) => compare::run(arguments, common),
+            Command::Explain(arguments) => explain::run(arguments, common),
+            Command::Evaluate(arguments) => evaluate::run(arguments, common),
         }
     }
 }

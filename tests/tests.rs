@@ -7,6 +7,7 @@ mod faults;
 mod formats;
 mod keep_rule;
 mod nothing_lost;
+mod quality;
 mod run;
 mod same_bytes;
 mod support;

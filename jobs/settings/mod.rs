@@ -5,6 +5,7 @@ mod fingerprint;
 
 use std::str::FromStr;
 
+use dupsieve::error::At;
 use dupsieve::fingerprint::{Recipe, Width};
 use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
@@ -91,7 +92,8 @@ pub(crate) fn parse_width(text: &str) -> Result<Width, String> {
     width.ok_or_else(|| "a width is 64 or 128".into())
 }
 
-/// A recipe by its name, or, in a file, as a table with every part named.
+/// A recipe by its name, by the path of a `.toml` file that holds one, or, in a configuration file,
+/// as a table with every part named.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RecipeChoice {
@@ -110,12 +112,25 @@ impl FromStr for RecipeChoice {
 impl RecipeChoice {
     /// The recipe that was chosen.
     pub(crate) fn recipe(&self, width: Option<Width>) -> Result<Recipe> {
-        match self {
-            RecipeChoice::Named(name) => Recipe::named(name, width),
-            RecipeChoice::Parts(parts) => {
-                let recipe = Recipe::from_table(parts)?;
-                width.map_or(Ok(recipe.clone()), |width| recipe.with_width(width))
+        let recipe = match self {
+            RecipeChoice::Named(name) if name.ends_with(".toml") => {
+                let text = std::fs::read_to_string(name).at(name)?;
+                Recipe::from_toml(&text).map_err(|error| error.at(name))?
             }
+            RecipeChoice::Named(name) => return Recipe::named(name, width),
+            RecipeChoice::Parts(parts) => Recipe::from_table(parts)?,
+        };
+        match width {
+            Some(width) => recipe.with_width(width),
+            None => Ok(recipe),
+        }
+    }
+
+    /// What was typed, where it was a name or a path.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            RecipeChoice::Named(name) => Some(name),
+            RecipeChoice::Parts(_) => None,
         }
     }
 }

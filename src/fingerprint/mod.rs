@@ -1,5 +1,6 @@
 //! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
 
+pub mod difference;
 pub mod nilsimsa;
 mod reader;
 pub mod recipe;
@@ -8,6 +9,7 @@ pub mod sketcher;
 pub mod stamp;
 mod tally;
 
+pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;
 pub use recipe::Recipe;
 pub use sketcher::{Sketcher, Weighted};

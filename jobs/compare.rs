@@ -1,0 +1,107 @@
+//! `dupsieve compare`: how far apart two files are by a recipe.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::document::{Content, Format};
+use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
+use dupsieve::fingerprint::{Nilsimsa, Recipe, Sketcher, hex};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::pages::Pages;
+use crate::settings::RecipeChoice;
+use crate::summary::Summary;
+
+/// Compare two files by a recipe, each as one document
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The recipe: a name, nilsimsa, or a .toml file [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
+    recipe: RecipeChoice,
+    /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features
+    one: PathBuf,
+    /// The other file
+    another: PathBuf,
+}
+
+/// Runs `compare`: one JSON object.
+pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+    let files = [&arguments.one, &arguments.another];
+    let (distance, object) = match arguments.recipe.name() {
+        Some(NILSIMSA) => by_nilsimsa(files)?,
+        _ => by_recipe(&arguments.recipe.recipe(None)?, files)?,
+    };
+    println!("{object}");
+    Ok(Summary::new().count("distance", distance.into()))
+}
+
+fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {
+    let sketch = |path| {
+        with_document(path, Format::Text, |content| match content {
+            Content::Text(text) => Ok(Nilsimsa::of(text)),
+            _ => unreachable!("the format is text"),
+        })
+    };
+    let [one, another] = [sketch(files[0])?, sketch(files[1])?];
+    let distance = one.distance(&another);
+    let sketches = [one, another].map(|sketch| format!("0x{sketch}"));
+    Ok((
+        distance,
+        json!({
+            "recipe": NILSIMSA,
+            "distance": distance,
+            "score": one.score(&another),
+            "sketches": sketches,
+        }),
+    ))
+}
+
+fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {
+    let mut sketcher = recipe.sketcher()?;
+    let format = match recipe.features() {
+        Features::Given { .. } => Format::Features,
+        _ => Format::Text,
+    };
+    let mut sketch = |path| {
+        let sketched = with_document(path, format, |content| sketch(&mut sketcher, content))?;
+        sketched.ok_or_else(|| Error::new(Kind::BadData, "the document has no feature").at(path))
+    };
+    let [one, another] = [sketch(files[0])?, sketch(files[1])?];
+    let distance = (one ^ another).count_ones();
+    let sketches = [one, another].map(|sketch| hex(sketch, recipe.width()));
+    Ok((
+        distance,
+        json!({
+            "recipe": recipe.name(),
+            "distance": distance,
+            "sketches": sketches,
+        }),
+    ))
+}
+
+fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<u128>> {
+    match content {
+        Content::Text(text) => sketcher.text(text),
+        Content::Features(features) => sketcher.features(features),
+        Content::Fingerprint(_) => unreachable!("the format is text or features"),
+    }
+}
+
+/// What `take` makes of the one document that stands in a file.
+fn with_document<T>(
+    path: &Path,
+    format: Format,
+    mut take: impl FnMut(&Content<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut taken = None;
+    Pages::of(format).each(&[path.to_owned()], |document| {
+        if taken.is_some() {
+            return Err(Error::new(Kind::Usage, "more than one document").at(path));
+        }
+        taken = Some(take(&document.content)?);
+        Ok(())
+    })?;
+    taken.ok_or_else(|| Error::new(Kind::BadData, "no document that can be read").at(path))
+}

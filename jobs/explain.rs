@@ -1,0 +1,156 @@
+//! `dupsieve explain`: why two documents are as far apart as they are.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::document::Content;
+use dupsieve::error::At;
+use dupsieve::features::ONE;
+use dupsieve::fingerprint::{Difference, Recipe, Weighted, Width, hex};
+use dupsieve::{Error, Kind, Result};
+
+use crate::arguments::Common;
+use crate::pages::{Pages, no_text};
+use crate::settings::{RecipeChoice, parse_width};
+use crate::summary::Summary;
+
+/// How many features are shown of a text, of a difference, and of a bit.
+const SHOWN: [usize; 3] = [10, 20, 5];
+
+/// Explain the distance of two documents: their features, and those that moved the bits that differ
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The recipe: a name, or a .toml file [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
+    recipe: RecipeChoice,
+    /// 64 or 128 bits, where the recipe allows both
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
+    #[command(flatten)]
+    pages: Pages,
+    /// The ids of the two documents
+    #[arg(value_name = "ID", num_args = 2)]
+    ids: Vec<PathBuf>,
+}
+
+impl Arguments {
+    /// The inputs, and the two ids: after `--input PATH...` they look like two paths more.
+    fn parts(&self) -> Result<(&[PathBuf], [&str; 2])> {
+        let (inputs, ids) = match self.ids.is_empty() {
+            true => self.input.split_at(self.input.len().saturating_sub(2)),
+            false => (&self.input[..], &self.ids[..]),
+        };
+        match ids {
+            [one, another] if !inputs.is_empty() => {
+                let (one, another) = one
+                    .to_str()
+                    .zip(another.to_str())
+                    .ok_or_else(|| Error::new(Kind::Usage, "an id is not UTF-8"))?;
+                Ok((inputs, [one, another]))
+            }
+            _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")),
+        }
+    }
+}
+
+/// A document, taken apart.
+struct Apart {
+    id: String,
+    fingerprint: u128,
+    features: Vec<Weighted>,
+}
+
+/// Runs `explain`.
+pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+    let recipe = arguments.recipe.recipe(arguments.width)?;
+    let documents = take_apart(arguments, &recipe)?;
+    let [one, another] = &documents;
+    let distant = one.fingerprint ^ another.fingerprint;
+    let sides = [&one.features[..], &another.features[..]];
+    let difference = Difference::of(sides, distant, recipe.width());
+    let mut out = BufWriter::new(io::stdout().lock());
+    describe(&documents, &difference, &recipe, &mut out).at("stdout")?;
+    out.flush().at("stdout")?;
+    Ok(Summary::new()
+        .count("distance", distant.count_ones().into())
+        .count("moved", difference.moved.len() as u64))
+}
+
+/// Finds the two documents, the first of their ids, and their features.
+fn take_apart(arguments: &Arguments, recipe: &Recipe) -> Result<[Apart; 2]> {
+    let (inputs, ids) = arguments.parts()?;
+    let mut sketcher = recipe.sketcher()?;
+    let mut found = [None, None];
+    arguments.pages.each(inputs, |document| {
+        for (id, found) in ids.into_iter().zip(&mut found) {
+            if found.is_some() || id != document.id {
+                continue;
+            }
+            let Content::Text(text) = &document.content else { return Err(no_text(id)) };
+            let fingerprint = sketcher.text(text)?.ok_or_else(|| {
+                Error::new(Kind::BadData, "the document has no feature").found(id)
+            })?;
+            let features = sketcher.weighted(text)?;
+            *found = Some(Apart { id: id.to_owned(), fingerprint, features });
+        }
+        Ok(())
+    })?;
+    match found {
+        [Some(one), Some(another)] => Ok([one, another]),
+        [one, _] => {
+            let id = ids[usize::from(one.is_some())];
+            Err(Error::new(Kind::Missing, "no document of the inputs has this id").found(id))
+        }
+    }
+}
+
+fn describe(
+    documents: &[Apart; 2],
+    difference: &Difference,
+    recipe: &Recipe,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let weight = |fixed: i128| fixed as f64 / ONE as f64;
+    writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
+    for (document, total) in documents.iter().zip(difference.totals) {
+        writeln!(out, "\n{}", document.id)?;
+        writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
+        let features = document.features.len();
+        writeln!(out, "    features     {features}, which weigh {:.1}", weight(total))?;
+        let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
+        heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
+        for feature in &heaviest[..features.min(SHOWN[0])] {
+            writeln!(out, "    {:>11.3}  {:?}", weight(feature.weight.into()), feature.feature)?;
+        }
+    }
+    let larger = difference.totals[0].max(difference.totals[1]);
+    let shared = 100.0 * weight(difference.shared) / weight(larger);
+    writeln!(out, "\ndistance  {}; {shared:.1} % of the weight is in both", difference.bits.len())?;
+    let moved = &difference.moved;
+    writeln!(out, "\n{} features differ     first    second", moved.len())?;
+    for moved in &moved[..moved.len().min(SHOWN[1])] {
+        let [first, second] = moved.weights.map(|one| weight(one.into()));
+        writeln!(out, "    {first:>20.3} {second:>9.3}  {:?}", moved.feature)?;
+    }
+    describe_bits(difference, out)
+}
+
+/// For each bit that differs its two sums, and the features that moved it.
+fn describe_bits(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+    let weight = |fixed: i128| fixed as f64 / ONE as f64;
+    for bit in &difference.bits {
+        let [first, second] = bit.sums.map(weight);
+        writeln!(out, "\nbit {}: {first:+.3} in the first, {second:+.3} in the second", bit.place)?;
+        for &(at, way) in &bit.movers[..bit.movers.len().min(SHOWN[2])] {
+            writeln!(out, "    {:>+11.3}  {:?}", weight(way.into()), difference.moved[at].feature)?;
+        }
+        if let Some(more) = bit.movers.len().checked_sub(SHOWN[2] + 1) {
+            writeln!(out, "                 and {} more", more + 1)?;
+        }
+    }
+    Ok(())
+}

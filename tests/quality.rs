@@ -1,0 +1,153 @@
+//! Fingerprints worth trusting: recipes of other programs from the command line, and the jobs that
+//! compare, explain and judge.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// The JSON object on the first line of stdout.
+fn object(stdout: &str) -> Value {
+    serde_json::from_str(stdout.lines().next().unwrap_or_default()).unwrap()
+}
+
+#[test]
+fn recipes_of_other_programs_make_their_fingerprints() {
+    let bench = Bench::new();
+    bench.write("pages.tsv", "id\ttext\nx\tThis is a test string for testing\n");
+    bench.write("keywords.tsv", "x\ta:1 b:1\n");
+    let vectors = [
+        ("charikar-64", "pages.tsv --format tsv", "0x800d8e90e45cc488"),
+        ("charikar-128", "pages.tsv --format tsv", "0x0000000020302202800d8e90e45cc488"),
+        ("pypi-simhash", "pages.tsv --format tsv", "0x9a52ccf0466a21b6"),
+        ("keywords-lookup3", "keywords.tsv --format features", "0x58d483004804408c"),
+    ];
+    for (recipe, input, fingerprint) in vectors {
+        bench.done(&format!("fingerprint --recipe {recipe} --input {input} --output {recipe}.seg"));
+        let dump = bench.done(&format!("inspect --dump {recipe}.seg")).stdout;
+        assert_eq!(dump.lines().next().unwrap(), format!("x\t{fingerprint}"), "{recipe}");
+    }
+}
+
+#[test]
+fn nilsimsa_is_for_compare_alone() {
+    let bench = Bench::new();
+    bench.write("one.txt", "This is a test string for testing also");
+    bench.write("two.txt", "This is a test string for testing also!");
+    let said = bench.fails(2, "fingerprint --recipe nilsimsa --input one.txt --output x.seg");
+    assert!(said.contains("256 bits") && said.contains("compare"), "{said}");
+    let ended = bench.done("compare --recipe nilsimsa one.txt two.txt");
+    let compared = object(&ended.stdout);
+    assert_eq!((&compared["score"], &compared["distance"]), (&126.into(), &2.into()));
+    let sketch = "0x58082c704804886c4014141540120160020a51594012125d6e6204c068640448";
+    assert_eq!(compared["sketches"][0], sketch);
+    assert_eq!(ended.count("distance"), 2);
+}
+
+#[test]
+fn compare_tells_the_distance_by_any_recipe() {
+    let bench = Bench::new();
+    bench.write("one.txt", "This is a test string for testing also");
+    bench.write("two.txt", "This is a test string for testing also!");
+    bench.write("none.txt", "!!!");
+    let compared = object(&bench.done("compare one.txt two.txt").stdout);
+    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"words-1".into()));
+    assert_eq!(compared["sketches"][0], compared["sketches"][1]);
+    bench.write("one.features", "x\ta:1\n");
+    bench.write("two.features", "y\ta:1 b:1\n");
+    let compared = bench.done("compare --recipe keywords-lookup3 one.features two.features");
+    let sketches = object(&compared.stdout)["sketches"].clone();
+    assert_eq!(sketches, serde_json::json!(["0x58d68708582647ac", "0x58d483004804408c"]));
+    bench.fails(65, "compare one.txt none.txt");
+    bench.fails(66, "compare one.txt missing.txt");
+}
+
+#[test]
+fn a_recipe_may_stand_in_a_file_of_its_own() {
+    let bench = Bench::new();
+    bench.write("one.txt", "the end of the day");
+    bench.write("two.txt", "end day");
+    bench.write("stop.txt", "The\nof\n");
+    let parts = [
+        r#"scheme = "simhash""#,
+        r#"features = "words""#,
+        "hmm = true",
+        r#"stop_words = "stop.txt""#,
+        r#"weights = "log-tf""#,
+        "keywords = 50",
+        r#"hash = "xxh3""#,
+        "width = 64",
+        r#"ties = "clear""#,
+        r#"normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }"#,
+    ];
+    bench.write("mine.toml", parts.join("\n"));
+    let compared = object(&bench.done("compare --recipe mine.toml one.txt two.txt").stdout);
+    assert_eq!(compared["distance"], 0);
+    bench.done("fingerprint --recipe mine.toml --input one.txt two.txt --output mine.seg");
+    bench.write("mine.toml", parts.join("\n").replace("stop.txt", "gone.txt"));
+    assert!(bench.fails(78, "compare --recipe mine.toml one.txt two.txt").contains("gone.txt"));
+}
+
+const PAGES: &str = "id\ttext\n\
+    a1\tthe quick brown fox jumps over the lazy dog near the river bank\n\
+    a2\tthe quick brown fox jumps over the lazy dog near the river bank\n\
+    b1\tfingerprints of pages are compared by the bits in which they differ\n\
+    b2\tcompletely other words stand here and nothing at all is shared now\n\
+    c1\tan apple a day keeps every doctor far away or so they say\n";
+
+#[test]
+fn explain_names_what_moved_the_bits_that_differ() {
+    let bench = Bench::new();
+    bench.write("pages.tsv", PAGES);
+    let told = bench.done("explain --input pages.tsv a1 b1");
+    assert_eq!(told.stdout, bench.done("explain a1 b1 --input pages.tsv").stdout);
+    assert!(told.stdout.contains("\"the\"") && told.stdout.contains("\nbit "), "{}", told.stdout);
+    let bits = told.stdout.lines().filter(|line| line.starts_with("bit ")).count();
+    assert_eq!(told.count("distance"), bits as u64);
+    assert_eq!(bench.done("explain --input pages.tsv a1 a2").count("moved"), 0);
+    assert!(bench.fails(66, "explain --input pages.tsv a1 nobody").contains("nobody"));
+    bench.fails(2, "explain --input pages.tsv");
+}
+
+#[test]
+fn evaluate_judges_matches_by_labels() {
+    let bench = Bench::new();
+    bench.write("pages.tsv", PAGES);
+    bench.write("labels.tsv", "id\tcluster\na1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\n");
+    bench.write("alike.tsv", "id1\tid2\tJ3\na1\ta2\t1.0\nb1\tb2\t0.1\n");
+    bench.done("fingerprint --input pages.tsv --output pages.seg");
+    bench.done("dedup --batch pages.seg --output found");
+    let line = "evaluate --pairs found/matches.tsv --labels labels.tsv --similarity alike.tsv";
+    let ended = bench.done(line);
+    let scores = object(&ended.stdout);
+    for (name, value) in [("precision", 1.0), ("recall", 0.5), ("f1", 2.0 / 3.0)] {
+        assert_eq!(scores[name], value, "{name}");
+    }
+    assert_eq!((&scores["pairs"], &scores["positives"]), (&1.into(), &2.into()));
+    assert_eq!(scores["bands"][0]["recall"], 0.0);
+    assert_eq!(scores["bands"][1]["recall"], 1.0);
+    assert_eq!(scores["intervals"]["precision"], serde_json::json!([1.0, 1.0]));
+    assert_eq!(ended.stdout, bench.done(line).stdout, "the same seed, the same answer");
+    bench.write("labels.tsv", "");
+    bench.fails(65, line);
+}
+
+#[test]
+fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
+    let bench = Bench::new();
+    bench.write("pages.tsv", PAGES);
+    bench.write("labels.tsv", "a1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\nd1\td\n");
+    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv --svg curve.svg";
+    let ended = bench.done(line);
+    assert!(
+        ended.stdout.contains("recommended for this corpus at k = 3: words"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("word-shingles 2 uniform"));
+    assert!(bench.read("curve.svg").ends_with("</svg>\n"));
+    assert_eq!((ended.count("documents"), ended.count("without_document")), (5, 1));
+    let chosen = bench.done(&format!("{line} --recipe shingles charikar-64 --distance 1"));
+    assert!(chosen.stdout.contains("charikar-64") && !chosen.stdout.contains("uniform"));
+    bench.fails(2, "evaluate --sweep --labels labels.tsv");
+    bench.fails(2, "evaluate --labels labels.tsv");
+}
