@@ -67,11 +67,10 @@ impl Normalise {
     }
 
     /// The length of the character that starts with `byte` if it stays as it is wherever it stands,
-    /// unless a combining mark follows it; 0 if that takes a closer look.
+    /// but for the case of ASCII, unless a combining mark follows it; 0 if that takes a closer look.
     #[inline]
     fn untouched(&self, byte: u8) -> usize {
         match byte {
-            b'A'..=b'Z' => usize::from(self.case == Case::Keep),
             b'0'..=b'9' => usize::from(self.digits == Digits::Keep),
             b'!'..=b'~' => 1,
             0xe4..=0xe9 => 3, // U+4000 to U+9FFF
@@ -109,7 +108,11 @@ impl Folded<'_> {
             end = last;
         }
         self.in_digits &= end == 0;
+        let copied = self.out.len();
         self.out.push_str(&text[..end]);
+        if self.parts.case == Case::Fold {
+            self.out[copied..].make_ascii_lowercase();
+        }
         &text[end..]
     }
 
@@ -249,7 +252,8 @@ mod tests {
         {
             let length = EVERYTHING.untouched(c.to_string().as_bytes()[0]);
             assert!(length == c.len_utf8() && is_plain(c) && narrow(c) == c, "{c:?}");
-            assert!(c.to_lowercase().eq([c]) && !c.is_whitespace() && !c.is_ascii_digit(), "{c:?}");
+            assert!(c.to_lowercase().eq([c.to_ascii_lowercase()]), "{c:?}");
+            assert!(!c.is_whitespace() && !c.is_ascii_digit(), "{c:?}");
         }
     }
 

@@ -8,22 +8,35 @@ use crate::features::words::is_han;
 ///
 /// A text of fewer characters is one shingle, under the same condition.
 pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t str)) {
-    let mut starts = text.char_indices().map(|(at, _)| at);
-    let mut start = starts.next().unwrap_or(0);
+    let bytes = text.as_bytes();
+    let (mut start, mut end, mut read) = (0, 0, 0);
     let mut speaks_until = 0;
-    for (read, (at, c)) in text.char_indices().enumerate() {
-        let end = at + c.len_utf8();
-        if is_han(c) || c.is_alphanumeric() {
+    while end < bytes.len() {
+        let (char_bytes, speaks) = match bytes[end] {
+            byte if byte.is_ascii() => (1, byte.is_ascii_alphanumeric()),
+            _ => first_char(&text[end..]),
+        };
+        end += char_bytes;
+        read += 1;
+        if speaks {
             speaks_until = end;
         }
-        let full = read + 1 >= length || end == text.len();
-        if full && speaks_until > start {
+        if speaks_until > start && (read >= length || end == bytes.len()) {
             shingle(&text[start..end]);
         }
-        if read + 1 >= length {
-            start = starts.next().unwrap_or(end);
+        if read >= length {
+            start += match bytes[start] {
+                byte if byte.is_ascii() => 1,
+                _ => first_char(&text[start..]).0,
+            };
         }
     }
+}
+
+/// The length in bytes of the first character of `text`, and whether it is a letter or digit.
+fn first_char(text: &str) -> (usize, bool) {
+    let first = text.chars().next().unwrap_or_default();
+    (first.len_utf8(), is_han(first) || first.is_alphanumeric())
 }
 
 /// Replaces what `out` holds by the lower-case `text` without anything but word characters: letters,

@@ -122,7 +122,7 @@ mod tests {
             assert!(bit.movers.iter().all(|&(_, way)| (way > 0) == (bit.sums[1] > bit.sums[0])));
         }
         let one = i128::from(ONE);
-        assert_eq!((difference.totals, difference.shared), ([8 * one, 9 * one], 6 * one));
+        assert_eq!((difference.totals, difference.shared), ([8 * one, 10 * one], 6 * one));
         let names: Vec<&str> = difference.moved.iter().map(|moved| &*moved.feature).collect();
         assert_eq!((names[0], difference.moved[0].weights), ("cat", [0, 2 * ONE]));
         assert_eq!(names.len(), 5, "{names:?}: a, cat, dog, snow, rain");

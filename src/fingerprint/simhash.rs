@@ -9,12 +9,22 @@
 //! carry over all bits at once. The comparison with T, too, goes over all
 //! bits at once, plane by plane. A negative weight is its absolute on the inverted hash.
 //!
+//! Most features weigh 1. Sixteen of these are added at once by a tree of carry-save adders (Harley and
+//! Seal), which takes three hashes of one plane to two, one of them of the next plane.
+//!
 //! Nothing overflows: a weight is at most 2^63 and no text has 2^48 features, so T stays below 2^111
 //! in 128 planes. Sums are exact, so the order of the features does not matter.
 
 use serde::{Deserialize, Serialize};
 
+use crate::features::SCALE_BITS;
 use crate::fingerprint::Fingerprint;
+
+/// The plane of the weight 1.
+const UNIT: usize = SCALE_BITS as usize;
+
+/// How many hashes of weight 1 are added at once.
+const TOGETHER: usize = 16;
 
 /// What a bit becomes when `V[i]` is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +40,10 @@ pub enum Ties {
 #[derive(Clone, Debug)]
 pub struct SimHash<F> {
     planes: Box<[F; 128]>,
+    /// Hashes of weight 1 that are yet to be added, and how many there are.
+    waiting: [F; TOGETHER],
+    waiting_length: usize,
+    /// The weight of all features, without those that wait.
     total: u128,
     ties: Ties,
 }
@@ -37,7 +51,37 @@ pub struct SimHash<F> {
 impl<F: Fingerprint> SimHash<F> {
     /// No features yet.
     pub fn new(ties: Ties) -> SimHash<F> {
-        SimHash { planes: Box::new([F::default(); 128]), total: 0, ties }
+        let (planes, waiting) = (Box::new([F::default(); 128]), [F::default(); TOGETHER]);
+        SimHash { planes, waiting, waiting_length: 0, total: 0, ties }
+    }
+
+    /// Counts a feature of weight 1 by its hash.
+    #[inline]
+    pub fn add_one(&mut self, hash: F) {
+        self.waiting[self.waiting_length] = hash;
+        self.waiting_length += 1;
+        if self.waiting_length == TOGETHER {
+            self.add_waiting();
+        }
+    }
+
+    /// Adds the hashes that wait, all sixteen, by a tree of adders over planes of 1, 2, 4 and 8.
+    fn add_waiting(&mut self) {
+        let [ones, twos, fours, eights] = self.planes[UNIT..].first_chunk_mut().expect("planes");
+        let mut halves = [F::default(); 2];
+        for (half, hashes) in halves.iter_mut().zip(self.waiting.as_chunks::<8>().0) {
+            let mut quarters = [F::default(); 2];
+            for (quarter, hashes) in quarters.iter_mut().zip(hashes.as_chunks::<4>().0) {
+                let first = add_two(ones, hashes[0], hashes[1]);
+                let second = add_two(ones, hashes[2], hashes[3]);
+                *quarter = add_two(twos, first, second);
+            }
+            *half = add_two(fours, quarters[0], quarters[1]);
+        }
+        let sixteens = add_two(eights, halves[0], halves[1]);
+        self.carry(UNIT + 4, sixteens);
+        self.total += (TOGETHER as u128) << UNIT;
+        self.waiting_length = 0;
     }
 
     /// Counts a feature by its hash. One of weight 0 is as good as absent.
@@ -75,6 +119,10 @@ impl<F: Fingerprint> SimHash<F> {
 
     /// The fingerprint of the features counted, none if there were none; counting starts anew.
     pub fn finish(&mut self) -> Option<F> {
+        let waiting = std::mem::take(&mut self.waiting_length);
+        for at in 0..waiting {
+            self.add(self.waiting[at], 1 << UNIT);
+        }
         let planes = 128 - self.total.leading_zeros() as usize;
         let fingerprint = (self.total > 0).then(|| self.compare(planes));
         self.planes[..planes].fill(F::default());
@@ -96,6 +144,15 @@ impl<F: Fingerprint> SimHash<F> {
             Ties::Set => greater | equal,
         }
     }
+}
+
+/// Adds two bits to each bit of a plane, and returns the bits that carry.
+#[inline]
+fn add_two<F: Fingerprint>(plane: &mut F, one: F, another: F) -> F {
+    let either = one ^ another;
+    let carry = (one & another) | (either & *plane);
+    *plane = *plane ^ either;
+    carry
 }
 
 #[cfg(test)]
@@ -120,7 +177,12 @@ mod tests {
             for text in texts {
                 let features: Vec<(F, i64)> =
                     text.iter().map(|&(hash, weight)| (F::from_u128(hash), weight)).collect();
-                features.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
+                for &(hash, weight) in &features {
+                    match weight == 1 << UNIT {
+                        true => simhash.add_one(hash),
+                        false => simhash.add(hash, weight),
+                    }
+                }
                 assert_eq!(simhash.finish(), definition(&features, ties));
             }
         }

@@ -142,13 +142,16 @@ impl<F: Fingerprint + Hashed> Maker<F> {
 
     fn text(&mut self, reader: &mut Reader, text: &str) -> Option<u128> {
         let Maker { hash, idf, tally, sums, simhash } = self;
-        reader.each(text, |feature| {
-            let weight = idf.as_mut().map_or(ONE, |idf| idf.of(feature));
-            match sums {
-                true => simhash.add(hash.of(feature), weight),
-                false => tally.push(hash.of(feature), weight),
+        match (sums, idf) {
+            (true, None) => reader.each(text, |feature| simhash.add_one(hash.of(feature))),
+            (true, Some(idf)) => {
+                reader.each(text, |feature| simhash.add(hash.of(feature), idf.of(feature)))
             }
-        });
+            (false, idf) => reader.each(text, |feature| {
+                let weight = idf.as_mut().map_or(ONE, |idf| idf.of(feature));
+                tally.push(hash.of(feature), weight);
+            }),
+        }
         tally.drain().for_each(|(hash, weight)| simhash.add(hash, weight));
         simhash.finish().map(F::to_u128)
     }
