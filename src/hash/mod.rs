@@ -1,6 +1,6 @@
 //! Features to integers: the hashes that turn a feature into bits.
 //!
-//! [`Hash`] is what a recipe names. XXH3 is ours; the others are those of the libraries whose
+//! [`enum@Hash`] is what a recipe names. XXH3 is ours; the others are those of the libraries whose
 //! fingerprints can be made here to the bit. [lookup2] and [one_at_a_time] are Jenkins' older
 //! hashes of 32 bits, too narrow for a fingerprint.
 
