@@ -275,6 +275,7 @@ impl Job {
             lengths: !self.recipe.is_external(),
             times: self.options.fields.time.is_some(),
             stamp: self.recipe.stamp().to_string(),
+            ..SegmentOptions::default()
         };
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let take_in = match self.recipe.width() {

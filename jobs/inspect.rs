@@ -1,5 +1,6 @@
 //! `dupsieve inspect`: what is in a file, and whether it is sound.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width, hex};
-use dupsieve::store::{Column, KeyRange, Segment};
+use dupsieve::store::{Codec, Column, KeyRange, Segment};
 
 use crate::arguments::Common;
 use crate::summary::Summary;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
         (false, width) => {
             segment.verify()?;
             describe(&segment, &mut out).at("stdout")?;
+            describe_codecs(&segment.codecs()?, &mut out).at("stdout")?;
             let gaps = match width {
                 Width::W64 => Gaps::of::<u64>(&segment)?,
                 Width::W128 => Gaps::of::<u128>(&segment)?,
@@ -83,6 +85,13 @@ fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Prints how the fingerprints are coded.
+fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::Result<()> {
+    codecs.iter().try_for_each(|(codec, bytes)| {
+        writeln!(out, "codec         {codec:<12} {:>13}      {bytes:>15} bytes", "")
+    })
 }
 
 /// How far each fingerprint is from the one before it.

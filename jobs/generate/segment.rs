@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width};
 use dupsieve::output::NewFile;
-use dupsieve::store::{self, IdKind, MAX_DRAW, Planted, Random, Segment};
+use dupsieve::store::{self, Codec, IdKind, MAX_DRAW, Planted, Random, Segment};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// What names the rows: their fingerprints, or their numbers
     #[arg(long, value_enum, default_value_t)]
     ids: Ids,
+    /// How they are coded: elias-fano, dense, huffman or raw
+    #[arg(long, value_name = "C", default_value_t)]
+    codec: Codec,
     /// The width of the fingerprints in bits, 64 or 128
     #[arg(long, value_name = "W", value_parser = parse_width, default_value = "64")]
     width: Width,
@@ -82,7 +85,7 @@ impl Arguments {
             Ids::Numbers => IdKind::Numbers,
         };
         let density = self.density.unwrap_or(self.count);
-        Random { seed: self.seed, count: self.count, density, ids }
+        Random { seed: self.seed, count: self.count, density, ids, codec: self.codec }
     }
 
     /// Fails where the numbers do not go together.
@@ -120,7 +123,8 @@ impl Arguments {
         });
         json!({
             "generated": 1, "count": wanted.count, "density": wanted.density, "seed": wanted.seed,
-            "ids": wanted.ids, "width": self.width.bits(), "near": near,
+            "ids": wanted.ids, "codec": wanted.codec.to_string(), "width": self.width.bits(),
+            "near": near,
         })
         .to_string()
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 
 use super::draw::Draw;
-use super::segment::Segment;
+use super::segment::{Codec, Segment};
 use super::segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 
 /// How often other bits are flipped before a fingerprint that stands already is given up.
@@ -30,6 +30,8 @@ pub struct Random {
     pub density: u64,
     /// How its rows are named: not by text.
     pub ids: IdKind,
+    /// How it is coded.
+    pub codec: Codec,
 }
 
 /// A fingerprint that stands at a known distance from a row of another segment.
@@ -94,7 +96,8 @@ pub fn generate<F: Fingerprint>(
     identity: &str,
 ) -> Result<(Segment, Vec<u64>)> {
     assert!(planted.len() as u64 <= wanted.count && wanted.count <= wanted.density);
-    let options = SegmentOptions { ids: wanted.ids, stamp, ..SegmentOptions::default() };
+    let Random { ids, codec, .. } = *wanted;
+    let options = SegmentOptions { ids, codec, stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
     let mut waiting = planted.iter().map(|planted| planted.fingerprint).peekable();
     let planted = planted.len() as u64;
@@ -130,7 +133,7 @@ mod tests {
     use crate::store::KeyRange;
 
     fn random(count: u64, density: u64) -> Random {
-        Random { seed: 1, count, density, ids: IdKind::Numbers }
+        Random { seed: 1, count, density, ids: IdKind::Numbers, codec: Codec::default() }
     }
 
     fn write<F: Fingerprint>(

@@ -104,6 +104,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         lengths: segment.has_lengths(),
         times: segment.has_times(),
         stamp: segment.stamp().to_owned(),
+        ..SegmentOptions::default()
     }
 }
 

@@ -4,11 +4,14 @@
 //! A block opens with 8 bytes: the number of its codec, a parameter of that codec, six zeros. A new
 //! codec is a new variant of [`Codec`] and a module of its own.
 
-use crate::error::Result;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::store::damaged;
 
-use super::elias_fano;
+use super::{elias_fano, huffman, rice};
 
 /// Fingerprints in a block; the last block of a segment may hold fewer.
 pub const BLOCK_ROWS: usize = 16_384;
@@ -17,16 +20,52 @@ pub const BLOCK_ROWS: usize = 16_384;
 pub(crate) const HEADER_BYTES: usize = 8;
 
 /// How a block of fingerprints is coded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Codec {
-    /// Elias-Fano with byte-aligned low parts: the parameter is the number of low bytes.
+    /// Elias-Fano with byte-aligned low parts: the fastest to decode. The parameter is the number of
+    /// low bytes.
     #[default]
     EliasFano = 1,
+    /// Rice's code of the gaps: the smallest. The parameter is the number of low bits.
+    Dense = 2,
+    /// Huffman's code of the first bit that differs from the fingerprint before, in pages of 1024
+    /// bytes: as in the paper. No parameter.
+    Huffman = 3,
+    /// The fingerprints as they are. No parameter.
+    Raw = 4,
 }
 
 impl Codec {
-    fn of(number: u8) -> Option<Codec> {
-        [Codec::EliasFano].into_iter().find(|codec| *codec as u8 == number)
+    const NAMED: [(&str, Codec); 4] = [
+        ("elias-fano", Codec::EliasFano),
+        ("dense", Codec::Dense),
+        ("huffman", Codec::Huffman),
+        ("raw", Codec::Raw),
+    ];
+
+    /// The codec of that number.
+    pub(crate) fn of(number: u8) -> Option<Codec> {
+        Codec::NAMED.into_iter().map(|(_, codec)| codec).find(|codec| *codec as u8 == number)
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = Codec::NAMED.iter().find(|(_, codec)| codec == self);
+        f.pad(named.expect("every codec has a name").0)
+    }
+}
+
+impl FromStr for Codec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Codec> {
+        let named = Codec::NAMED.into_iter().find(|(name, _)| *name == text);
+        named.map(|(_, codec)| codec).ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such codec")
+                .expected(Codec::NAMED.map(|(name, _)| name).join(", "))
+                .found(format_args!("`{text}`"))
+        })
     }
 }
 
@@ -35,9 +74,16 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
     block.clear();
     block.resize(HEADER_BYTES, 0);
     block[0] = codec as u8;
-    block[1] = match codec {
-        Codec::EliasFano => elias_fano::encode(fingerprints, block) as u8,
+    let parameter = match codec {
+        Codec::EliasFano => elias_fano::encode(fingerprints, block),
+        Codec::Dense => rice::encode(fingerprints, block),
+        Codec::Huffman => huffman::encode(fingerprints, block),
+        Codec::Raw => {
+            block.extend(fingerprints.iter().flat_map(|&fingerprint| bytes(fingerprint)));
+            0
+        }
     };
+    block[1] = parameter as u8;
 }
 
 /// Decodes `out.len()` fingerprints, of which the first is `first`.
@@ -45,18 +91,47 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
 /// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> Result<()> {
-    let &[codec, parameter, ..] = block else {
+    let Some((&[codec, parameter, ..], code)) = block.split_first_chunk::<HEADER_BYTES>() else {
         return Err(damaged("the block has no header"));
     };
     match Codec::of(codec) {
-        Some(Codec::EliasFano) => elias_fano::decode(parameter.into(), block, first, out),
-        None => Err(damaged("the block has an unknown codec").found(codec)),
+        Some(Codec::EliasFano) => elias_fano::decode(parameter.into(), block, first, out)?,
+        Some(Codec::Dense) => rice::decode(parameter.into(), block, first, out)?,
+        Some(Codec::Huffman) => huffman::decode(code, out)?,
+        Some(Codec::Raw) => copy(code, out)?,
+        None => return Err(damaged("the block has an unknown codec").found(codec)),
     }
+    match out.first() {
+        Some(&decoded) if decoded != first => Err(damaged("the block does not start as it should")),
+        _ => Ok(()),
+    }
+}
+
+/// Decodes fingerprints that stand as they are.
+fn copy<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
+    if code.len() != size_of_val(out) {
+        return Err(damaged("the fingerprints do not fit the block"));
+    }
+    for (slot, bytes) in out.iter_mut().zip(code.chunks_exact(bytes_of::<F>())) {
+        *slot = word(bytes);
+    }
+    Ok(())
 }
 
 /// The most bytes that a block of `rows` fingerprints takes in any codec.
 pub(crate) fn most_bytes(rows: u64, width: Width) -> u64 {
-    HEADER_BYTES as u64 + rows * u64::from(width.bits() / 8) + 8 * rows.div_ceil(64)
+    1024 + 2 * rows * u64::from(width.bits() / 8)
+}
+
+/// The sum of two fingerprints as numbers, modulo the width.
+#[inline]
+pub(crate) fn plus<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_u128(a.to_u128().wrapping_add(b.to_u128()))
+}
+
+/// The little-endian bytes of `fingerprint`.
+pub(crate) fn bytes<F: Fingerprint>(fingerprint: F) -> impl Iterator<Item = u8> {
+    fingerprint.to_u128().to_le_bytes().into_iter().take(bytes_of::<F>())
 }
 
 /// The bytes of one fingerprint.
@@ -81,12 +156,15 @@ mod tests {
 
     fn round_trip<F: Fingerprint>(mut fingerprints: Vec<F>) {
         fingerprints.sort_unstable();
-        let mut block = Vec::new();
-        encode(Codec::EliasFano, &fingerprints, &mut block);
-        assert!(block.len() as u64 <= most_bytes(fingerprints.len() as u64, F::WIDTH));
-        let mut decoded = vec![F::default(); fingerprints.len()];
-        decode(&block, fingerprints[0], &mut decoded).unwrap();
-        assert_eq!(decoded, fingerprints);
+        for (_, codec) in Codec::NAMED {
+            let mut block = Vec::new();
+            encode(codec, &fingerprints, &mut block);
+            let (bytes, rows) = (block.len() as u64, fingerprints.len() as u64);
+            assert!(bytes <= most_bytes(rows, F::WIDTH), "{codec}: {rows} rows in {bytes} bytes");
+            let mut decoded = vec![F::default(); fingerprints.len()];
+            decode(&block, fingerprints[0], &mut decoded).unwrap();
+            assert!(decoded == fingerprints, "{codec}");
+        }
     }
 
     proptest! {
@@ -108,15 +186,37 @@ mod tests {
         #[test]
         fn hostile_bytes_never_panic(
             mut block in prop::collection::vec(any::<u8>(), 0..200),
-            low_bytes in 0u8..20,
+            codec in 0u8..6,
+            parameter in 0u8..130,
             first: u64,
             rows in 0usize..100,
         ) {
-            if let [codec, parameter, ..] = &mut block[..] {
-                (*codec, *parameter) = (1, low_bytes);
+            if let [at, told, ..] = &mut block[..] {
+                (*at, *told) = (codec, parameter);
             }
             let _ = decode(&block, first, &mut vec![0; rows]);
             let _ = decode(&block, u128::from(first) << 64, &mut vec![0; rows]);
+        }
+
+        #[test]
+        fn damaged_blocks_never_panic(
+            all in prop::collection::btree_set(any::<u64>(), 1..500),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cut: prop::sample::Index,
+            rows in 0usize..600,
+        ) {
+            let all: Vec<u64> = all.into_iter().collect();
+            for (_, codec) in Codec::NAMED {
+                let mut block = Vec::new();
+                encode(codec, &all, &mut block);
+                for (place, flip) in &flips {
+                    let place = place.index(block.len());
+                    block[place] ^= flip;
+                }
+                let _ = decode(&block, all[0], &mut vec![0; all.len()]);
+                let _ = decode(&block, all[0], &mut vec![0; rows]);
+                let _ = decode(&block[..cut.index(block.len())], all[0], &mut vec![0; all.len()]);
+            }
         }
     }
 
@@ -130,12 +230,25 @@ mod tests {
         round_trip(vec![7u64; BLOCK_ROWS]);
         round_trip((0..BLOCK_ROWS as u64).collect());
         round_trip((0..BLOCK_ROWS as u128).map(|f| f << 114).collect());
+        // Every bit is the first that differs, some of them very often.
+        round_trip((0..64).map(|bit| 1u64 << bit).collect());
+        round_trip((0..128).map(|bit| 1u128 << bit).chain(0..16_000).collect());
     }
 
     #[test]
     fn equal_fingerprints_take_a_bit_each() {
-        let mut block = Vec::new();
-        encode(Codec::EliasFano, &[u64::MAX; 6400], &mut block);
-        assert_eq!(block.len(), HEADER_BYTES + 800);
+        for codec in [Codec::EliasFano, Codec::Dense] {
+            let mut block = Vec::new();
+            encode(codec, &[u64::MAX; 6400], &mut block);
+            assert_eq!(block.len(), HEADER_BYTES + 800);
+        }
+    }
+
+    #[test]
+    fn codecs_have_names() {
+        for (name, codec) in Codec::NAMED {
+            assert_eq!((codec.to_string().as_str(), name.parse().unwrap()), (name, codec));
+        }
+        assert_eq!("zip".parse::<Codec>().unwrap_err().kind(), Kind::Usage);
     }
 }

@@ -67,16 +67,17 @@ impl Spool {
 /// The fingerprints, straight into the segment.
 pub(crate) struct FingerprintColumn<F, W: Write> {
     pub(crate) blocks: BlockWriter<W>,
+    codec: Codec,
     gathered: Vec<F>,
     block: Vec<u8>,
     pub(crate) rows: u64,
 }
 
 impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
-    pub(crate) fn new(out: W, path: &Path) -> FingerprintColumn<F, W> {
+    pub(crate) fn new(out: W, path: &Path, codec: Codec) -> FingerprintColumn<F, W> {
         let gathered = Vec::with_capacity(BLOCK_ROWS);
         let blocks = BlockWriter::new(out, path);
-        FingerprintColumn { blocks, gathered, block: Vec::new(), rows: 0 }
+        FingerprintColumn { blocks, codec, gathered, block: Vec::new(), rows: 0 }
     }
 
     pub(crate) fn push(&mut self, fingerprint: F) -> Result<()> {
@@ -87,7 +88,7 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
 
     fn flush(&mut self) -> Result<()> {
         let Some(first) = self.gathered.first() else { return Ok(()) };
-        block::encode(Codec::default(), &self.gathered, &mut self.block);
+        block::encode(self.codec, &self.gathered, &mut self.block);
         self.blocks.put(&self.block, &first.to_u128().to_le_bytes()[..bytes_of::<F>()])?;
         self.gathered.clear();
         Ok(())

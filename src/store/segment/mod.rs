@@ -7,10 +7,14 @@ mod block;
 mod columns;
 mod directory;
 mod elias_fano;
+mod huffman;
 mod lookup;
 mod packed;
+mod prefix_code;
+mod rice;
 mod scan;
 mod source;
+mod unary;
 mod verify;
 mod writer;
 
@@ -21,6 +25,7 @@ pub use packed::{MAX_ID_BYTES, is_id};
 pub use scan::{KeyRange, Scan};
 pub use writer::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
@@ -167,6 +172,23 @@ impl Segment {
     /// Whether it keeps times.
     pub fn has_times(&self) -> bool {
         self.column(Column::Times).is_some()
+    }
+
+    /// The codecs of its fingerprint blocks, and the bytes of these.
+    ///
+    /// # Errors
+    /// A codec that is not known is [`Kind::BadData`].
+    pub fn codecs(&self) -> Result<BTreeMap<Codec, u64>> {
+        let (mut codecs, mut number) = (BTreeMap::new(), Vec::new());
+        for block in &self.fingerprint_blocks().all {
+            self.read(block.offset..block.offset + 1, &mut number)?;
+            let codec = Codec::of(number[0]).ok_or_else(|| {
+                let error = damaged("the block has an unknown codec").found(number[0]);
+                error.at(self.path()).offset(block.offset)
+            })?;
+            *codecs.entry(codec).or_default() += u64::from(block.bytes);
+        }
+        Ok(codecs)
     }
 
     /// Its columns and their sizes.

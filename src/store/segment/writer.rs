@@ -12,6 +12,7 @@ use crate::output::NewFile;
 use crate::store::digest::Digest;
 
 use super::Segment;
+use super::block::Codec;
 use super::columns::{FingerprintColumn, Integers, Lines, PackedColumn};
 use super::directory::{Coding, Column, Head};
 use super::packed::is_id;
@@ -50,6 +51,8 @@ impl IdKind {
 pub struct SegmentOptions {
     /// How its rows are named.
     pub ids: IdKind,
+    /// How its fingerprints are coded.
+    pub codec: Codec,
     /// Whether it keeps the lengths of the texts.
     pub lengths: bool,
     /// Whether it keeps times.
@@ -118,7 +121,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// Starts a segment that will stand at `path`, in a folder that exists.
     pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
         let path = path.as_ref();
-        let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path);
+        let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
         fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
         let column =
             |wanted: bool, column| wanted.then(|| PackedColumn::beside(path, column)).transpose();

@@ -1,0 +1,221 @@
+//! The paper's code of sorted fingerprints: of each the position h of the highest bit in which it
+//! differs from the one before, in Huffman's code, and then the bits to the right of that bit.
+//! (Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.)
+//!
+//! The code is cut into pages of 1024 bytes, each with its first fingerprint raw, and a directory
+//! tells the last fingerprint of each. Here a block of the segment has many pages and one Huffman
+//! code for them all.
+//!
+//! ```text
+//! block     = header (8 bytes) | lengths (4 bits for each h) | directory | pages
+//! directory = (rows u16 | last fingerprint) for each page
+//! page      = first fingerprint | (code of h | tail) for each other, the highest bit first
+//! ```
+
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Width};
+use crate::store::damaged;
+
+use super::block::{bytes, bytes_of, word};
+use super::prefix_code::{Decoded, Decoder, MOST_BITS, PrefixCode};
+
+/// Bytes in every page but the last, which may have fewer.
+const PAGE_BYTES: usize = 1024;
+
+/// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header.
+/// There is no parameter.
+pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) -> usize {
+    let code = PrefixCode::of(&frequencies(fingerprints));
+    code.write(block);
+    let (mut directory, mut pages) = (Vec::new(), Vec::new());
+    let mut rest = fingerprints;
+    while !rest.is_empty() {
+        pages.resize(pages.len().next_multiple_of(PAGE_BYTES), 0);
+        let (page, others) = rest.split_at(write_page(&code, rest, &mut pages));
+        directory.extend((page.len() as u16).to_le_bytes());
+        directory.extend(bytes(page[page.len() - 1]));
+        rest = others;
+    }
+    block.append(&mut directory);
+    block.append(&mut pages);
+    0
+}
+
+/// How often each h comes; the last of them stands for equal fingerprints.
+fn frequencies<F: Fingerprint>(fingerprints: &[F]) -> Vec<u32> {
+    let mut frequencies = vec![0; F::BITS as usize + 1];
+    for pair in fingerprints.windows(2) {
+        frequencies[first_differing(pair[0], pair[1])] += 1;
+    }
+    frequencies
+}
+
+/// The place of the highest bit that differs, counted from the highest; the width if none does.
+fn first_differing<F: Fingerprint>(a: F, b: F) -> usize {
+    ((a ^ b).to_u128().leading_zeros() + F::BITS - u128::BITS) as usize
+}
+
+/// Appends a page of as many of `fingerprints` as fit, at least one, and returns how many.
+fn write_page<F: Fingerprint>(code: &PrefixCode, fingerprints: &[F], pages: &mut Vec<u8>) -> usize {
+    pages.extend(bytes(fingerprints[0]));
+    let (mut waiting, mut held) = (0u128, 0);
+    let mut left = 8 * (PAGE_BYTES - bytes_of::<F>());
+    let mut written = 1;
+    for pair in fingerprints.windows(2) {
+        let h = first_differing(pair[0], pair[1]);
+        let (word, length) = code.word(h);
+        let tail = (F::BITS as usize).saturating_sub(h + 1);
+        let Some(less) = left.checked_sub(length + tail) else { break };
+        left = less;
+        written += 1;
+        // Not more than 64 bits at a time, for up to 7 are waiting.
+        for (bits, count) in [
+            (word, length),
+            (pair[1].to_u128() >> 64, tail.saturating_sub(64)),
+            (pair[1].to_u128(), tail.min(64)),
+        ] {
+            waiting = waiting << count | bits & ((1 << count) - 1);
+            held += count;
+            while held >= 8 {
+                held -= 8;
+                pages.push((waiting >> held) as u8);
+            }
+        }
+    }
+    if held > 0 {
+        pages.push((waiting << (8 - held)) as u8);
+    }
+    written
+}
+
+/// Decodes `out.len()` fingerprints from `code`, a block without its header.
+///
+/// # Errors
+/// Bytes that no encoder writes are [`crate::Kind::BadData`].
+pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
+    let symbols = F::BITS as usize + 1;
+    let lengths = symbols.div_ceil(2);
+    let entry_bytes = 2 + bytes_of::<F>();
+    let (lengths, rest) =
+        code.split_at_checked(lengths).ok_or_else(|| damaged("the block ends before its pages"))?;
+    let count = rest.len().div_ceil(PAGE_BYTES + entry_bytes);
+    let (directory, pages) = rest
+        .split_at_checked(count * entry_bytes)
+        .ok_or_else(|| damaged("the block ends before its pages"))?;
+    let decoder =
+        PrefixCode::read(lengths, symbols)?.decoder(|h| (symbols - 1).saturating_sub(h + 1));
+    let code = Code { decoder, masks: masks() };
+    let mut entries = directory.chunks_exact(entry_bytes).zip(pages.chunks(PAGE_BYTES));
+    let mut rest = out;
+    // Two pages at once: where a fingerprint begins is known when the one before it is read, and
+    // while one page waits for that the other goes on.
+    while let Some(entry) = entries.next() {
+        let mut one = Page::open(entry, &mut rest)?;
+        let mut two = entries.next().map(|entry| Page::open(entry, &mut rest)).transpose()?;
+        if let Some(two) = &mut two {
+            for _ in 0..one.out.len().min(two.out.len()) {
+                one.step(&code);
+                two.step(&code);
+            }
+        }
+        for page in [Some(one), two].into_iter().flatten() {
+            page.finish(&code)?;
+        }
+    }
+    match rest.is_empty() {
+        true => Ok(()),
+        false => Err(damaged("the pages hold fewer fingerprints than the block")),
+    }
+}
+
+/// What all pages of a block are decoded by.
+struct Code<F> {
+    decoder: Decoder,
+    /// For each h the bits from h on; none where h stands for equal fingerprints.
+    masks: Vec<F>,
+}
+
+/// A page that is being decoded.
+struct Page<'a, F: Fingerprint> {
+    /// The page, and room for reads that begin in it.
+    bytes: [u8; PAGE_BYTES + 32],
+    length: usize,
+    /// The next bit.
+    bit: usize,
+    last: F,
+    /// The fingerprint that the directory tells to be the last.
+    told: F,
+    /// What is still to be filled.
+    out: std::slice::IterMut<'a, F>,
+}
+
+impl<'a, F: Fingerprint> Page<'a, F> {
+    /// Takes its fingerprints' places from `rest`, and reads the first.
+    fn open((entry, page): (&[u8], &[u8]), rest: &mut &'a mut [F]) -> Result<Page<'a, F>> {
+        let rows = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
+        let out = rest.split_off_mut(..rows).ok_or_else(|| damaged("a page is too long"))?;
+        let mut bytes = [0; PAGE_BYTES + 32];
+        bytes[..page.len()].copy_from_slice(page);
+        let (first, told) = (word(&bytes[..bytes_of::<F>()]), word(&entry[2..]));
+        let mut out = out.iter_mut();
+        match out.next() {
+            Some(slot) => *slot = first,
+            None => return Err(damaged("a page holds no fingerprint")),
+        }
+        Ok(Page { bytes, length: page.len(), bit: 8 * bytes_of::<F>(), last: first, told, out })
+    }
+
+    /// Reads the next fingerprint.
+    #[inline(always)]
+    fn step(&mut self, code: &Code<F>) {
+        let Some(slot) = self.out.next() else { return };
+        let next = self.peek(self.bit);
+        let word = (next >> (F::BITS - MOST_BITS as u32)).to_u128() as usize;
+        let Decoded { symbol: h, length, bits, .. } = code.decoder.word(word);
+        // The tail takes what is left of the width right of bit h.
+        let after = match length <= h + 1 {
+            true => next << length.into(),
+            false => self.peek(self.bit + usize::from(length)),
+        };
+        let tail = after >> 1 >> (u32::from(h) % F::BITS);
+        let mask = code.masks[usize::from(h)];
+        self.last = self.last & !mask | mask ^ mask >> 1 | tail & mask >> 1;
+        self.bit += usize::from(bits);
+        *slot = self.last;
+    }
+
+    /// As many bits as the width has, from `bit` on, the highest first.
+    #[inline(always)]
+    fn peek(&self, bit: usize) -> F {
+        let (at, shift) = (bit / 8 % PAGE_BYTES, bit as u32 % 8);
+        let end = at + bytes_of::<F>();
+        let rest = F::from_u128(u128::from(self.bytes[end]) << shift >> 8);
+        big_endian::<F>(&self.bytes[at..end]) << shift | rest
+    }
+
+    /// Reads the other fingerprints, and fails unless the page ends as it should.
+    fn finish(mut self, code: &Code<F>) -> Result<()> {
+        while !self.out.as_slice().is_empty() {
+            self.step(code);
+        }
+        match self.bit <= 8 * self.length && self.last == self.told {
+            true => Ok(()),
+            false => Err(damaged("a page does not end as it should")),
+        }
+    }
+}
+
+/// The fingerprint that big-endian `bytes` stand for.
+#[inline(always)]
+fn big_endian<F: Fingerprint>(bytes: &[u8]) -> F {
+    let exact = "as many bytes as the width";
+    match F::WIDTH {
+        Width::W64 => F::from_u128(u64::from_be_bytes(bytes.try_into().expect(exact)).into()),
+        Width::W128 => F::from_u128(u128::from_be_bytes(bytes.try_into().expect(exact))),
+    }
+}
+
+/// For each h the bits from h on; none where h stands for equal fingerprints.
+fn masks<F: Fingerprint>() -> Vec<F> {
+    (0..F::BITS).map(|h| F::MAX >> h).chain([F::default()]).collect()
+}

@@ -1,0 +1,88 @@
+//! Numbers that ascend slowly, in unary: a bit vector in which number `i`, which is `g`, sets bit
+//! `g + i`. That is one bit a number and one for each step upwards.
+
+use crate::error::Result;
+use crate::store::damaged;
+
+/// Bytes in one word of the bit vector.
+pub(crate) const WORD_BYTES: usize = 8;
+
+/// Numbers that are placed before it is looked whether a word holds more.
+const STRIDE: usize = 16;
+
+/// Bytes that a vector of `rows` numbers up to `last` takes.
+pub(crate) fn bytes(rows: usize, last: u128) -> u128 {
+    last.saturating_add(rows as u128).div_ceil(64).saturating_mul(WORD_BYTES as u128)
+}
+
+/// Appends the vector of `numbers`, which ascend.
+pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + bytes(numbers.len(), last) as usize, 0);
+    for (i, number) in numbers.enumerate() {
+        let bit = number as usize + i;
+        out[start + bit / 8] |= 1 << (bit % 8);
+    }
+}
+
+/// Fails unless `vector` holds `rows` numbers, and returns the last of them.
+pub(crate) fn check(vector: &[u8], rows: usize) -> Result<u64> {
+    let ones: usize = words(vector).map(|word| word.count_ones() as usize).sum();
+    if ones != rows {
+        let error = damaged("the high parts are too many or too few");
+        return Err(error.expected(rows).found(ones));
+    }
+    match words(vector).next_back().map_or(0, u64::leading_zeros) {
+        64 => Err(damaged("the high parts end before the bits that hold them")),
+        trailing => Ok(8 * vector.len() as u64 - u64::from(trailing) - rows as u64),
+    }
+}
+
+/// Fills `out` with what `make` makes of each number; `vector` was [checked](check) to hold as many.
+pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
+    let mut rest = out;
+    // Where a word's bits begin, less the numbers placed before it.
+    let mut base = 0u64;
+    for word in words(vector) {
+        let ones = word.count_ones() as usize;
+        match rest.first_chunk_mut::<64>() {
+            Some(slots) => place_in_strides(word, base, ones, slots, &make),
+            None => {
+                place(word, base, &mut rest[..ones], &make);
+            }
+        }
+        rest = &mut rest[ones..];
+        base += 64 - ones as u64;
+    }
+}
+
+/// Places the numbers of one word, and for the sake of few branches some slots too many, which the
+/// words that follow fill again.
+fn place_in_strides<T>(
+    mut word: u64,
+    base: u64,
+    ones: usize,
+    slots: &mut [T; 64],
+    make: &impl Fn(u64) -> T,
+) {
+    let strides = slots.as_chunks_mut::<STRIDE>().0.iter_mut().take(ones.div_ceil(STRIDE));
+    for (placed, stride) in (0..).step_by(STRIDE).zip(strides) {
+        word = place(word, base.wrapping_sub(placed), stride, make);
+    }
+}
+
+/// Places as many numbers of a word as there are slots, and returns its other bits. Past the last of
+/// its bits it places anything.
+#[inline(always)]
+fn place<T>(mut word: u64, base: u64, slots: &mut [T], make: &impl Fn(u64) -> T) -> u64 {
+    for (i, slot) in (0..).zip(slots) {
+        *slot = make(base.wrapping_add(word.trailing_zeros().into()).wrapping_sub(i));
+        word &= word.wrapping_sub(1);
+    }
+    word
+}
+
+/// The words of a vector.
+fn words(vector: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
+    vector.as_chunks::<WORD_BYTES>().0.iter().map(|&word| u64::from_le_bytes(word))
+}
