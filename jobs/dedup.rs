@@ -360,8 +360,7 @@ impl Job {
         staging: &Staging,
         common: &Common,
     ) -> Result<Outcome> {
-        let entries = self.store.iter().flat_map(Version::entries);
-        let store: Vec<_> = entries.map(|entry| entry.day).zip(segments).collect();
+        let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
         let settlement = Settlement {
             segment: &self.segment,
             batch: &Batch::<F>::load(&self.segment)?,

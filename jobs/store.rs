@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use dupsieve::Result;
 use dupsieve::error::At;
-use dupsieve::store::{Added, Day, Entry, Store, Version};
+use dupsieve::store::{Added, Codec, Compacted, Day, Entry, Merged, Store, Version};
 
 use crate::arguments::Common;
 use crate::summary::Summary;
@@ -49,6 +49,14 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
+    /// Merges all days into one file; joins give the same as before
+    Compact {
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// How the fingerprints are coded: elias-fano, dense, huffman or raw
+        #[arg(long, value_name = "C", default_value_t)]
+        codec: Codec,
+    },
     /// Makes a new version of what an earlier one held
     Rollback {
         #[arg(value_name = "DIR")]
@@ -71,6 +79,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             let store = Store::open(store)?;
             Ok(held(&store, &store.verify()?))
         }
+        Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, common.dry_run),
         Change::Rollback { store, to } => {
             let store = Store::open(store)?;
             let version = if common.dry_run { store.at(Some(*to)) } else { store.rollback(*to) };
@@ -106,7 +115,19 @@ fn add(
     })
 }
 
-/// Prints the days, one a line.
+fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
+    if dry_run {
+        let summary = held(store, &store.at(None)?);
+        let would = store.would_compact(codec)?;
+        return Ok(if would { summary } else { summary.already_done() });
+    }
+    Ok(match store.compact(codec)? {
+        Compacted::New(version) => held(store, &version),
+        Compacted::Already(version) => held(store, &version).already_done(),
+    })
+}
+
+/// Prints the days, one a line, and what several of them share.
 fn list(store: &Store) -> Result<Summary> {
     let version = store.at(None)?;
     let mut out = io::stdout().lock();
@@ -119,6 +140,9 @@ fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
     for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
         let day = day.to_string();
         writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
+    }
+    for Merged { rows, bytes, digest, .. } in version.merged() {
+        writeln!(out, "{:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged", "")?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Against, Batch, Row, Standing};
 use crate::runs::{Sorted, Sorter};
-use crate::store::{Day, Ids, Segment};
+use crate::store::{Dated, Day, Ids, RowDays};
 
 /// The page of the store that a dropped group is a copy of: smallest id, then earliest day.
 pub(super) type Held = (String, Day);
@@ -13,7 +13,7 @@ pub(super) type Held = (String, Day);
 /// store within reach the nearest one, and, where `rows` are wanted, every row of documents.
 pub(super) fn expand_store<F: Fingerprint>(
     batch: &Batch<F>,
-    store: &[(Day, Segment)],
+    store: &[Dated],
     standings: Sorted<Standing>,
     nearest: &[u8],
     mut rows: Option<&mut Sorter<Row>>,
@@ -21,27 +21,31 @@ pub(super) fn expand_store<F: Fingerprint>(
     let mut held: Vec<Option<Box<Held>>> = vec![None; nearest.len()];
     let mut standings = standings.peekable();
     let mut near = Vec::new();
-    let mut reader: Option<(u32, Ids)> = None;
+    let mut reader: Option<(u32, Ids, RowDays)> = None;
     while let Some(first) = standings.next().transpose()? {
         near.clear();
         near.push((first.new, first.distance));
         while let Some(Ok(next)) = standings.next_if(|next| same_place(next, &first)) {
             near.push((next.new, next.distance));
         }
-        let (day, segment) = &store[first.segment as usize];
-        let ids = match &mut reader {
-            Some((number, ids)) if *number == first.segment => ids,
-            other => &mut other.insert((first.segment, segment.ids())).1,
+        let (_, ids, days) = match &mut reader {
+            Some(reader) if reader.0 == first.segment => reader,
+            other => {
+                let dated = &store[first.segment as usize];
+                other.insert((first.segment, dated.segment().ids(), dated.days()))
+            }
         };
-        let id = ids.get(first.row)?;
+        // Of rows that share a fingerprint the first has the smallest id and its earliest day.
+        let (id, day) = (ids.get(first.row)?, days.get(first.row)?);
         for &(new, distance) in &near {
             if distance == nearest[new as usize] {
-                keep_smaller(&mut held[new as usize], id, *day);
+                keep_smaller(&mut held[new as usize], id, day);
             }
         }
         if let Some(rows) = &mut rows {
             for row in first.row..first.row + first.rows {
-                expand_row(batch, &near, ids.get(row)?, Against::Day(*day), rows)?;
+                let against = Against::Day(days.get(row)?);
+                expand_row(batch, &near, ids.get(row)?, against, rows)?;
             }
         }
     }
@@ -99,4 +103,119 @@ pub(super) fn expand_copies<F: Fingerprint>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+    use crate::matches::{Detail, KeepOrder, Pair, Place, Settlement, groups};
+    use crate::output::Staging;
+    use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
+    use crate::store::{Row as Document, Segment};
+
+    /// A segment of pages near to a few, with ids that come again under other days.
+    fn segment(path: &Path, seed: u64) -> Result<Segment> {
+        let mut state = seed;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % below
+        };
+        let mut pages: Vec<(u64, String)> = (0..400)
+            .map(|_| {
+                let flips =
+                    (0..random(4)).map(|_| 1 << random(64)).fold(0, |all, bit: u64| all | bit);
+                let page = (random(20) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ flips;
+                (page, format!("page-{}", random(30)))
+            })
+            .collect();
+        pages.sort();
+        pages.dedup();
+        let mut writer = SegmentWriter::create(path, SegmentOptions::default())?;
+        for (fingerprint, id) in &pages {
+            let fingerprint = *fingerprint;
+            writer.push(&Document { fingerprint, id, length: 0, time: None, day: None })?;
+        }
+        writer.finish(Counts::default(), "")
+    }
+
+    /// Every near pair, by comparing all with all.
+    fn pairs(new: &[u64], segments: &[Segment], sorter: &mut Sorter<Pair>) -> Result<()> {
+        for (number, segment) in (0..).zip(segments) {
+            let mut fingerprints = segment.fingerprints();
+            let held: Vec<u128> =
+                (0..segment.rows()).map(|row| fingerprints.get(row)).collect::<Result<_>>()?;
+            let mut row = 0;
+            for copies in held.chunk_by(|a, b| a == b) {
+                let rows = copies.len() as u64;
+                let existing = Place::Store { segment: number, row, rows };
+                sorter.extend(near(new, copies[0] as u64, existing))?;
+                row += rows;
+            }
+        }
+        for (group, &fingerprint) in (0..).zip(new) {
+            let pairs = near(new, fingerprint, Place::Batch { group });
+            sorter.extend(pairs.filter(|pair| pair.new > group))?;
+        }
+        Ok(())
+    }
+
+    fn near(new: &[u64], held: u64, existing: Place) -> impl Iterator<Item = Pair> {
+        (0..).zip(new).filter_map(move |(new, fingerprint)| {
+            let distance = fingerprint.distance(held) as u8;
+            (distance <= 3).then_some(Pair { new, existing, distance })
+        })
+    }
+
+    /// The files that a join of `batch` with `version` writes.
+    fn output(
+        batch: &Segment,
+        version: &Version,
+        detail: Detail,
+    ) -> Result<BTreeMap<String, Vec<u8>>> {
+        let folder = tempfile::tempdir().unwrap();
+        let segments = version.segments()?;
+        let mut sorter = Sorter::new(folder.path(), 1 << 20);
+        pairs(&groups(batch)?, &segments, &mut sorter)?;
+        let settlement = Settlement {
+            segment: batch,
+            batch: &Batch::<u64>::load(batch)?,
+            store: &version.dated(segments),
+            keep: KeepOrder::FirstId,
+            detail,
+            max_matches: u64::MAX,
+            memory_bytes: 1 << 20,
+        };
+        let staging = Staging::beside(&folder.path().join("out"))?;
+        let outcome = settlement.write(sorter.sorted()?, &staging)?;
+        assert!(outcome.dropped > 0 && outcome.matches > 0);
+        let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
+        Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())
+    }
+
+    #[test]
+    fn compaction_changes_no_byte_of_an_output() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::init(folder.path().join("store"))?;
+        for (seed, day) in [(1, "2026-11-21"), (2, "2026-11-19"), (3, "2026-11-20")] {
+            let path = folder.path().join(day);
+            segment(&path, seed)?;
+            store.add(&path, day.parse()?, None)?;
+        }
+        let batch = segment(&folder.path().join("batch"), 4)?;
+        let plain = store.at(None)?;
+        store.compact(Codec::Dense)?;
+        let compacted = store.at(None)?;
+        assert_eq!((plain.segments()?.len(), compacted.segments()?.len()), (3, 1));
+        for detail in [Detail::All, Detail::Best] {
+            let expected = output(&batch, &plain, detail)?;
+            let days = ["2026-11-19", "2026-11-20", "2026-11-21"];
+            let matches = String::from_utf8_lossy(&expected["matches.tsv"]);
+            assert!(detail == Detail::Best || days.iter().all(|day| matches.contains(day)));
+            assert!(output(&batch, &compacted, detail)? == expected, "{detail}");
+        }
+        Ok(())
+    }
 }

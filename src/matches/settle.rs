@@ -16,7 +16,7 @@ use crate::matches::verdicts::{Edge, Judgement, judge};
 use crate::matches::{Batch, KeepOrder, Leaders, Pair, Row};
 use crate::output::{Staging, Sum};
 use crate::runs::{Sorted, Sorter};
-use crate::store::{Day, Segment};
+use crate::store::{Dated, Segment};
 
 /// Which rows matches.tsv holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct Settlement<'a, F> {
     pub segment: &'a Segment,
     /// The batch.
     pub batch: &'a Batch<F>,
-    /// The segments of the store it was joined with, under their days.
-    pub store: &'a [(Day, Segment)],
+    /// The segments of the store it was joined with, and the days of their rows.
+    pub store: &'a [Dated],
     /// Which page of several near ones is kept.
     pub keep: KeepOrder,
     /// Which rows are written.

@@ -29,6 +29,17 @@ impl Day {
         let real = year <= 9999 && (1..=12).contains(&month) && (1..=days).contains(&day);
         real.then_some(Day { year, month, day })
     }
+
+    /// Its eight digits as a number.
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.year) * 10_000 + u64::from(self.month) * 100 + u64::from(self.day)
+    }
+
+    /// The day of that number, if it is one.
+    pub(crate) fn of_number(number: u64) -> Option<Day> {
+        let year = u16::try_from(number / 10_000).ok()?;
+        Day::of(year, (number / 100 % 100) as u8, (number % 100) as u8)
+    }
 }
 
 impl fmt::Display for Day {
@@ -73,7 +84,11 @@ mod tests {
     #[test]
     fn only_real_dates_in_one_notation_are_days() {
         for text in ["2026-11-21", "2024-02-29", "2000-02-29", "0000-01-01", "9999-12-31"] {
-            assert_eq!(text.parse::<Day>().unwrap().to_string(), text);
+            let day: Day = text.parse().unwrap();
+            assert_eq!(
+                (day.to_string(), Day::of_number(day.number())),
+                (text.to_owned(), Some(day))
+            );
         }
         for text in [
             "2026-02-29",

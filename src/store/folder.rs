@@ -173,8 +173,8 @@ impl Store {
     /// Damage is [`Kind::BadData`].
     pub fn verify(&self) -> Result<Version> {
         let version = self.at(None)?;
-        for entry in version.entries() {
-            version.open(entry)?.verify()?;
+        for entry in version.files() {
+            version.verify(entry)?;
         }
         Ok(version)
     }
@@ -189,17 +189,21 @@ impl Store {
             return Ok(None);
         }
         self.expect_recipe(&current, &segment)?;
+        if segment.has_days() {
+            return Err(Error::new(Kind::BadData, "a segment of several days cannot be one day")
+                .at(segment.path()));
+        }
         segment.verify()?;
         Ok(Some(Prospect { current, segment, only }))
     }
 
     /// Keeps other runs from changing the store until it is dropped.
-    fn lock(&self) -> Result<Lock> {
+    pub(super) fn lock(&self) -> Result<Lock> {
         Lock::take(&self.path.join(LOCK))
     }
 
     /// Makes `manifest` the newest version.
-    fn commit(&self, manifest: Manifest) -> Result<Version> {
+    pub(super) fn commit(&self, manifest: Manifest) -> Result<Version> {
         let checksum = manifest.write(&self.manifest_path(manifest.version))?;
         let line = current_line(manifest.version, checksum);
         write_whole(&self.path.join(CURRENT), line.as_bytes())?;
@@ -207,7 +211,7 @@ impl Store {
     }
 
     /// The newest version, which is the one that `CURRENT` tells of.
-    fn current(&self) -> Result<Manifest> {
+    pub(super) fn current(&self) -> Result<Manifest> {
         let (number, told) = self.newest()?;
         let path = self.manifest_path(number);
         let (manifest, found) = Manifest::read(&path, number)?;

@@ -78,7 +78,7 @@ pub fn take_in<F: Fingerprint>(
     for entry in entries.sorted()? {
         let Entry { fingerprint, id, length, time } = entry?;
         let fingerprint = F::from_u128(fingerprint);
-        segment.push(&Row { fingerprint, id: &id, length, time })?;
+        segment.push(&Row { fingerprint, id: &id, length, time, day: None })?;
         counts.fingerprinted += 1;
     }
     segment.finish(counts, identity)

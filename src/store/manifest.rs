@@ -30,22 +30,26 @@ pub(crate) struct Manifest {
     pub(crate) stamp: Option<String>,
     pub(crate) width: Option<u32>,
     pub(crate) entries: Vec<Entry>,
+    /// The files that hold several days.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) merged: Vec<Merged>,
 }
 
-/// One segment of a version.
+/// One day of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The day under which its pages stand.
     pub day: Day,
-    /// Its name in the store's `segments` folder.
+    /// The name, in the store's `segments` folder, of the file that holds it: a segment of its own,
+    /// or one of [`Version::merged`](super::Version::merged).
     pub file: String,
-    /// The digest of its contents.
+    /// The digest of the segment it was added as.
     pub digest: Digest,
     /// Its fingerprints.
     pub rows: u64,
     /// Its documents without a fingerprint.
     pub empties: u64,
-    /// The size of its file.
+    /// The size of the segment it was added as.
     pub bytes: u64,
     /// The version that it was first part of.
     pub added_in: u64,
@@ -55,10 +59,24 @@ pub struct Entry {
     pub only: Option<Digest>,
 }
 
+/// A segment that several days share, each row with its day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// Its name in the store's `segments` folder.
+    pub file: String,
+    /// The digest of its contents.
+    pub digest: Digest,
+    /// Its fingerprints.
+    pub rows: u64,
+    /// The size of its file.
+    pub bytes: u64,
+}
+
 impl Manifest {
     /// The first version of every store: nothing.
     pub(crate) fn empty() -> Manifest {
-        Manifest { format: FORMAT, version: 1, stamp: None, width: None, entries: Vec::new() }
+        let (entries, merged) = (Vec::new(), Vec::new());
+        Manifest { format: FORMAT, version: 1, stamp: None, width: None, entries, merged }
     }
 
     /// The next version, with one segment more.
@@ -70,6 +88,23 @@ impl Manifest {
         next.entries.push(entry);
         next.entries.sort_by_key(|entry| entry.day);
         next
+    }
+
+    /// The next version, with all days in the one segment that stands there as `file`.
+    pub(crate) fn merged_into(&self, segment: &Segment, file: String) -> Manifest {
+        let mut next = self.clone();
+        next.version += 1;
+        for entry in &mut next.entries {
+            entry.file.clone_from(&file);
+        }
+        let (digest, rows, bytes) = (segment.digest(), segment.rows(), segment.bytes());
+        next.merged = vec![Merged { file, digest, rows, bytes }];
+        next
+    }
+
+    /// The segment of several days that stands there as `file`, if it is one.
+    pub(crate) fn merged(&self, file: &str) -> Option<&Merged> {
+        self.merged.iter().find(|merged| merged.file == file)
     }
 
     /// The entry of `day`.
@@ -113,10 +148,15 @@ impl Manifest {
         }
     }
 
-    /// Each day once, in order, and a recipe and a width where there is a segment.
+    /// Each day once, in order, a recipe and a width where there is a segment, and in each segment of
+    /// several days as many rows as these have.
     fn is_sound(&self) -> bool {
+        let shared = |merged: &Merged| {
+            let days = self.entries.iter().filter(|entry| entry.file == merged.file);
+            days.map(|entry| u128::from(entry.rows)).sum::<u128>() == u128::from(merged.rows)
+        };
         let ordered = self.entries.is_sorted_by(|a, b| a.day < b.day);
         let told = self.stamp.is_some() && self.width().is_some();
-        ordered && (self.entries.is_empty() || told)
+        ordered && self.merged.iter().all(shared) && (self.entries.is_empty() || told)
     }
 }

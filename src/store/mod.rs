@@ -7,15 +7,16 @@
 //! (fingerprint, id as bytes). So a batch is a segment, a day of the store is a segment, and a probe
 //! that meets row `i` of either knows where its id is without having read one.
 //!
-//! Columns are cut into **blocks**, the unit of coding and of checksumming. A fingerprint block
-//! takes some 33.5 bits a fingerprint at eight billion of them, where 32.55 is the least there can
-//! be, and decodes at memory speed (see `elias_fano`). A directory at the end tells
+//! Columns are cut into **blocks**, the unit of coding and of checksumming. At eight billion
+//! fingerprints, where 32.55 bits each is the least there can be, a block of them takes 33.55 and
+//! decodes at memory speed (see `elias_fano`); other [`Codec`]s are smaller and slower. A directory at the end tells
 //! where each block is, how many bytes it takes, what they hash to (XXH3-64) and with which
 //! fingerprint it starts; a scan of a range therefore reads the blocks of that range and no others.
 //!
 //! A **store** ([`Store`]) is a folder of segments, one a day, and of manifests, one a version. Every
 //! version stays readable under its number ([`Store::at`]), so that a day can be joined, today and in
-//! any rerun, with exactly what was held before it ([`Version::before`]). [`chunks`] cuts the key
+//! any rerun, with exactly what was held before it ([`Version::before`]). Days may be merged into
+//! one segment ([`Store::compact`]), in which every row keeps its day. [`chunks`] cuts the key
 //! space of a version over all of its segments at once; a chunk is the unit of work of a probe.
 //!
 //! Whatever is read is checked before it is used, and every length is bounded before anything is
@@ -25,6 +26,8 @@
 
 use crate::error::{Error, Kind};
 
+mod compact;
+mod dated;
 mod day;
 mod digest;
 mod draw;
@@ -37,16 +40,18 @@ mod segment;
 mod strays;
 mod version;
 
+pub use compact::Compacted;
+pub use dated::{Dated, RowDays};
 pub use day::Day;
 pub use digest::Digest;
 pub use draw::{Draw, MAX_DRAW};
 pub use folder::{Added, Store};
 pub use generate::{Planted, Random, generate, plant};
 pub use intake::{Arrival, take_in};
-pub use manifest::Entry;
+pub use manifest::{Entry, Merged};
 pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
-pub use segment::{EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times};
+pub use segment::{Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times};
 pub use version::{Version, chunk_bytes, chunks};
 
 /// Damage, with what to do about it.

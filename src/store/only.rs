@@ -65,7 +65,7 @@ impl IdList {
                     found[place] = true;
                     let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
                     let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-                    writer.push(&Row { fingerprint, id, length, time })?;
+                    writer.push(&Row { fingerprint, id, length, time, day: None })?;
                 }
             }
         }

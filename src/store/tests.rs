@@ -245,3 +245,155 @@ fn chunks_cover_every_key_and_split_no_fingerprint() -> Result<()> {
     assert_eq!(rows, fingerprints.len());
     Ok(())
 }
+
+/// All rows of a version with their days, in the order of a compacted segment.
+fn dated(version: &Version) -> Result<Vec<(Document<u64>, Day)>> {
+    let mut all = Vec::new();
+    for dated in version.dated(version.segments()?) {
+        let mut days = dated.days();
+        for (row, document) in (0..).zip(read::<u64>(dated.segment())?) {
+            all.push((document, days.get(row)?));
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// A store of three days that share fingerprints and ids.
+fn recrawled() -> Result<(TempDir, Store, Vec<PathBuf>)> {
+    let (folder, store) = new_store();
+    let common: Vec<u64> = numbers(1).take(5000).collect();
+    let mut paths = Vec::new();
+    for (seed, on) in [(3, "2026-11-21"), (1, "2026-11-19"), (2, "2026-11-20")] {
+        let path = folder.path().join(format!("{on}.seg"));
+        let own = numbers(seed).skip(5000).take(20_000);
+        let fingerprints: Vec<u64> = common.iter().copied().chain(own).collect();
+        let mut pages = documents(&fingerprints);
+        pages.extend(common[..100].iter().map(|&f| Document::new(f, format!("{seed}"))));
+        pages.sort();
+        write(&path, options("r"), &pages, &[on, "nothing"])?;
+        add(&store, &path, on)?;
+        paths.push(path);
+    }
+    Ok((folder, store, paths))
+}
+
+#[test]
+fn compaction_keeps_every_row_and_its_day() -> Result<()> {
+    let (_folder, store, paths) = recrawled()?;
+    let before = store.at(None)?;
+    for codec in ["dense", "huffman", "raw", "elias-fano"] {
+        let codec = codec.parse()?;
+        assert!(store.would_compact(codec)?);
+        let Compacted::New(version) = store.compact(codec)? else { panic!("{codec}") };
+        assert!(matches!(store.compact(codec)?, Compacted::Already(_)));
+        assert!(!store.would_compact(codec)?);
+        let merged = version.segments()?;
+        assert_eq!((merged.len(), version.merged().len()), (1, 1));
+        assert_eq!(merged[0].codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);
+        assert_eq!(dated(&version)?, dated(&before)?);
+        let stored: Vec<Document<u64>> = read(&merged[0])?;
+        assert!(stored.iter().eq(dated(&before)?.iter().map(|(document, _)| document)));
+        let empties: Vec<String> = merged[0].empty_ids().collect::<Result<_>>()?;
+        assert_eq!(empties, ["2026-11-19", "2026-11-20", "2026-11-21", "nothing"]);
+        assert_eq!((version.digest(), version.rows()), (before.digest(), before.rows()));
+        store.verify()?;
+    }
+    assert_eq!(add(&store, &paths[1], "2026-11-19")?, (false, 8));
+    assert_eq!(add(&store, &paths[0], "2026-11-19").unwrap_err().kind(), Kind::Exists);
+    assert_eq!(store.at(None)?.before(day("2026-11-20")), 3);
+    assert_eq!(dated(&store.at(Some(4))?)?, dated(&before)?);
+    Ok(())
+}
+
+#[test]
+fn a_compacted_store_grows_and_goes_back() -> Result<()> {
+    let (folder, store, _) = recrawled()?;
+    let before = dated(&store.at(None)?)?;
+    store.compact(Codec::Dense)?;
+    add(&store, &batch(&folder, 9, 300), "2026-11-18")?;
+    let grown = store.verify()?;
+    let grown_rows = dated(&grown)?;
+    assert_eq!((grown.segments()?.len(), grown.entries().len()), (2, 4));
+    assert_eq!((grown.number(), grown_rows.len()), (6, before.len() + 300));
+    store.compact(Codec::Dense)?;
+    let again = store.verify()?;
+    assert_eq!((again.segments()?.len(), dated(&again)? == grown_rows), (1, true));
+    assert_eq!(again.digest(), grown.digest());
+    // Before it was compacted, and compacted but without the day that was added then.
+    for to in [4, 5] {
+        assert_eq!(dated(&store.rollback(to)?)?, before);
+        store.verify()?;
+    }
+    assert_eq!(add(&store, &batch(&folder, 9, 300), "2026-11-18")?, (true, 10));
+    Ok(())
+}
+
+#[test]
+fn a_compaction_that_died_is_no_version() -> Result<()> {
+    let (_folder, store, _) = recrawled()?;
+    let before = dated(&store.at(None)?)?;
+    for stray in ["compacted-000005.seg", "compacted-000009.seg", ".unfinished-merged-0"] {
+        fs::write(store.path().join("segments").join(stray), "half").unwrap();
+    }
+    fs::write(store.path().join("manifests/000005.json"), "half").unwrap();
+    assert_eq!(dated(&store.verify()?)?, before);
+    let lock = File::options().write(true).open(store.path().join("LOCK")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(store.compact(Codec::Raw).unwrap_err().kind(), Kind::Temporary);
+    drop(lock);
+    store.compact(Codec::Raw)?;
+    assert_eq!(dated(&store.verify()?)?, before);
+    assert_eq!(fs::read_dir(store.path().join("segments")).unwrap().count(), 4);
+    Ok(())
+}
+
+#[test]
+fn a_damaged_store_is_not_compacted() -> Result<()> {
+    let (_folder, store, _) = recrawled()?;
+    let path = store.path().join("segments").join(&store.at(None)?.entries()[1].file);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[70_000] ^= 1;
+    replace(&path, &bytes);
+    assert_eq!(store.compact(Codec::Dense).unwrap_err().kind(), Kind::BadData);
+    assert_eq!(store.at(None)?.number(), 4);
+    Ok(())
+}
+
+#[test]
+fn fingerprints_name_the_rows_of_several_days() -> Result<()> {
+    let (folder, store) = new_store();
+    let random = Random { seed: 1, count: 500, density: 500, ids: IdKind::None, codec: Codec::Raw };
+    let path = folder.path().join("a");
+    generate::<u64>(&path, &random, &[], "r".into(), "")?;
+    for on in ["2026-11-19", "2026-11-20"] {
+        add(&store, &path, on)?;
+    }
+    store.compact(Codec::EliasFano)?;
+    let version = store.verify()?;
+    let merged = &version.segments()?[0];
+    assert_eq!((merged.id_kind(), merged.rows()), (IdKind::None, 1000));
+    let held = merged.path().to_owned();
+    assert_eq!(add(&store, &held, "2026-11-21").unwrap_err().kind(), Kind::BadData);
+    Ok(())
+}
+
+#[test]
+fn any_number_of_segments_is_merged() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let random = Random { seed: 1, count: 3, density: 3, ids: IdKind::Numbers, codec: Codec::Raw };
+    let (segment, _) = generate::<u128>(&path, &random, &[], "r".into(), "")?;
+    let days: Vec<Day> = (2000..2300).filter_map(|year| Day::of(year, 1, 1)).collect();
+    let parts = days.iter().map(|&day| Dated::new(segment.clone(), Some(day))).collect();
+    let merged = compact::merge(parts, &folder.path().join("b"), Codec::Dense, "all")?;
+    merged.verify()?;
+    assert_eq!((merged.rows(), merged.id_kind(), merged.identity()), (900, IdKind::Text, "all"));
+    let (mut ids, mut found) = (merged.ids(), merged.days().unwrap());
+    for row in 0..900 {
+        assert_eq!(ids.get(row)?, (row / 300).to_string());
+        assert_eq!(found.get(row)?, days[row as usize % 300]);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    Ok(())
+}

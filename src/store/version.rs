@@ -1,5 +1,6 @@
 //! One version of the store: which segments it holds, and how its key space is cut into chunks.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,10 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
 
 use super::damaged;
+use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest::{Entry, Manifest};
+use super::manifest::{Entry, Manifest, Merged};
 use super::segment::KeyRange;
 use super::segment::Segment;
 
@@ -54,9 +56,14 @@ impl Version {
         self.manifest.width()
     }
 
-    /// Its segments, by day.
+    /// Its days.
     pub fn entries(&self) -> &[Entry] {
         &self.manifest.entries
+    }
+
+    /// Its segments of several days.
+    pub fn merged(&self) -> &[Merged] {
+        &self.manifest.merged
     }
 
     /// The number of its fingerprints.
@@ -79,32 +86,70 @@ impl Version {
         self.manifest.entry(day).map_or(self.number(), |entry| entry.added_in - 1)
     }
 
-    /// Opens the segment of `entry`.
+    /// Opens all segments, those of one day and those of several alike, in an order that does not
+    /// change, and raises the limit on open files to what the system allows, for there may be
+    /// thousands.
     ///
     /// # Errors
     /// A file that is not the one the manifest tells of is [`crate::Kind::BadData`].
-    pub fn open(&self, entry: &Entry) -> Result<Segment> {
-        let path = self.segments.join(&entry.file);
-        let segment = Segment::open(&path)?;
-        match segment.digest() == entry.digest {
-            true => Ok(segment),
-            false => Err(damaged("not the segment that the manifest tells of")
-                .at(path)
-                .expected(entry.digest)
-                .found(segment.digest())),
-        }
-    }
-
-    /// Opens all segments, in the order of their entries, and raises the limit on open files to what
-    /// the system allows, for there may be thousands.
-    ///
-    /// # Errors
-    /// As [`Version::open`].
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         // Refused or not: opening too many says so itself.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-        self.entries().iter().map(|entry| self.open(entry)).collect()
+        self.files().map(|entry| self.open(entry)).collect()
+    }
+
+    /// Its segments, as [`Version::segments`] opened them, with the days of their rows.
+    pub fn dated(&self, segments: Vec<Segment>) -> Vec<Dated> {
+        let days = self.files().map(|entry| match self.manifest.merged(&entry.file) {
+            Some(_) => None,
+            None => Some(entry.day),
+        });
+        segments.into_iter().zip(days).map(|(segment, day)| Dated::new(segment, day)).collect()
+    }
+
+    /// One entry for each file, the first that names it.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Entry> {
+        let mut met = HashSet::new();
+        self.entries().iter().filter(move |entry| met.insert(entry.file.as_str()))
+    }
+
+    /// Opens the file of `entry`.
+    pub(crate) fn open(&self, entry: &Entry) -> Result<Segment> {
+        let told = self.manifest.merged(&entry.file).map_or(entry.digest, |merged| merged.digest);
+        let path = self.segments.join(&entry.file);
+        let segment = Segment::open(&path)?;
+        match segment.digest() == told {
+            true => Ok(segment),
+            false => Err(damaged("not the segment that the manifest tells of")
+                .at(path)
+                .expected(told)
+                .found(segment.digest())),
+        }
+    }
+
+    /// Reads the segment of `entry` and checks all of it, and that each day has its rows there.
+    pub(crate) fn verify(&self, entry: &Entry) -> Result<()> {
+        let segment = self.open(entry)?;
+        segment.verify()?;
+        if self.manifest.merged(&entry.file).is_none() {
+            return Ok(());
+        }
+        let mut days = Dated::new(segment.clone(), None).days();
+        let mut found: BTreeMap<Day, u64> = BTreeMap::new();
+        for row in 0..segment.rows() {
+            *found.entry(days.get(row)?).or_default() += 1;
+        }
+        let held = self.entries().iter().filter(|other| other.file == entry.file && other.rows > 0);
+        match held
+            .map(|other| (other.day, other.rows))
+            .eq(found.iter().map(|(&day, &rows)| (day, rows)))
+        {
+            true => Ok(()),
+            false => Err(damaged("the days do not have the rows that the manifest tells of")
+                .at(segment.path())
+                .found(format_args!("{found:?}"))),
+        }
     }
 }
 

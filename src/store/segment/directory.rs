@@ -28,7 +28,9 @@ pub enum Column {
     Lengths = 3,
     /// Times, in seconds since 1970.
     Times = 4,
-    /// The ids of documents that have no fingerprint, ascending. (5 is reserved for days.)
+    /// The days under which they are held.
+    Days = 5,
+    /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
 }
 
@@ -48,14 +50,20 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 5] =
-        [Column::Fingerprints, Column::Ids, Column::Lengths, Column::Times, Column::Empties];
+    const ALL: [Column; 6] = [
+        Column::Fingerprints,
+        Column::Ids,
+        Column::Lengths,
+        Column::Times,
+        Column::Days,
+        Column::Empties,
+    ];
 
     fn takes(self, coding: Coding) -> bool {
         match self {
             Column::Fingerprints => coding == Coding::Blocks,
             Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
-            Column::Lengths | Column::Times => coding == Coding::Integers,
+            Column::Lengths | Column::Times | Column::Days => coding == Coding::Integers,
             Column::Empties => coding == Coding::Text,
         }
     }

@@ -1,4 +1,4 @@
-//! Looks up what stands beside a fingerprint, by row: ids, lengths, times.
+//! Looks up what stands beside a fingerprint, by row: ids, lengths, times, days.
 //!
 //! Each look-up keeps the last block it decoded, so ascending rows decode every block once.
 
@@ -7,6 +7,7 @@ use std::fmt::Write;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::store::damaged;
+use crate::store::day::Day;
 
 use super::Segment;
 use super::block::{self, BLOCK_ROWS};
@@ -99,6 +100,27 @@ impl Times {
     pub fn get(&mut self, row: u64) -> Result<Option<i64>> {
         let time = self.1.get(&self.0, row)? as i64;
         Ok((time != i64::MIN).then_some(time))
+    }
+}
+
+/// Days by row.
+pub struct Days(Segment, Integers);
+
+impl Days {
+    pub(crate) fn new(segment: Segment) -> Days {
+        Days(segment, Integers::new(Column::Days))
+    }
+
+    /// The day under which `row`, one of the segment's, is held.
+    ///
+    /// # Errors
+    /// Damage, and a segment without days, are [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<Day> {
+        let number = self.1.get(&self.0, row)?;
+        Day::of_number(number).ok_or_else(|| {
+            let error = damaged("the day of a row is none").at(self.0.path());
+            error.expected("eight digits: year, month, day").found(number)
+        })
     }
 }
 

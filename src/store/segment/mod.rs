@@ -20,7 +20,7 @@ mod writer;
 
 pub use block::{BLOCK_ROWS, Codec};
 pub use directory::{Coding, Column};
-pub use lookup::{EmptyIds, Fingerprints, Ids, Lengths, Times};
+pub use lookup::{Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
 pub use scan::{KeyRange, Scan};
 pub use writer::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
@@ -191,6 +191,11 @@ impl Segment {
         Ok(codecs)
     }
 
+    /// Whether it keeps the day of each row.
+    pub fn has_days(&self) -> bool {
+        self.column(Column::Days).is_some()
+    }
+
     /// Its columns and their sizes.
     pub fn columns(&self) -> impl Iterator<Item = ColumnSize> {
         self.0.columns.iter().map(|Placed { head, .. }| {
@@ -233,6 +238,11 @@ impl Segment {
     /// Looks up times by row, where the segment has them.
     pub fn times(&self) -> Option<Times> {
         self.has_times().then(|| Times::new(self.clone()))
+    }
+
+    /// Looks up days by row, where the segment has them.
+    pub fn days(&self) -> Option<Days> {
+        self.has_days().then(|| Days::new(self.clone()))
     }
 
     /// The ids of the documents without a fingerprint, ascending.

@@ -9,7 +9,7 @@ use super::Segment;
 use super::block::{self, BLOCK_ROWS};
 use super::directory::Column;
 
-/// The bytes that are read at once, unless one block is longer.
+/// The bytes that are read at once, unless one block is longer or another number was asked for.
 const PIECE_BYTES: u64 = 2 << 20;
 
 /// The fingerprints from `low` to `high`, both included.
@@ -44,6 +44,7 @@ pub struct Scan<F: Fingerprint> {
     end: usize,
     /// The end of the blocks that `piece` holds, and where in the file it starts.
     read_to: usize,
+    piece_bytes: u64,
     piece: Vec<u8>,
     piece_offset: u64,
 }
@@ -55,7 +56,13 @@ impl<F: Fingerprint> Scan<F> {
         let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
         let next = starts_below.saturating_sub(1);
         let end = firsts.partition_point(|&first| first <= range.high.to_u128());
-        Scan { segment, range, next, end, read_to: next, piece: Vec::new(), piece_offset: 0 }
+        let (piece_bytes, piece) = (PIECE_BYTES, Vec::new());
+        Scan { segment, range, next, end, read_to: next, piece_bytes, piece, piece_offset: 0 }
+    }
+
+    /// Reads `bytes` at once, for a reader of many segments.
+    pub(crate) fn in_pieces_of(self, bytes: u64) -> Scan<F> {
+        Scan { piece_bytes: bytes, ..self }
     }
 
     /// Makes `run` the next fingerprints of the range, one or more, and returns the row of the
@@ -111,7 +118,8 @@ impl<F: Fingerprint> Scan<F> {
         }
         let wanted = &self.segment.fingerprint_blocks().all[index..self.end];
         let start = wanted[0].offset;
-        let fit = wanted.partition_point(|block| block.range().end <= start + PIECE_BYTES).max(1);
+        let fit =
+            wanted.partition_point(|block| block.range().end <= start + self.piece_bytes).max(1);
         self.segment.read(start..wanted[fit - 1].range().end, &mut self.piece)?;
         (self.piece_offset, self.read_to) = (start, index + fit);
         Ok(())

@@ -25,13 +25,16 @@ impl Segment {
     fn verify_rows<F: Fingerprint>(&self) -> Result<()> {
         let mut scan = self.scan::<F>(KeyRange::all());
         let (mut ids, mut lengths, mut times) = (self.ids(), self.lengths(), self.times());
-        let (mut last, mut last_id): (Option<F>, _) = (None, String::new());
+        let mut days = self.days();
+        let (mut last, mut last_id, mut last_day): (Option<F>, _, _) = (None, String::new(), None);
         let mut run = Vec::new();
         while let Some(row) = scan.next(&mut run)? {
             for (row, &fingerprint) in (row..).zip(&run) {
                 // Numbers and fingerprints make ids that need no check but that none comes twice.
                 let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
-                if last.is_some_and(|last| (last, last_id.as_str()) >= (fingerprint, id)) {
+                let day = days.as_mut().map(|days| days.get(row)).transpose()?;
+                let follows = |last| (last, last_id.as_str(), last_day) >= (fingerprint, id, day);
+                if last.is_some_and(follows) {
                     return Err(self.disorder(row, hex(fingerprint.to_u128(), F::WIDTH), id));
                 }
                 if self.id_kind() == IdKind::Text && !is_id(id) {
@@ -41,7 +44,7 @@ impl Segment {
                         id,
                     ));
                 }
-                last = Some(fingerprint);
+                (last, last_day) = (Some(fingerprint), day);
                 last_id.clear();
                 last_id.push_str(id);
                 lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;

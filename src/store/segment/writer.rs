@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
 use crate::output::NewFile;
+use crate::store::day::Day;
 use crate::store::digest::Digest;
 
 use super::Segment;
@@ -30,9 +31,11 @@ pub enum IdKind {
     /// By an id of its own, in a column.
     #[default]
     Text,
-    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice.
+    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice
+    /// (with days: not twice under one).
     Numbers,
-    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice.
+    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice (with days:
+    /// not twice under one).
     None,
 }
 
@@ -57,6 +60,8 @@ pub struct SegmentOptions {
     pub lengths: bool,
     /// Whether it keeps times.
     pub times: bool,
+    /// Whether it keeps the day of each row, as a segment of several days must.
+    pub days: bool,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -73,6 +78,8 @@ pub struct Row<'a, F> {
     /// Its time in seconds since 1970, where known (`i64::MIN` is unknown too); passed over by a
     /// segment without times.
     pub time: Option<i64>,
+    /// The day under which it is held; passed over by a segment without days, which is of one day.
+    pub day: Option<Day>,
 }
 
 /// What became of the records that a segment was made from.
@@ -111,9 +118,11 @@ pub struct SegmentWriter<F: Fingerprint> {
     ids: Option<PackedColumn<Lines>>,
     lengths: Option<PackedColumn<Integers>>,
     times: Option<PackedColumn<Integers>>,
+    days: Option<PackedColumn<Integers>>,
     empties: PackedColumn<Lines>,
     last: Option<F>,
     last_id: String,
+    last_day: Option<Day>,
     last_empty: String,
 }
 
@@ -133,15 +142,17 @@ impl<F: Fingerprint> SegmentWriter<F> {
                 .transpose()?,
             lengths: column(options.lengths, Column::Lengths)?,
             times: column(options.times, Column::Times)?,
+            days: column(options.days, Column::Days)?,
             empties: PackedColumn::beside(path, Column::Empties)?,
             options,
             last: None,
             last_id: String::new(),
+            last_day: None,
             last_empty: String::new(),
         })
     }
 
-    /// Adds a row, which must come after the last one by (fingerprint, id as bytes).
+    /// Adds a row, which must come after the last one by (fingerprint, id as bytes, day).
     ///
     /// # Errors
     /// A row out of order or met twice is [`Kind::Internal`], an id that cannot stand in a segment
@@ -164,6 +175,11 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         if let Some(times) = &mut self.times {
             times.push(row.time.unwrap_or(i64::MIN) as u64)?;
+        }
+        if let Some(days) = &mut self.days {
+            let day = row.day.ok_or_else(|| dayless(&self.path))?;
+            self.last_day = Some(day);
+            days.push(day.number())?;
         }
         Ok(())
     }
@@ -195,7 +211,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
             Some(ids) => append(ids.append_to(out)?, &mut heads, &mut entries),
             None => heads.push(computed(self.options.ids.coding(), self.fingerprints.rows)),
         }
-        for integers in [&mut self.lengths, &mut self.times].into_iter().flatten() {
+        for integers in [&mut self.lengths, &mut self.times, &mut self.days].into_iter().flatten() {
             append(integers.append_to(out)?, &mut heads, &mut entries);
         }
         append(self.empties.append_to(out)?, &mut heads, &mut entries);
@@ -210,7 +226,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
     }
 
     fn check_order(&self, last: F, row: &Row<'_, F>) -> Result<()> {
-        if row.fingerprint == last && self.ids.is_some() && row.id > self.last_id.as_str() {
+        let id = if self.ids.is_some() { row.id } else { "" };
+        let day = row.day.filter(|_| self.days.is_some());
+        if row.fingerprint == last && (id, day) > (self.last_id.as_str(), self.last_day) {
             return Ok(());
         }
         let show =
@@ -220,6 +238,10 @@ impl<F: Fingerprint> SegmentWriter<F> {
             .expected(format_args!("a row after {}", show(last, &self.last_id)))
             .found(show(row.fingerprint, row.id)))
     }
+}
+
+fn dayless(path: &Path) -> Error {
+    Error::new(Kind::Internal, "a row of a segment of several days has none").at(path)
 }
 
 fn check_id(id: &str) -> Result<()> {

@@ -1,0 +1,244 @@
+//! Compaction: all segments of a version merged into one, so that a scan reads one file and copies
+//! of one fingerprint stand together. Every row keeps its day.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs;
+use std::path::Path;
+
+use crate::error::{At, Result};
+use crate::fingerprint::{Fingerprint, Width};
+use crate::output::UNFINISHED;
+
+use super::dated::{Dated, RowDays};
+use super::day::Day;
+use super::folder::{SEGMENTS, Store};
+use super::segment::{
+    Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment, SegmentOptions,
+    SegmentWriter, Times,
+};
+use super::version::Version;
+
+/// Segments that are merged at once, each by means of about a megabyte.
+const FAN_IN: usize = 128;
+
+/// Bytes that are read at once of each.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// What became of a store that was to be compacted.
+#[derive(Clone, Debug)]
+pub enum Compacted {
+    /// It is one segment from this version on.
+    New(Version),
+    /// It was one segment already, or none, in this version.
+    Already(Version),
+}
+
+impl Store {
+    /// Merges all segments of the newest version into one, its fingerprints coded by `codec`. Days,
+    /// the digests they were added with and the versions that first held them stay what they are,
+    /// and so does the digest of the version.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`], a store that another run is changing
+    /// [`crate::Kind::Temporary`].
+    pub fn compact(&self, codec: Codec) -> Result<Compacted> {
+        let _lock = self.lock()?;
+        let current = self.current()?;
+        let version = Version::new(&self.path().join(SEGMENTS), current.clone());
+        let segments = version.segments()?;
+        if is_compact(&segments, codec)? {
+            return Ok(Compacted::Already(version));
+        }
+        self.sweep(&current)?;
+        let file = format!("compacted-{:06}.seg", current.version + 1);
+        let path = self.path().join(SEGMENTS).join(&file);
+        let identity = format!("all days of {}", version.digest());
+        let merged = merge(version.dated(segments), &path, codec, &identity)?;
+        self.commit(current.merged_into(&merged, file)).map(Compacted::New)
+    }
+
+    /// Whether [`Store::compact`] would change anything.
+    pub fn would_compact(&self, codec: Codec) -> Result<bool> {
+        Ok(!is_compact(&self.at(None)?.segments()?, codec)?)
+    }
+}
+
+/// Whether there is nothing to merge and nothing to code anew.
+fn is_compact(segments: &[Segment], codec: Codec) -> Result<bool> {
+    match segments {
+        [] => Ok(true),
+        [one] => Ok(one.codecs()?.into_keys().all(|found| found == codec)),
+        _ => Ok(false),
+    }
+}
+
+/// Merges segments into one at `path`, whatever their number, in bounded memory.
+pub(crate) fn merge(
+    mut segments: Vec<Dated>,
+    path: &Path,
+    codec: Codec,
+    identity: &str,
+) -> Result<Segment> {
+    let mut passes = 0;
+    while segments.len() > FAN_IN {
+        let first = segments.drain(..FAN_IN).collect::<Vec<Dated>>();
+        let name = format!("{UNFINISHED}merged-{passes}");
+        let merged = merge_once(&first, &path.with_file_name(name), Codec::default(), "")?;
+        // It stays open, and is gone when it is closed, whatever happens.
+        fs::remove_file(merged.path()).at(merged.path())?;
+        segments.push(Dated::new(merged, None));
+        passes += 1;
+    }
+    merge_once(&segments, path, codec, identity)
+}
+
+fn merge_once(segments: &[Dated], path: &Path, codec: Codec, identity: &str) -> Result<Segment> {
+    match segments.first().map(|dated| dated.segment().width()) {
+        Some(Width::W128) => merge_rows::<u128>(segments, path, codec, identity),
+        _ => merge_rows::<u64>(segments, path, codec, identity),
+    }
+}
+
+fn merge_rows<F: Fingerprint>(
+    segments: &[Dated],
+    path: &Path,
+    codec: Codec,
+    identity: &str,
+) -> Result<Segment> {
+    let options = options(segments, codec);
+    let with_ids = options.ids == IdKind::Text;
+    let mut writer = SegmentWriter::<F>::create(path, options)?;
+    let mut sources: Vec<Source<F>> =
+        segments.iter().map(|dated| Source::new(dated, with_ids)).collect();
+    let mut next = BinaryHeap::new();
+    for (number, source) in sources.iter_mut().enumerate() {
+        let mut head = Head { number, ..Head::default() };
+        if source.advance(&mut head)? {
+            next.push(Reverse(head));
+        }
+    }
+    while let Some(mut least) = next.peek_mut() {
+        let Reverse(head) = &mut *least;
+        let source = &mut sources[head.number];
+        writer.push(&source.row(head)?)?;
+        if !source.advance(head)? {
+            PeekMut::pop(least);
+        }
+    }
+    each_empty(segments, |id| writer.push_empty(id))?;
+    writer.finish(counts(segments), identity)
+}
+
+/// The columns of the whole: those that any part has. Row numbers change, so they become ids.
+fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
+    let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
+    SegmentOptions {
+        ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
+        codec,
+        lengths: any(Segment::has_lengths),
+        times: any(Segment::has_times),
+        days: true,
+        stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
+    }
+}
+
+/// What became of all the records that the parts were made from.
+fn counts(segments: &[Dated]) -> Counts {
+    let all = segments.iter().map(|dated| dated.segment().counts());
+    all.fold(Counts::default(), |sum, part| Counts {
+        read: sum.read + part.read,
+        fingerprinted: sum.fingerprinted + part.fingerprinted,
+        empty: sum.empty + part.empty,
+        repeated: sum.repeated + part.repeated,
+        quarantined: sum.quarantined + part.quarantined,
+        blank: sum.blank + part.blank,
+    })
+}
+
+/// The next row of a source, in the order of the whole.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Head<F> {
+    fingerprint: F,
+    /// Its id; empty where fingerprints name the rows.
+    id: String,
+    day: Option<Day>,
+    number: usize,
+}
+
+/// One of the segments that are merged.
+struct Source<F: Fingerprint> {
+    scan: Scan<F>,
+    run: Vec<F>,
+    /// The row after the one at hand: in the segment and, of those in `run`, how many are left.
+    next: u64,
+    left: usize,
+    ids: Option<Ids>,
+    lengths: Option<Lengths>,
+    times: Option<Times>,
+    days: RowDays,
+}
+
+impl<F: Fingerprint> Source<F> {
+    fn new(dated: &Dated, with_ids: bool) -> Source<F> {
+        let segment = dated.segment();
+        Source {
+            scan: segment.scan(KeyRange::all()).in_pieces_of(PIECE_BYTES),
+            run: Vec::new(),
+            next: 0,
+            left: 0,
+            ids: with_ids.then(|| segment.ids()),
+            lengths: segment.lengths(),
+            times: segment.times(),
+            days: dated.days(),
+        }
+    }
+
+    /// Makes `head` the next row, if there is one.
+    fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
+        if self.left == 0 {
+            if self.scan.next(&mut self.run)?.is_none() {
+                return Ok(false);
+            }
+            self.left = self.run.len();
+        }
+        head.fingerprint = self.run[self.run.len() - self.left];
+        head.day = Some(self.days.get(self.next)?);
+        if let Some(ids) = &mut self.ids {
+            head.id.clear();
+            head.id.push_str(ids.get(self.next)?);
+        }
+        self.next += 1;
+        self.left -= 1;
+        Ok(true)
+    }
+
+    /// All of the row at hand.
+    fn row<'a>(&mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
+        let Head { fingerprint, ref id, day, .. } = *head;
+        let row = self.next - 1;
+        let length = self.lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
+        let time = self.times.as_mut().map_or(Ok(None), |times| times.get(row))?;
+        Ok(Row { fingerprint, id, length, time, day })
+    }
+}
+
+/// Calls `take` with the ids of all documents without a fingerprint, ascending, each once.
+fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    let mut sources: Vec<EmptyIds> =
+        segments.iter().map(|dated| dated.segment().empty_ids()).collect();
+    let mut next = BinaryHeap::new();
+    for (number, source) in sources.iter_mut().enumerate() {
+        next.extend(source.next().transpose()?.map(|id| Reverse((id, number))));
+    }
+    let mut last = String::new();
+    while let Some(Reverse((id, number))) = next.pop() {
+        if id != last {
+            take(&id)?;
+        }
+        last = id;
+        next.extend(sources[number].next().transpose()?.map(|id| Reverse((id, number))));
+    }
+    Ok(())
+}
