@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::matches::{Detail, KeepOrder, Pair, Place, Settlement, groups};
-    use crate::output::Staging;
+    use crate::output::{Lock, Staging};
     use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
     use crate::store::{Row as Document, Segment};
 
@@ -188,7 +188,8 @@ mod tests {
             max_matches: u64::MAX,
             memory_bytes: 1 << 20,
         };
-        let staging = Staging::beside(&folder.path().join("out"))?;
+        let out = folder.path().join("out");
+        let staging = Staging::beside(&out, Lock::beside(&out)?)?;
         let outcome = settlement.write(sorter.sorted()?, &staging)?;
         assert!(outcome.dropped > 0 && outcome.matches > 0);
         let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
@@ -202,7 +203,7 @@ mod tests {
         for (seed, day) in [(1, "2026-11-21"), (2, "2026-11-19"), (3, "2026-11-20")] {
             let path = folder.path().join(day);
             segment(&path, seed)?;
-            store.add(&path, day.parse()?, None)?;
+            store.add(&path, day.parse()?, None, None)?;
         }
         let batch = segment(&folder.path().join("batch"), 4)?;
         let plain = store.at(None)?;

@@ -154,6 +154,7 @@ fn counts(segments: &[Dated]) -> Counts {
         repeated: sum.repeated + part.repeated,
         quarantined: sum.quarantined + part.quarantined,
         blank: sum.blank + part.blank,
+        truncated: sum.truncated + part.truncated,
     })
 }
 

@@ -35,7 +35,7 @@ pub const MAX_TABLES: u64 = 1024;
 pub enum Design {
     /// Whichever the cost model finds cheapest.
     Auto,
-    /// By the prefix of what is probed, which is sorted: no masks ([`super::conditioned`]).
+    /// By the prefix of what is probed, which is sorted: no masks (`tables::conditioned`).
     Conditioned,
     /// 4 blocks, choose 1.
     Four,

@@ -4,7 +4,7 @@
 //! bucket; and there, for each comparison. Few tables have short keys and many comparisons, many
 //! tables have long keys and many looks. The model counts these on uniform fingerprints and weighs
 //! them with the constants below, measured on one thread of a 2-core Zen 5 machine; only their ratios
-//! decide. The conditioned probe counts for itself, in [`conditioned::cost`], and prices the batch
+//! decide. The conditioned probe counts for itself, in `conditioned::cost`, and prices the batch
 //! against the store and against itself apart: it is cheap where the store is dense. A larger batch or memory in use elsewhere moves the result, never the matches found.
 
 use std::collections::HashSet;
