@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{
-    self, Batch, Content, Document, Fields, Format, Inputs, Position, ReadOptions, Share,
+    self, Batch, Content, Document, Fields, Inputs, Position, ReadOptions, Share,
 };
 use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::arguments::Common;
 use crate::packed_file::PackedFile;
+use crate::pages::Pages;
 use crate::progress::{Progress, Unit};
 use crate::settings::{ByteSize, FingerprintSettings};
 use crate::summary::Summary;
@@ -32,39 +33,20 @@ pub(crate) struct Arguments {
     /// Where to; a name that ends in .gz or .zst is compressed. Text files become JSON lines
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
-    #[arg(long, env = "DUPSIEVE_FORMAT")]
-    format: Option<Format>,
-    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
-    id_field: Option<String>,
-    /// The field that holds the text [default: text]
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
-    text_field: Option<String>,
+    #[command(flatten)]
+    pages: Pages,
     /// The longest record, such as 64MiB; longer ones are passed over [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     max_record: Option<ByteSize>,
 }
 
-impl Arguments {
-    /// How the inputs are read: as they were for the fingerprints.
-    fn settings(&self, file: FingerprintSettings) -> FingerprintSettings {
-        FingerprintSettings {
-            format: self.format.or(file.format),
-            id_field: self.id_field.clone().or(file.id_field),
-            text_field: self.text_field.clone().or(file.text_field),
-            time_field: file.time_field,
-            max_record: self.max_record.or(file.max_record),
-            accept_truncated: file.accept_truncated,
-            ..FingerprintSettings::default()
-        }
-    }
-}
-
 /// Runs `filter`. Of records that share an id the first is copied, as it is the one that was judged.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let Arguments { input, ids, output, .. } = arguments;
-    let settings = arguments.settings(common.config()?.fingerprint);
+    let Arguments { input, ids, output, pages, max_record } = arguments;
+    let file = pages.over(common.config()?.fingerprint);
+    // The recipe is not asked for: records are copied as they are.
+    let max_record = max_record.or(file.max_record);
+    let settings = FingerprintSettings { recipe: None, max_record, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
     options.fields.width_bits = Width::W128.bits();
     let wanted = read_ids(ids)?;

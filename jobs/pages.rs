@@ -7,6 +7,8 @@ use clap::Args;
 use dupsieve::document::{self, Document, Fields, Format, Inputs, ReadOptions, Share};
 use dupsieve::{Error, Kind, Result};
 
+use crate::settings::FingerprintSettings;
+
 /// How the documents are read.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pages {
@@ -25,6 +27,16 @@ impl Pages {
     /// Pages of that format.
     pub(crate) fn of(format: Format) -> Pages {
         Pages { format: Some(format), ..Pages::default() }
+    }
+
+    /// These settings, and where they are silent those of a file.
+    pub(crate) fn over(&self, file: FingerprintSettings) -> FingerprintSettings {
+        FingerprintSettings {
+            format: self.format.or(file.format),
+            id_field: self.id_field.clone().or(file.id_field),
+            text_field: self.text_field.clone().or(file.text_field),
+            ..file
+        }
     }
 
     /// Calls `each` with the documents of `inputs` in order, until it fails. Records that cannot be
