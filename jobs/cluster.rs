@@ -40,6 +40,7 @@ pub(crate) struct Flags {
     pub(crate) secret_file: Option<PathBuf>,
     /// How long another process may be silent before it counts as lost
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=86_400))]
     #[arg(env = "DUPSIEVE_WAIT_FOR_PEERS")]
     pub(crate) wait_for_peers: u64,
     /// Which of the supervised processes this is
@@ -98,8 +99,6 @@ impl ClusterSettings {
         }
         if flags.hosts.is_some() {
             flags.process = flags.process.or(self.process);
-        }
-        if flags.hosts.is_some() {
             flags.secret_file = flags.secret_file.take().or(self.secret_file);
         }
     }

@@ -103,7 +103,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 
 /// Joins one batch; every process of the cluster calls this, and process 0 writes the output.
 pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
-    report::on_failure(&request.output, cluster.is_leader(), || join(cluster, request, common))
+    let is_leader = cluster.is_leader();
+    report::on_failure(&request.output, is_leader, common, || join(cluster, request, common))
 }
 
 fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
@@ -203,7 +204,9 @@ impl Job {
         request: &Request,
         common: &Common,
     ) -> Result<(Decision, Option<Staging>, Summary)> {
-        let design = self.plan(self.segment.rows(), common)?;
+        // A design that does not cover the distance is refused before anything is begun; what it costs
+        // is asked when the groups are known.
+        self.plan(1, common)?;
         let lock = (!common.dry_run).then(|| Lock::beside(&self.output)).transpose()?;
         let parameters = self.parameters();
         // A day that was joined and never added is joined again once the store has moved on.
@@ -220,7 +223,7 @@ impl Job {
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
             (Existing::Nothing, None) => {
-                tracing::info!("would join {} by design {design}", request.batch.display());
+                tracing::info!("would join {}", request.batch.display());
                 Ok((Decision::Nothing, None, self.would()))
             }
             (Existing::Nothing, Some(lock)) => {
@@ -291,11 +294,13 @@ impl Job {
             "processes": cluster.topology().processes,
             "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
         });
+        let (chunks, segments) = (join.chunks.clone(), join.segments.clone());
+        drop(join);
         let mut summary = Summary::new().untold();
         cluster.agree(&format!("settle {}", self.output.display()), || {
             let staging = staging.expect("process 0 began the output");
-            let probe = self.prove(&join.chunks, &probed)?;
-            let outcome = self.settle::<F>(pairs, join.segments.clone(), &staging, common)?;
+            let probe = self.prove(&chunks, &probed)?;
+            let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
             summary = self.report(outcome, probe, run, staging)?;
             Ok(())
         })?;

@@ -11,6 +11,7 @@ use dupsieve::document::{
 };
 use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
+use dupsieve::output::Lock;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -35,6 +36,14 @@ pub(crate) struct Arguments {
     output: PathBuf,
     #[command(flatten)]
     pages: Pages,
+    /// The field that held the time, where one was named: a record whose time could not be read was
+    /// not judged
+    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
+    time_field: Option<String>,
+    /// Take what can be read of compressed files that break off
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
+    accept_truncated: Option<bool>,
     /// The longest record, such as 64MiB; longer ones are passed over [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     max_record: Option<ByteSize>,
@@ -42,11 +51,15 @@ pub(crate) struct Arguments {
 
 /// Runs `filter`. Of records that share an id the first is copied, as it is the one that was judged.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let Arguments { input, ids, output, pages, max_record } = arguments;
+    let Arguments { input, ids, output, pages, time_field, accept_truncated, max_record } =
+        arguments;
     let file = pages.over(common.config()?.fingerprint);
     // The recipe is not asked for: records are copied as they are.
     let max_record = max_record.or(file.max_record);
-    let settings = FingerprintSettings { recipe: None, max_record, ..file };
+    let accept_truncated = accept_truncated.or(file.accept_truncated);
+    let time_field = time_field.clone().or(file.time_field);
+    let settings =
+        FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
     options.fields.width_bits = Width::W128.bits();
     let wanted = read_ids(ids)?;
@@ -54,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
+    let _lock = Lock::on_file(output)?;
     let copied = wanted.len() as u64;
     let stood = copy(&inputs, &options, wanted, PackedFile::create(output)?, common)?;
     let summary = summary.count("copied", copied);

@@ -81,7 +81,8 @@ pub(crate) fn fingerprint(
     request: &Request,
     common: &Common,
 ) -> Result<Summary> {
-    report::on_failure(&request.output, cluster.is_leader(), || make(cluster, request, common))
+    let is_leader = cluster.is_leader();
+    report::on_failure(&request.output, is_leader, common, || make(cluster, request, common))
 }
 
 fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
@@ -285,7 +286,6 @@ impl Job {
         let memory = common.memory_bytes() as usize / 4;
         let documents = documents.sorted()?;
         let segment = take_in(documents, &self.output, options, counts, &identity, memory)?;
-        check_counts(&segment.counts())?;
         let summary = summary(&segment.counts(), &self.output);
         Ok(if bad > 0 { summary.path("quarantine", &quarantine) } else { summary })
     }
@@ -306,16 +306,6 @@ impl Job {
         tracing::warn!("{bad} records could not be read; they are listed in {}", path.display());
         Ok(path)
     }
-}
-
-/// Nothing may be lost: what was read is what was fingerprinted, empty, repeated or quarantined.
-fn check_counts(counts: &Counts) -> Result<()> {
-    let Counts { read, fingerprinted, empty, repeated, quarantined, .. } = *counts;
-    let told = fingerprinted + empty + repeated + quarantined;
-    if read == told {
-        return Ok(());
-    }
-    Err(Error::new(Kind::Internal, "records were lost").expected(read).found(told))
 }
 
 /// The dataflow: batches of records are taken by whoever is free, and what was made of them is

@@ -12,6 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::arguments::Common;
 use crate::ending;
 use crate::summary::Summary;
 
@@ -169,9 +170,10 @@ pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
 pub(crate) fn on_failure<T>(
     output: &Path,
     is_leader: bool,
+    common: &Common,
     job: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    if !is_leader {
+    if !is_leader || common.dry_run {
         return job();
     }
     let path = beside(output, ".failed.json");

@@ -92,7 +92,7 @@ impl Plan<'_> {
             settings: self.config.fingerprint.clone(),
         };
         let read = fingerprint(cluster, &made, common)?;
-        if common.dry_run && !(batch.exists() && self.store.exists()) {
+        if common.dry_run && !(batch.exists() && Store::open(self.store).is_ok()) {
             return Ok(read);
         }
         let joined = dedup::Request {
@@ -106,7 +106,7 @@ impl Plan<'_> {
             return Ok(read.then(found));
         }
         let mut added = None;
-        report::on_failure(&joined.output, cluster.is_leader(), || {
+        report::on_failure(&joined.output, cluster.is_leader(), common, || {
             cluster.agree(&format!("add {day}"), || {
                 added = Some(self.add(&joined, day)?);
                 Ok(())
@@ -124,8 +124,9 @@ impl Plan<'_> {
     fn add(&self, joined: &dedup::Request, day: Day) -> Result<Added> {
         let keep = joined.output.join("keep.txt");
         let only = (self.config.add == Add::Kept).then_some(keep.as_path());
-        let version = report::Report::read(&joined.output)?.and_then(|report| report.store_version);
-        Store::open(self.store)?.add(&joined.batch, day, only, version)
+        let report = report::Report::read(&joined.output)?;
+        let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
+        Store::open(self.store)?.add(&joined.batch, day, only, after)
     }
 
     /// The inputs of a day, as the file names them.

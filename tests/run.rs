@@ -169,3 +169,18 @@ fn a_dry_run_makes_nothing() {
     bench.done("run sample.toml --dry-run");
     assert_eq!(bench.tree(), before);
 }
+
+/// The way to replace a day: back to the version before it, then the day again.
+#[test]
+fn a_day_is_run_again_after_a_rollback_or_a_compaction() {
+    let bench = sample("kept", &DAYS, "");
+    bench.done("run sample.toml");
+    let files = bench.files("out/2026-11-20/dedup");
+    bench.done("store rollback out/store --to 3");
+    bench.done("run sample.toml --date 2026-11-20");
+    assert_eq!(bench.files("out/2026-11-20/dedup"), files);
+    bench.done("store rollback out/store --to 3");
+    bench.done("store compact out/store");
+    bench.done("run sample.toml --date 2026-11-20");
+    assert_eq!(bench.files("out/2026-11-20/dedup"), files);
+}

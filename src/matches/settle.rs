@@ -123,15 +123,13 @@ impl<F: Fingerprint> Settlement<'_, F> {
     /// Refuses to write more rows than allowed, or than there is room for twice: sorting them takes
     /// as much again.
     fn check_room(&self, rows: u128, folder: &Path) -> Result<()> {
-        let refusal = |what: &str| {
-            Error::new(Kind::BadData, what)
-                .help("ask for one match for each dropped page with --matches best")
-        };
+        let refusal = |what: &str| Error::new(Kind::BadData, what);
+        let best = "ask for one match for each dropped page with --matches best";
         if rows > u128::from(self.max_matches) {
             return Err(refusal("there are more matches than may be written")
                 .expected(format!("at most {}", self.max_matches))
                 .found(rows)
-                .help("allow more with --max-matches, or ask for one for each dropped page with --matches best"));
+                .help(format!("allow more with --max-matches, or {best}")));
         }
         let stat = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
         let (free, needed) = (stat.f_bavail * stat.f_frsize, 2 * rows * self.row_bytes());
@@ -139,7 +137,8 @@ impl<F: Fingerprint> Settlement<'_, F> {
             return Err(refusal("there is no room for so many matches")
                 .at(folder)
                 .expected(format!("{needed} bytes for {rows} rows"))
-                .found(format!("{free} bytes")));
+                .found(format!("{free} bytes"))
+                .help(best));
         }
         Ok(())
     }

@@ -108,7 +108,8 @@ impl Store {
 
     /// Adds the segment at `segment` under `day`, whole or cut down to the ids that stand, one a
     /// line, in the file `only`. The same day with the same contents changes nothing. What was decided
-    /// by looking at one version is added only `after` that very version.
+    /// by looking at a version is added only while the store holds that, by its digest, `after` which it
+    /// is to come.
     ///
     /// # Errors
     /// A day that holds other contents, and a segment of another recipe than the store's, are
@@ -119,17 +120,18 @@ impl Store {
         segment: &Path,
         day: Day,
         only: Option<&Path>,
-        after: Option<u64>,
+        after: Option<Digest>,
     ) -> Result<Added> {
         let _lock = self.lock()?;
         let Some(Prospect { current, segment, only }) = self.prospect(segment, day, only)? else {
             return self.at(None).map(Added::Already);
         };
-        if after.is_some_and(|after| after != current.version) {
+        let held = self.at(None)?.digest();
+        if let Some(after) = after.filter(|after| *after != held) {
             return Err(Error::new(Kind::Temporary, "another run has changed the store meanwhile")
                 .at(&self.path)
-                .expected(format_args!("version {}", after.unwrap_or_default()))
-                .found(format_args!("version {}", current.version))
+                .expected(after)
+                .found(held)
                 .help("run the same command again"));
         }
         self.sweep(&current)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::Position;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::runs::{Record, Sorted, Sorter};
 
@@ -81,5 +81,16 @@ pub fn take_in<F: Fingerprint>(
         segment.push(&Row { fingerprint, id: &id, length, time, day: None })?;
         counts.fingerprinted += 1;
     }
+    check_counts(&counts)?;
     segment.finish(counts, identity)
+}
+
+/// Nothing may be lost: what was read is what was fingerprinted, empty, repeated or quarantined.
+fn check_counts(counts: &Counts) -> Result<()> {
+    let Counts { read, fingerprinted, empty, repeated, quarantined, .. } = *counts;
+    let told = fingerprinted + empty + repeated + quarantined;
+    match read == told {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Internal, "records were lost").expected(read).found(told)),
+    }
 }
