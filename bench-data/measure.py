@@ -72,8 +72,8 @@ def measure(case, folder, program, rivals):
             wall, peak = run(program, "dedup", "--batch", new, "--store", store, "--output", output,
                              "--distance", case["distance"], "--workers", workers)
             report = json.loads((output / "report.json").read_text())
-            rows = (output / "matches.tsv").read_text().splitlines()[1:]
-            found = sum(not row.endswith("\tbatch") for row in rows)
+            with open(output / "matches.tsv") as rows:
+                found = sum(not row.endswith("\tbatch\n") for row in rows) - 1
             assert found == case["expected"], f"found {found}"
             seconds = report["run"]["seconds"]
             name = f"dupsieve, {workers} worker(s), {report['run']['design']}"
@@ -103,9 +103,13 @@ def run(program, *arguments):
 
 def dump(program, segment):
     """Writes the fingerprints of a segment beside it as decimal text, one a line."""
+    # Line by line: a child starts with the peak memory of this process as its own.
     command = [program, "inspect", "--dump", "-q", str(segment)]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[:-1]
-    Path(f"{segment}.txt").write_text("".join(f"{int(line.split(chr(9))[1], 16)}\n" for line in lines))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child, \
+            open(f"{segment}.txt", "w") as out:
+        for line in child.stdout:
+            if "\t0x" in line:
+                out.write(f"{int(line.split(chr(9))[1], 16)}\n")
 
 
 def note(seen, name, wall, found, peak):
