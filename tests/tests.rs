@@ -4,6 +4,7 @@ mod all_or_nothing;
 mod architecture;
 mod exact;
 mod faults;
+mod filter;
 mod formats;
 mod keep_rule;
 mod nothing_lost;
