@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod progress;
 pub mod output;
 pub mod runs;
 

@@ -6,9 +6,9 @@
 //! processes take the same steps in the same order.
 
 use std::any::Any;
-use std::io::{self, Write};
-use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::io;
+use std::net::TcpListener;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,11 +20,13 @@ use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
 use timely::worker::Worker;
 
-use super::door::Sockets;
+use super::door::Links;
 use super::fatal::Fatal;
 use super::identity::JobIdentity;
+use super::link::Link;
 use super::mesh::Mesh;
-use super::wire;
+use super::secret::Secret;
+use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
 /// The longest decision of process 0, in bytes.
@@ -41,11 +43,31 @@ pub struct Topology {
     pub process: usize,
 }
 
+/// Who the processes of a cluster are to each other.
+#[derive(Clone, Debug)]
+pub struct Peers {
+    /// Where each process is called, in their order.
+    pub hosts: Vec<String>,
+    /// What they know and nobody else does.
+    pub secret: Secret,
+    /// How long they wait for each other.
+    pub patience: Patience,
+}
+
+/// How long a process waits for another one that says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the first word of one that has yet to start.
+    pub arrival: Duration,
+    /// For a sign of life from one that has come.
+    pub silence: Duration,
+}
+
 /// One process of a cluster, for the length of a run.
 pub struct Cluster {
     topology: Topology,
     mesh: Option<Mesh>,
-    sockets: Option<Sockets>,
+    links: Option<Links>,
     fatal: Fatal,
 }
 
@@ -63,30 +85,29 @@ impl Cluster {
     /// A cluster of this one process.
     pub fn alone(workers: usize) -> Cluster {
         let topology = Topology { workers, processes: 1, process: 0 };
-        Cluster { topology, mesh: None, sockets: None, fatal: Fatal::default() }
+        Cluster { topology, mesh: None, links: None, fatal: Fatal::default() }
     }
 
-    /// One of several processes. Process I is called at `hosts[I]`; calls to this one come to
-    /// `listener`, which stays open until the cluster is dropped. All processes must have the same
-    /// `job`; one that gives no sign of life for as long as `patience` ends the run. The hook of
-    /// `fatal` must end the process: there is no other way to end a failed step for all.
+    /// One of several processes. Calls to this one come to `listener`, which stays open until the
+    /// cluster is dropped. All processes must have the same `job`; one that gives no sign of life
+    /// for too long ends the run. The hook of `fatal` must end the process: there is no other way to
+    /// end a failed step for all.
     ///
     /// # Errors
     /// [`Kind::Io`] if the listener cannot be attended to.
     pub fn join(
         topology: Topology,
         listener: TcpListener,
-        hosts: Vec<String>,
+        peers: Peers,
         job: JobIdentity,
-        patience: Duration,
         fatal: Fatal,
     ) -> Result<Cluster> {
-        assert_eq!(topology.processes, hosts.len(), "every process has an address");
+        assert_eq!(topology.processes, peers.hosts.len(), "every process has an address");
         assert!(topology.process < topology.processes, "this process is one of them");
-        let mesh = Mesh::new(topology, listener, hosts, job, patience).map_err(|cause| {
+        let mesh = Mesh::new(topology, listener, peers, job).map_err(|cause| {
             Error::new(Kind::Io, format!("cannot attend to the cluster's listener: {cause}"))
         })?;
-        Ok(Cluster { topology, mesh: Some(mesh), sockets: None, fatal })
+        Ok(Cluster { topology, mesh: Some(mesh), links: None, fatal })
     }
 
     /// How many threads and processes there are, and which this one is.
@@ -116,14 +137,14 @@ impl Cluster {
         lead: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let Some(mesh) = &self.mesh else { return lead() };
-        self.sockets = None;
+        self.links = None;
         mesh.begin(step);
-        let (sockets, decision) = match self.topology.process {
-            0 => decide(mesh, lead),
-            _ => obey(mesh),
+        let (links, decision) = match self.topology.process {
+            0 => decide(mesh, lead)?,
+            _ => obey(mesh)?,
         };
-        self.sockets = Some(sockets);
-        decision
+        self.links = Some(links);
+        Ok(decision)
     }
 
     /// Runs `work` on every worker of every process and then all dataflows it built to their end.
@@ -156,72 +177,67 @@ impl Cluster {
 
     /// The engine's ends of the connections that were agreed over.
     fn connected(&mut self) -> io::Result<(Vec<AllocatorBuilder>, Box<dyn Any + Send>)> {
-        let sockets = self.sockets.take().expect("an agreement precedes every dataflow");
-        sockets.iter().flatten().try_for_each(wire::hand_over)?;
+        let links = self.links.take().expect("an agreement precedes every dataflow");
         let Topology { workers, process, .. } = self.topology;
         let hooks = Hooks::default();
         let local = ProcessBuilder::new_typed_vector(workers, hooks.refill.clone(), None);
         let (builders, threads) =
-            initialize_networking_from_sockets(local, sockets, process, workers, hooks)?;
+            initialize_networking_from_sockets(local, links, process, workers, hooks)?;
         Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(threads)))
     }
 }
 
 /// The leader's part of an agreement: to decide, to wait for all, and to tell them.
-fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> (Sockets, Result<T>) {
+fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> Result<(Links, T)> {
     let decision = lead();
-    let wait = wire::encode(&Word::<()>::Wait, DECISION_BYTES).expect("a word is short");
     let complete = mesh.gather(|arrived| {
         for peer in arrived {
             // A peer that has gone again is missing again.
-            peer.take_if(|socket| socket.write_all(&wait).is_err());
+            peer.take_if(|link| link.send(&Word::<()>::Wait, DECISION_BYTES).is_err());
         }
     });
     let decision = decision.and_then(|decision| complete.map(|()| decision));
-    let mut sockets = mesh.close();
-    let told = tell(&mut sockets, &decision);
-    (sockets, decision.and_then(|decision| told.map(|()| decision)))
+    let links = mesh.close()?;
+    let told = tell(mesh, &links, &decision);
+    decision.and_then(|decision| told.map(|()| (links, decision)))
 }
 
-fn tell<T: Serialize>(sockets: &mut Sockets, decision: &Result<T>) -> Result<()> {
+fn tell<T: Serialize>(mesh: &Mesh, links: &Links, decision: &Result<T>) -> Result<()> {
     let word = match decision {
         Ok(decision) => Word::Decided(decision),
         Err(error) => Word::Failed(error.kind(), error.to_string()),
     };
-    let bytes = wire::encode(&word, DECISION_BYTES).map_err(|cause| {
-        Error::new(Kind::Internal, format!("the decision cannot be sent: {cause}"))
-    })?;
-    for (peer, socket) in sockets.iter_mut().enumerate() {
-        let Some(socket) = socket else { continue };
-        socket.write_all(&bytes).map_err(|cause| lost(peer, &cause))?;
+    for (peer, link) in links.iter().enumerate() {
+        let Some(link) = link else { continue };
+        link.send(&word, DECISION_BYTES).map_err(|cause| lost(mesh, peer, &cause))?;
     }
     Ok(())
 }
 
 /// The others' part of an agreement: to come, and to hear.
-fn obey<T: DeserializeOwned>(mesh: &Mesh) -> (Sockets, Result<T>) {
+fn obey<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     let complete = mesh.gather(|_| ());
-    let mut sockets = mesh.close();
-    let decision = complete.and_then(|()| {
-        let leader = sockets[0].as_mut().expect("all have come");
-        hear(leader, mesh.patience())
-    });
-    (sockets, decision)
+    let links = mesh.close()?;
+    complete?;
+    let leader = links[0].as_ref().expect("all have come");
+    let decision = hear(leader).map_err(|cause| lost(mesh, 0, &cause))?;
+    decision.map(|decision| (links, decision))
 }
 
-fn hear<T: DeserializeOwned>(leader: &mut TcpStream, patience: Duration) -> Result<T> {
+/// What the leader decided, or why the run fails.
+fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     loop {
-        let word = wire::receive(leader, DECISION_BYTES, Instant::now() + patience);
-        match word.map_err(|cause| lost(0, &cause))? {
-            Word::Wait => {}
-            Word::Decided(decision) => return Ok(decision),
-            Word::Failed(kind, message) => return Err(Error::new(kind, message)),
+        match leader.receive(DECISION_BYTES, None)? {
+            Word::Wait => progress::tick(Activity::Hearing),
+            Word::Decided(decision) => return Ok(Ok(decision)),
+            Word::Failed(kind, message) => return Ok(Err(Error::new(kind, message))),
         }
     }
 }
 
-fn lost(peer: usize, cause: &io::Error) -> Error {
-    Error::new(Kind::Temporary, format!("lost process {peer} before its dataflow: {cause}"))
+fn lost(mesh: &Mesh, peer: usize, cause: &io::Error) -> Error {
+    let peer = mesh.name(peer);
+    Error::new(Kind::Temporary, format!("lost {peer} before its dataflow: {cause}"))
 }
 
 #[cfg(test)]

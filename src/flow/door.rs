@@ -3,8 +3,8 @@
 //! The listener stays open from the start of the run to its end, and a thread of its own answers
 //! whoever calls: a peer of the same job at the same step is welcome; one that comes too early is
 //! told so, which is also a sign of life; a peer of another job, version, step or shape is refused
-//! with the reason; anybody else (port scans, health probes, silent clients) is dropped after two
-//! seconds at most. No caller can disturb a run.
+//! with the reason; whoever does not know the secret, and anybody else (port scans, health probes,
+//! silent clients), is dropped after two seconds at most. No caller can disturb a run.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::cluster::Topology;
 use super::identity::JobIdentity;
+use super::link::Link;
+use super::secret::Secret;
+use super::wait::Wait;
 use super::wire;
 
 /// The longest greeting, in bytes.
@@ -51,13 +54,14 @@ pub(super) enum Answer {
 #[derive(Serialize, Deserialize)]
 struct Here;
 
-/// The sockets to all other processes by index; none at one's own.
-pub(super) type Sockets = Vec<Option<TcpStream>>;
+/// The connections to all other processes by index; none at one's own.
+pub(super) type Links = Vec<Option<Link>>;
 
 /// The place where peers arrive.
 pub(super) struct Door {
     pub(super) topology: Topology,
     job: JobIdentity,
+    secret: Secret,
     hall: Mutex<Hall>,
     arrival: Condvar,
 }
@@ -66,7 +70,7 @@ pub(super) struct Door {
 pub(super) struct Hall {
     pub(super) step: Step,
     pub(super) state: State,
-    pub(super) arrived: Sockets,
+    pub(super) arrived: Links,
     last_refusal: String,
 }
 
@@ -84,11 +88,11 @@ pub(super) enum State {
 }
 
 impl Door {
-    pub(super) fn new(topology: Topology, job: JobIdentity) -> Door {
+    pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Door {
         let arrived = (0..topology.processes).map(|_| None).collect();
         let (step, state) = (Step::default(), State::Before);
         let hall = Mutex::new(Hall { step, state, arrived, last_refusal: String::new() });
-        Door { topology, job, hall, arrival: Condvar::new() }
+        Door { topology, job, secret, hall, arrival: Condvar::new() }
     }
 
     pub(super) fn hall(&self) -> MutexGuard<'_, Hall> {
@@ -140,16 +144,17 @@ impl Door {
         }
     }
 
-    fn receive(&self, mut socket: TcpStream) -> io::Result<Answer> {
-        wire::set_up(&socket)?;
-        let hello: Hello = wire::receive(&mut socket, GREETING_BYTES, wire::promptly())?;
+    fn receive(&self, socket: TcpStream) -> io::Result<Answer> {
+        let mut wait = Wait::promptly();
+        let link = Link::answer(socket, &self.secret, &mut wait)?;
+        let hello: Hello = link.receive(GREETING_BYTES, Some(&mut wait))?;
         let answer = self.answer(&self.hall(), &hello);
-        wire::send(&mut socket, &answer, GREETING_BYTES)?;
+        link.send(&answer, GREETING_BYTES)?;
         if answer == Answer::Welcome {
-            let Here = wire::receive(&mut socket, GREETING_BYTES, wire::promptly())?;
+            let Here = link.receive(GREETING_BYTES, Some(&mut wait))?;
             let mut hall = self.hall();
             if self.answer(&hall, &hello) == Answer::Welcome {
-                hall.arrived[hello.from] = Some(socket);
+                hall.arrived[hello.from] = Some(link);
                 self.arrival.notify_all();
             }
         }
@@ -186,7 +191,7 @@ impl Door {
         .into_iter()
         .find(|(_, ours, theirs)| ours != theirs)
         .map(|(what, ours, theirs)| format!("another {what}: expected {ours}, found {theirs}"))
-        .or_else(|| (own.job != caller.job).then(|| "another job, parameters or secret".into()))
+        .or_else(|| (own.job != caller.job).then(|| "another job, or other parameters".into()))
         .or_else(|| (!known).then(|| format!("no other process has the number {}", caller.from)))
     }
 
@@ -197,20 +202,15 @@ impl Door {
     }
 
     /// Calls process `to` at `host` to be let in at its door, or for a sign of life. A welcome
-    /// comes with the socket to it.
-    pub(super) fn call(
-        &self,
-        to: usize,
-        host: &str,
-        step: &Step,
-    ) -> io::Result<(Answer, TcpStream)> {
-        let mut socket = wire::connect(host)?;
-        wire::set_up(&socket)?;
-        wire::send(&mut socket, &self.hello(to, step.clone()), GREETING_BYTES)?;
-        let answer = wire::receive(&mut socket, GREETING_BYTES, wire::promptly())?;
+    /// comes with the connection to it.
+    pub(super) fn call(&self, to: usize, host: &str, step: &Step) -> io::Result<(Answer, Link)> {
+        let mut wait = Wait::promptly();
+        let link = Link::call(wire::connect(host)?, &self.secret, &mut wait)?;
+        link.send(&self.hello(to, step.clone()), GREETING_BYTES)?;
+        let answer = link.receive(GREETING_BYTES, Some(&mut wait))?;
         if answer == Answer::Welcome {
-            wire::send(&mut socket, &Here, GREETING_BYTES)?;
+            link.send(&Here, GREETING_BYTES)?;
         }
-        Ok((answer, socket))
+        Ok((answer, link))
     }
 }

@@ -1,8 +1,9 @@
 //! One connection between every two processes of a cluster, made anew for each step of a run:
 //! process I calls all lower ones.
 //!
-//! Patience is for silence: a peer that answers may come as late as its work takes it, one that
-//! does not answer, or refuses, is given up after a time.
+//! Patience is for silence: a peer that answers may come as late as its work takes it; one that
+//! never answered, or refuses, is given up after a time, and one that answered and does so no more
+//! after another.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,9 +11,10 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::cluster::Topology;
-use super::door::{Answer, Door, Hall, Sockets, State, Step};
+use super::cluster::{Patience, Peers, Topology};
+use super::door::{Answer, Door, Hall, Links, State, Step};
 use super::identity::JobIdentity;
+use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
 /// The pause between two rounds of calls, at first and at last.
@@ -23,23 +25,19 @@ pub(super) struct Mesh {
     door: Arc<Door>,
     address: SocketAddr,
     hosts: Vec<String>,
-    patience: Duration,
+    patience: Patience,
     attendant: Option<JoinHandle<()>>,
 }
 
 /// What is known of a peer that is waited for.
 struct Awaited {
     sign_of_life: Instant,
+    /// Whether it ever answered.
+    answered: bool,
     /// Why it could not be reached at last.
     trouble: String,
-    /// Why it did not want us, at first: says more than that it has given up since.
+    /// Why it did not want us, or we it, at first: says more than that it has given up since.
     refusal: Option<String>,
-}
-
-impl Awaited {
-    fn new() -> Awaited {
-        Awaited { sign_of_life: Instant::now(), trouble: "no answer".into(), refusal: None }
-    }
 }
 
 impl Mesh {
@@ -47,21 +45,16 @@ impl Mesh {
     pub(super) fn new(
         topology: Topology,
         listener: TcpListener,
-        hosts: Vec<String>,
+        peers: Peers,
         job: JobIdentity,
-        patience: Duration,
     ) -> io::Result<Mesh> {
-        let door = Arc::new(Door::new(topology, job));
+        let Peers { hosts, secret, patience } = peers;
+        let door = Arc::new(Door::new(topology, job, secret));
         let address = listener.local_addr()?;
         let attended = Arc::clone(&door);
         let attend = move || attended.attend(&listener);
         let attendant = Some(thread::Builder::new().name("attendant".into()).spawn(attend)?);
         Ok(Mesh { door, address, hosts, patience, attendant })
-    }
-
-    /// How long a silent peer is waited for.
-    pub(super) fn patience(&self) -> Duration {
-        self.patience
     }
 
     /// Comes to the next step, which is of this name and has yet to be prepared.
@@ -72,9 +65,9 @@ impl Mesh {
     }
 
     /// Lets the peers in and calls them until all have come. Once a round, `meanwhile` gets the
-    /// sockets of those that have.
-    pub(super) fn gather(&self, mut meanwhile: impl FnMut(&mut Sockets)) -> Result<()> {
-        let mut peers: Vec<Awaited> = self.hosts.iter().map(|_| Awaited::new()).collect();
+    /// connections to those that have.
+    pub(super) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
+        let mut peers = self.awaited();
         let mut pause = PAUSES[0];
         self.door.hall().state = State::Open;
         loop {
@@ -85,21 +78,51 @@ impl Mesh {
             if missing.is_empty() {
                 return Ok(());
             }
-            missing.retain(|&peer| peers[peer].sign_of_life.elapsed() > self.patience);
+            missing.retain(|&peer| peers[peer].sign_of_life.elapsed() > self.patience(&peers[peer]));
             if !missing.is_empty() {
-                return Err(self.given_up(&hall.step, &missing, &peers));
+                return Err(self.given_up(&missing, &peers));
             }
             self.door.wait(hall, pause);
             pause = (pause * 2).min(PAUSES[1]);
+            // Those that are waited for see to it themselves that they get further.
+            progress::tick(Activity::Hearing);
         }
     }
 
-    /// Ends the step's gathering: lets nobody in any more and gives the sockets of those that came.
-    pub(super) fn close(&self) -> Sockets {
+    /// Ends the step's gathering: lets nobody in any more and gives the connections to those that
+    /// came, which are kept alive from now on.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if no thread can be had for that.
+    pub(super) fn close(&self) -> Result<Links> {
         let mut hall = self.door.hall();
         hall.state = State::Before;
         hall.step = Step(hall.step.0 + 1, String::new());
-        hall.arrived.iter_mut().map(Option::take).collect()
+        let links: Links = hall.arrived.iter_mut().map(Option::take).collect();
+        for (link, peer) in links.iter().zip(0..).filter_map(|(link, peer)| Some((link.as_ref()?, peer))) {
+            link.keep_alive(self.name(peer), self.patience.silence).map_err(|cause| {
+                Error::new(Kind::Internal, format!("cannot keep a connection alive: {cause}"))
+            })?;
+        }
+        Ok(links)
+    }
+
+    /// What is known of the peers before the first call of a step.
+    fn awaited(&self) -> Vec<Awaited> {
+        let (sign_of_life, answered) = (Instant::now(), self.door.hall().step.0 > 0);
+        let trouble = || "no answer".to_owned();
+        let one = |_: &String| Awaited { sign_of_life, answered, trouble: trouble(), refusal: None };
+        self.hosts.iter().map(one).collect()
+    }
+
+    /// What people call a peer.
+    pub(super) fn name(&self, peer: usize) -> String {
+        format!("process {peer} at {}", self.hosts[peer])
+    }
+
+    /// How long this peer may be silent.
+    fn patience(&self, peer: &Awaited) -> Duration {
+        if peer.answered { self.patience.silence } else { self.patience.arrival }
     }
 
     fn missing(&self, hall: &Hall) -> Vec<usize> {
@@ -115,7 +138,7 @@ impl Mesh {
         drop(hall);
         thread::scope(|round| {
             for (peer, awaited) in peers.iter_mut().enumerate() {
-                let quiet = awaited.sign_of_life.elapsed() > self.patience / 4;
+                let quiet = awaited.sign_of_life.elapsed() > self.patience(awaited) / 4;
                 if missing.contains(&peer) && (peer < self.door.topology.process || quiet) {
                     round.spawn(move || self.call(peer, step, awaited));
                 }
@@ -125,28 +148,45 @@ impl Mesh {
 
     fn call(&self, peer: usize, step: &Step, awaited: &mut Awaited) {
         match self.door.call(peer, &self.hosts[peer], step) {
-            Ok((Answer::Welcome, socket)) => self.door.hall().arrived[peer] = Some(socket),
-            Ok((Answer::Later, _)) => awaited.sign_of_life = Instant::now(),
-            Ok((Answer::Refused(reason), _)) => {
-                awaited.refusal.get_or_insert(format!("refused: {reason}"));
+            Ok((Answer::Welcome, link)) => self.door.hall().arrived[peer] = Some(link),
+            Ok((Answer::Later, _)) => awaited.lives(),
+            Ok((Answer::Refused(reason), _)) => awaited.refuses(&reason),
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                awaited.refuses(&cause.to_string());
             }
             Err(cause) => awaited.trouble = cause.to_string(),
         }
     }
 
-    fn given_up(&self, step: &Step, silent: &[usize], peers: &[Awaited]) -> Error {
+    fn given_up(&self, silent: &[usize], peers: &[Awaited]) -> Error {
         let describe = |&peer: &usize| {
             let Awaited { trouble, refusal, .. } = &peers[peer];
-            let reason = refusal.as_ref().unwrap_or(trouble);
-            format!("process {peer} at {} ({reason})", self.hosts[peer])
+            format!("{} ({})", self.name(peer), refusal.as_ref().unwrap_or(trouble))
         };
         let who = silent.iter().map(describe).collect::<Vec<_>>().join(", ");
-        let patience = self.patience.as_secs_f32();
-        match step.0 {
-            0 => Error::new(Kind::Unavailable, format!("{who} did not come within {patience} s"))
-                .help("start all processes together, of one version and with equal parameters"),
-            _ => Error::new(Kind::Temporary, format!("{who} was lost for {patience} s")),
+        let Patience { arrival, silence } = self.patience;
+        match silent.iter().all(|&peer| peers[peer].answered) {
+            true => {
+                let silence = silence.as_secs_f32();
+                Error::new(Kind::Temporary, format!("lost {who}: no sign of life for {silence} s"))
+            }
+            false => {
+                let arrival = arrival.as_secs_f32();
+                Error::new(Kind::Unavailable, format!("{who} did not come within {arrival} s"))
+                    .help("start all processes together, of one version and with equal parameters")
+            }
         }
+    }
+}
+
+impl Awaited {
+    fn lives(&mut self) {
+        self.sign_of_life = Instant::now();
+        self.answered = true;
+    }
+
+    fn refuses(&mut self, reason: &str) {
+        self.refusal.get_or_insert_with(|| format!("refused: {reason}"));
     }
 }
 

@@ -12,20 +12,25 @@ mod fatal;
 mod gather;
 pub mod hosts;
 mod identity;
+mod link;
 mod mesh;
 mod probe;
 mod reduce;
+mod seal;
+mod secret;
 mod sketch;
 mod sweep;
+mod wait;
 mod wire;
 
 pub use timely::worker::Worker;
 
-pub use cluster::{Cluster, Topology};
+pub use cluster::{Cluster, Patience, Peers, Topology};
 pub use deal::{Claim, Dealt, Window, Work, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
 pub use identity::JobIdentity;
 pub use probe::{Chunk, Join, Probed, Prober, chunks};
 pub use reduce::Reduce;
+pub use secret::Secret;
 pub use sketch::{Collected, Portions, Read, Sketched, Sketching};

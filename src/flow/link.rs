@@ -1,0 +1,319 @@
+//! A sealed connection to one other process: messages before a dataflow, the engine's bytes during it.
+//!
+//! Everything travels in records, each a length and what [`Seal`] makes of a kind and up to 32 KiB;
+//! records are numbered in each direction, so that none can be changed, left out, repeated or put
+//! elsewhere without the run ending. There are three kinds: data; a pulse, which says that this
+//! process lives and how far it got; and the end. Pulses are sent by a thread of their own, so
+//! that a process which sends none for long is lost however busy it may have been: killed, frozen,
+//! or cut off. The connection must end with the record that says so.
+
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use bincode::Options;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use timely::communication::allocator::zero_copy::stream::Stream;
+
+use super::seal::{Seal, TAG};
+use super::secret::Secret;
+use super::wait::Wait;
+use super::wire;
+use crate::progress::{self, Activity};
+
+/// The most data in a record, in bytes.
+const RECORD: usize = 32 << 10;
+/// Bytes read from the socket at once.
+const AHEAD: usize = 2 * RECORD;
+/// The longest time between two pulses, and the part of the silence allowed that it is at most.
+const PULSE: (Duration, u32) = (Duration::from_secs(2), 4);
+
+/// The kinds of records: data, a pulse, the end.
+const DATA: u8 = 0;
+const ALIVE: u8 = 1;
+const END: u8 = 2;
+
+/// One end of a connection. Clones are the same end.
+#[derive(Clone)]
+pub(super) struct Link(Arc<Ends>);
+
+struct Ends {
+    socket: TcpStream,
+    seal: Seal,
+    /// Who is at the other end, once that is known.
+    peer: OnceLock<String>,
+    sending: Mutex<Sending>,
+    receiving: Mutex<Receiving>,
+    /// How long the other end may say nothing, once it is meant to send pulses.
+    silence: OnceLock<Duration>,
+}
+
+#[derive(Default)]
+struct Sending {
+    /// How many records there were.
+    records: u64,
+    ended: bool,
+    plain: Vec<u8>,
+    sealed: Vec<u8>,
+}
+
+struct Receiving {
+    reader: BufReader<TcpStream>,
+    records: u64,
+    ended: bool,
+    sealed: Vec<u8>,
+    /// The last record, of which `plain[at..]` has not been asked for yet.
+    plain: Vec<u8>,
+    at: usize,
+    /// How far the other process had got at its last pulse.
+    heard: u64,
+}
+
+impl Link {
+    /// Calls whoever listens at the other end of `socket`.
+    pub(super) fn call(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
+        wire::set_up(&socket)?;
+        let seal = Seal::call(&socket, secret, wait)?;
+        Link::new(socket, seal)
+    }
+
+    /// Answers whoever called by `socket`.
+    pub(super) fn answer(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
+        wire::set_up(&socket)?;
+        let seal = Seal::answer(&socket, secret, wait)?;
+        Link::new(socket, seal)
+    }
+
+    fn new(socket: TcpStream, seal: Seal) -> io::Result<Link> {
+        let receiving = Mutex::new(Receiving {
+            reader: BufReader::with_capacity(AHEAD, socket.try_clone()?),
+            records: 0,
+            ended: false,
+            sealed: Vec::new(),
+            plain: Vec::new(),
+            at: 0,
+            heard: 0,
+        });
+        let (peer, silence) = (OnceLock::new(), OnceLock::new());
+        Ok(Link(Arc::new(Ends { socket, seal, peer, sending: Mutex::default(), receiving, silence })))
+    }
+
+    /// From now on sends pulses, and counts the process at the other end, `peer`, as lost when none
+    /// has come for as long as `silence`.
+    pub(super) fn keep_alive(&self, peer: String, silence: Duration) -> io::Result<()> {
+        let first = self.0.silence.set(silence).is_ok() && self.0.peer.set(peer).is_ok();
+        assert!(first, "a connection is kept alive once");
+        let (ends, pause) = (Arc::downgrade(&self.0), PULSE.0.min(silence / PULSE.1));
+        thread::Builder::new().name("pulse".into()).spawn(move || beat(&ends, pause))?;
+        Ok(())
+    }
+
+    /// Sends one message, which may be `limit` bytes long.
+    pub(super) fn send<T: Serialize>(&self, message: &T, limit: u64) -> io::Result<()> {
+        let body = codec(limit).serialize(message).map_err(io::Error::other)?;
+        (&*self.0).write_all(&[&(body.len() as u64).to_le_bytes(), &body[..]].concat())
+    }
+
+    /// Receives one message, refusing one that is longer than `limit` or, where there is a limit to
+    /// the waiting, takes longer.
+    pub(super) fn receive<T: DeserializeOwned>(
+        &self,
+        limit: u64,
+        mut wait: Option<&mut Wait>,
+    ) -> io::Result<T> {
+        let mut length = [0; 8];
+        self.0.fill(&mut length, wait.as_deref_mut())?;
+        let length = u64::from_le_bytes(length);
+        if length > limit {
+            return Err(invalid("the message is too long"));
+        }
+        let mut body = vec![0; length as usize];
+        self.0.fill(&mut body, wait)?;
+        codec(limit).deserialize(&body).map_err(|cause| invalid(&cause.to_string()))
+    }
+}
+
+fn codec(limit: u64) -> impl Options {
+    bincode::DefaultOptions::new().with_fixint_encoding().with_limit(limit)
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+/// Sends pulses until nobody holds the connection any more, or it has ended.
+fn beat(ends: &Weak<Ends>, pause: Duration) {
+    loop {
+        thread::sleep(pause);
+        let Some(ends) = ends.upgrade() else { return };
+        let alive = progress::own_ticks().to_le_bytes();
+        if ends.send(ALIVE, &alive).is_err() {
+            // Whoever reads notices as well, and says so.
+            return;
+        }
+    }
+}
+
+impl Ends {
+    /// Sends one record.
+    fn send(&self, kind: u8, data: &[u8]) -> io::Result<()> {
+        let mut sending = lock(&self.sending);
+        let Sending { records, ended, plain, sealed } = &mut *sending;
+        if *ended {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        *ended = kind == END;
+        plain.clear();
+        plain.push(kind);
+        plain.extend_from_slice(data);
+        sealed.clear();
+        sealed.extend_from_slice(&((plain.len() + TAG) as u32).to_le_bytes());
+        self.seal.seal(*records, plain, sealed)?;
+        *records += 1;
+        let written = self.wait().write_whole(&self.socket, sealed);
+        // What is left of a record that went out in part must not be followed by another.
+        *ended |= written.is_err();
+        written.map_err(|cause| self.named(&cause))
+    }
+
+    /// Receives one record, within `wait` or as long as the other end may be silent.
+    fn receive(&self, receiving: &mut Receiving, wait: Option<&mut Wait>) -> io::Result<u8> {
+        let Receiving { reader, records, sealed, plain, at, .. } = receiving;
+        let mut patience = self.wait();
+        let wait = wait.unwrap_or(&mut patience);
+        let mut length = [0; 4];
+        wait.read_whole(&self.socket, reader, &mut length)?;
+        let length = u32::from_le_bytes(length) as usize;
+        if !(TAG + 1..=TAG + 1 + RECORD).contains(&length) {
+            return Err(invalid("it was altered on its way"));
+        }
+        sealed.resize(length, 0);
+        wait.read_whole(&self.socket, reader, sealed)?;
+        self.seal.open(*records, sealed, plain)?;
+        *records += 1;
+        *at = 1;
+        Ok(plain[0])
+    }
+
+    /// Reads some of the other end's data, or none after its end.
+    fn read(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<usize> {
+        let mut receiving = lock(&self.receiving);
+        while receiving.at == receiving.plain.len() && !receiving.ended {
+            let kind = self.receive(&mut receiving, wait.as_deref_mut());
+            match kind.map_err(|cause| self.named(&cause))? {
+                DATA => {}
+                ALIVE => receiving.take_pulse(),
+                _ => receiving.end(),
+            }
+        }
+        let Receiving { plain, at, .. } = &mut *receiving;
+        let length = into.len().min(plain.len() - *at);
+        into[..length].copy_from_slice(&plain[*at..*at + length]);
+        *at += length;
+        Ok(length)
+    }
+
+    fn fill(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<()> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.read(&mut into[filled..], wait.as_deref_mut())? {
+                0 => return Err(self.named(&ErrorKind::UnexpectedEof.into())),
+                read => filled += read,
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> Wait {
+        self.silence.get().map_or_else(Wait::promptly, |&silence| Wait::new(silence))
+    }
+
+    /// The failure in words that name who is lost.
+    fn named(&self, cause: &io::Error) -> io::Error {
+        let Some(peer) = self.peer.get() else { return io::Error::new(cause.kind(), cause.to_string()) };
+        let silence = self.silence.get().copied().unwrap_or_default().as_secs_f32();
+        let what = match cause.kind() {
+            ErrorKind::TimedOut => format!("{peer}, which gave no sign of life for {silence} s"),
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                format!("{peer}, which is gone")
+            }
+            ErrorKind::InvalidData => format!("{peer}: what came from it cannot be read: {cause}"),
+            _ => format!("{peer}: {cause}"),
+        };
+        io::Error::new(cause.kind(), what)
+    }
+}
+
+impl Receiving {
+    fn take_pulse(&mut self) {
+        let ticks = self.plain[1..].try_into().map_or(0, u64::from_le_bytes);
+        if ticks != self.heard {
+            self.heard = ticks;
+            progress::tick(Activity::Hearing);
+        }
+        self.at = self.plain.len();
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        self.at = self.plain.len();
+    }
+}
+
+/// What a thread that panicked left behind is whole all the same: records are numbered last.
+fn lock<T>(half: &Mutex<T>) -> MutexGuard<'_, T> {
+    half.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Write for &Ends {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let record = &bytes[..bytes.len().min(RECORD)];
+        self.send(DATA, record)?;
+        Ok(record.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Link {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into, None)
+    }
+}
+
+impl Write for Link {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How the engine uses it: one clone reads, another writes.
+impl Stream for Link {
+    fn try_clone(&self) -> io::Result<Link> {
+        Ok(self.clone())
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match nonblocking {
+            true => Err(ErrorKind::Unsupported.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Says the end, if the writing half is to be shut.
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        if how != Shutdown::Read {
+            self.0.send(END, &[])?;
+        }
+        self.0.socket.shutdown(how)
+    }
+}

@@ -1,0 +1,107 @@
+//! How two processes prove to each other that they know the secret, and agree on the keys of one
+//! connection.
+//!
+//! It is the handshake NNpsk0 of the Noise protocol framework (Perrin, revision 34), as `snow` has
+//! it: both sides bring a key made for this connection alone, and mix both with the secret. Who
+//! does not know the secret can neither open the first message nor answer it; who recorded an
+//! earlier connection has nothing to repeat, since the other side's half is new; and who learns
+//! the secret later still cannot read what was recorded.
+
+use std::io::{self, ErrorKind};
+use std::net::TcpStream;
+
+use snow::{Builder, HandshakeState, StatelessTransportState};
+
+use super::secret::Secret;
+use super::wait::Wait;
+use super::wire::{self, MAGIC};
+
+/// The handshake, the curve, the cipher and the hash.
+const PROTOCOL: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
+/// The bytes by which what is sealed is longer.
+pub(super) const TAG: usize = 16;
+/// More than a message of the handshake takes.
+const HANDSHAKE: usize = 128;
+
+/// The keys of one connection, one for each direction.
+pub(super) struct Seal(StatelessTransportState);
+
+impl Seal {
+    /// The caller's side of the handshake.
+    pub(super) fn call(socket: &TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Seal> {
+        let mut handshake = builder(secret)?.build_initiator().map_err(failed)?;
+        say(&mut handshake, socket, wait)?;
+        let answer = wire::receive(socket, wait).map_err(|cause| match cause.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => stranger(
+                "it hung up at the greeting: its secret, or its version of dupsieve, may be another",
+            ),
+            _ => cause,
+        })?;
+        hear(&mut handshake, &answer)?;
+        Seal::of(handshake)
+    }
+
+    /// The side of the process that is called. The caller knows the secret only if it also seals
+    /// what it says next.
+    pub(super) fn answer(socket: &TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Seal> {
+        let mut handshake = builder(secret)?.build_responder().map_err(failed)?;
+        hear(&mut handshake, &wire::receive(socket, wait)?)?;
+        say(&mut handshake, socket, wait)?;
+        Seal::of(handshake)
+    }
+
+    fn of(handshake: HandshakeState) -> io::Result<Seal> {
+        handshake.into_stateless_transport_mode().map(Seal).map_err(failed)
+    }
+
+    /// Appends `plain`, sealed under this number of its direction, to `sealed`.
+    pub(super) fn seal(
+        &self,
+        number: u64,
+        plain: &[u8],
+        sealed: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let start = sealed.len();
+        sealed.resize(start + plain.len() + TAG, 0);
+        self.0.write_message(number, plain, &mut sealed[start..]).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Makes `plain` of what was `sealed` under this number; fails if a bit of it differs.
+    pub(super) fn open(
+        &self,
+        number: u64,
+        sealed: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        plain.resize(sealed.len().saturating_sub(TAG), 0);
+        let altered = |_| io::Error::new(ErrorKind::InvalidData, "it was altered on its way");
+        self.0.read_message(number, sealed, plain).map_err(altered)?;
+        Ok(())
+    }
+}
+
+fn builder(secret: &Secret) -> io::Result<Builder<'_>> {
+    let builder = Builder::new(PROTOCOL.parse().map_err(failed)?);
+    builder.prologue(&MAGIC).and_then(|builder| builder.psk(0, secret.key())).map_err(failed)
+}
+
+fn say(handshake: &mut HandshakeState, socket: &TcpStream, wait: &mut Wait) -> io::Result<()> {
+    let mut message = [0; HANDSHAKE];
+    let length = handshake.write_message(&[], &mut message).map_err(failed)?;
+    wire::send(socket, &message[..length], wait)
+}
+
+fn hear(handshake: &mut HandshakeState, message: &[u8]) -> io::Result<()> {
+    let said = handshake.read_message(message, &mut [0; HANDSHAKE]);
+    said.map(drop).map_err(|_| stranger("it does not know the secret"))
+}
+
+/// Whoever is at the other end, it is none of ours.
+fn stranger(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, what)
+}
+
+fn failed(cause: snow::Error) -> io::Error {
+    io::Error::other(format!("the handshake failed: {cause}"))
+}

@@ -1,0 +1,109 @@
+//! What the processes of a cluster know and nobody else does.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::At;
+use crate::{Error, Kind, Result};
+
+/// The longest secret, in bytes.
+const MOST: u64 = 4 << 10;
+/// A shorter one could be found by trying.
+const FEW: usize = 16;
+/// What the group of the file may do with it, though it is better not.
+const GROUP_READS: u32 = 0o040;
+/// What nobody but its owner may do: write it, or, not being of its group, anything.
+const NOBODY: u32 = 0o027;
+
+/// The key that all connections of a cluster hang on. It is shown nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// The key made of `words`, which may be none: then everybody has it.
+    pub fn new(words: &[u8]) -> Secret {
+        Secret(Sha256::new_with_prefix("dupsieve secret").chain_update(words).finalize().into())
+    }
+
+    /// The secret in the file at `path`, without the space around it.
+    ///
+    /// # Errors
+    /// [`Kind::Permission`] if the file is open to more than its owner and group, [`Kind::Config`]
+    /// if nothing stands in it, and whatever reading it gives.
+    pub fn read(path: &Path) -> Result<Secret> {
+        let mut file = File::open(path).at(path)?;
+        check_mode(file.metadata().at(path)?.permissions().mode(), path)?;
+        let mut words = Vec::new();
+        file.by_ref().take(MOST).read_to_end(&mut words).at(path)?;
+        let words = words.trim_ascii();
+        if words.is_empty() {
+            return Err(Error::new(Kind::Config, "the secret is empty").at(path).help(REMEDY));
+        }
+        if words.len() < FEW {
+            tracing::warn!("{}: a secret this short can be guessed; {REMEDY}", path.display());
+        }
+        Ok(Secret::new(words))
+    }
+
+    /// The key itself.
+    pub(super) fn key(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// How a good secret is made.
+const REMEDY: &str = "make one with: (umask 077; head -c 32 /dev/urandom | base64 > FILE)";
+
+fn check_mode(mode: u32, path: &Path) -> Result<()> {
+    if mode & NOBODY != 0 {
+        let error = Error::new(Kind::Permission, "the secret is open to others").at(path);
+        let found = format!("{:04o}", mode & 0o7777);
+        return Err(error.expected("0600").found(found).help("close it with chmod 600"));
+    }
+    if mode & GROUP_READS != 0 {
+        tracing::warn!("{}: the group of the file can read the secret", path.display());
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+
+    use super::*;
+
+    #[test]
+    fn a_secret_has_no_space_around_it_and_something_within() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        let read = |text: &str, mode: u32| {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            Secret::read(&path)
+        };
+        assert!(read(" s3 cret\n", 0o600).unwrap() == Secret::new(b"s3 cret"));
+        assert!(read("s3 cret", 0o440).unwrap() == Secret::new(b"s3 cret"));
+        assert!(read("s3cret", 0o400).unwrap() != Secret::new(b"s3 cret"));
+        assert_eq!(read("\n", 0o600).unwrap_err().kind(), Kind::Config);
+        for open in [0o644, 0o604, 0o602, 0o620, 0o601] {
+            assert_eq!(read("s3cret", open).unwrap_err().kind(), Kind::Permission, "{open:o}");
+        }
+        assert_eq!(Secret::read(&folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert_eq!(format!("{:?}", Secret::new(b"s3cret")), "Secret");
+    }
+}
