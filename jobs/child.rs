@@ -2,17 +2,26 @@
 //! and how it goes when the supervisor is gone.
 //!
 //! A child writes the address it listens at as the first line of its stdout. When all have, the
-//! supervisor answers with one line of JSON on stdin, an [`Introduction`], and keeps stdin open for
-//! as long as it lives.
+//! supervisor answers with one line of JSON on stdin, an [`Introduction`]. From then on both write a
+//! [`PULSE`] every second, by which each knows that the other is neither gone nor frozen.
 
+use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsFd;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::ending;
+
+/// What is written as a sign of life.
+pub(crate) const PULSE: &str = "alive";
+/// How often it is written.
+pub(crate) const PULSES: Duration = Duration::from_secs(1);
 
 /// The longest introduction, in bytes.
 const INTRODUCTION_BYTES: u64 = 1 << 20;
@@ -37,8 +46,9 @@ pub(crate) fn die_with_parent() {
 }
 
 /// Tells the supervisor where this process listens and hears from it who the others are. From then
-/// on the process ends with its supervisor.
-pub(crate) fn meet() -> Result<(TcpListener, Introduction)> {
+/// on the process ends with its supervisor, or when that has been silent for half as long as
+/// `silence`: there is no network between them.
+pub(crate) fn meet(silence: Duration) -> Result<(TcpListener, Introduction)> {
     let failed = |cause: io::Error| {
         Error::new(Kind::Temporary, format!("cannot meet the other processes: {cause}"))
     };
@@ -50,12 +60,40 @@ pub(crate) fn meet() -> Result<(TcpListener, Introduction)> {
         return Err(orphaned());
     }
     let introduction = serde_json::from_str(&line).map_err(|cause| failed(cause.into()))?;
-    thread::Builder::new().name("orphan".into()).spawn(end_with_supervisor).map_err(failed)?;
+    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
+    let (hear, heard) = mpsc::channel();
+    let spawn = |name: &str, act: Box<dyn FnOnce() + Send>| {
+        thread::Builder::new().name(name.into()).spawn(act).map(drop).map_err(failed)
+    };
+    spawn("pulse", Box::new(|| send_pulses(stdout)))?;
+    spawn("supervisor", Box::new(move || hear_pulses(|| hear.send(()).is_ok())))?;
+    spawn("orphan", Box::new(move || end_with_supervisor(&heard, silence / 2)))?;
     Ok((listener, introduction))
 }
 
-fn end_with_supervisor() {
-    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+/// Writes past the lock of stdout, so that nobody can hold it up.
+fn send_pulses(mut stdout: File) {
+    let pulse = format!("{PULSE}\n");
+    while stdout.write_all(pulse.as_bytes()).is_ok() {
+        thread::sleep(PULSES);
+    }
+}
+
+fn hear_pulses(hear: impl Fn() -> bool) {
+    let mut some = [0; 64];
+    while io::stdin().lock().read(&mut some).is_ok_and(|read| read > 0) && hear() {}
+}
+
+/// Time that this process was stopped itself does not count: it is measured in pulses missed.
+fn end_with_supervisor(heard: &Receiver<()>, silence: Duration) {
+    let (pause, mut waited) = (PULSES.min(silence), Duration::ZERO);
+    while waited < silence {
+        match heard.recv_timeout(pause) {
+            Ok(()) => waited = Duration::ZERO,
+            Err(RecvTimeoutError::Timeout) => waited += pause,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
     ending::end(Err(orphaned()))
 }
 

@@ -1,17 +1,15 @@
 //! Where a job runs: in this process alone, in several on this machine, or on many machines.
 
 use std::env;
-use std::fs::File;
-use std::io::{self, Read};
-use std::net::TcpListener;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::error::At;
-use dupsieve::flow::{Cluster, Fatal, JobIdentity, Topology, hosts};
+use dupsieve::flow::{Cluster, Fatal, JobIdentity, Patience, Peers, Secret, Topology, hosts};
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -19,9 +17,6 @@ use crate::arguments::Common;
 use crate::child::{self, Introduction};
 use crate::ending;
 use crate::settings::{ByteSize, typed};
-
-/// The longest secret, in bytes.
-const SECRET_BYTES: u64 = 4 << 10;
 
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Debug)]
@@ -35,14 +30,34 @@ pub(crate) struct Flags {
     /// Which of the hosts file's processes this is, counted from 0 [env: DUPSIEVE_PROCESS]
     #[arg(long, global = true, value_name = "I")]
     pub(crate) process: Option<usize>,
-    /// A file with a secret that the processes of the hosts file share [env: DUPSIEVE_SECRET_FILE]
+    /// A file with a secret that the processes of the hosts file share, open to nobody else; needed
+    /// where one listens at another address than loopback [env: DUPSIEVE_SECRET_FILE]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// How long another process may be silent before it counts as lost
+    /// The address of this machine to listen at, instead of its line of the hosts file
+    /// [env: DUPSIEVE_LISTEN]
+    #[arg(long, global = true, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
+    pub(crate) listen: Option<Listen>,
+    /// How long to wait for another process to start (then 69)
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
-    #[arg(value_parser = clap::value_parser!(u64).range(..=86_400))]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     #[arg(env = "DUPSIEVE_WAIT_FOR_PEERS")]
     pub(crate) wait_for_peers: u64,
+    /// How long another process may give no sign of life before it counts as lost (then 75)
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=36_000))]
+    #[arg(env = "DUPSIEVE_PEER_TIMEOUT")]
+    pub(crate) peer_timeout: u64,
+    /// How long the job may get no further, as on a disk that answers no more, before it ends (with
+    /// 75)
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(env = "DUPSIEVE_STALL_TIMEOUT")]
+    pub(crate) stall_timeout: u64,
+    /// How often all processes of --processes are started again when one of them is lost
+    #[arg(long, global = true, value_name = "N", default_value_t = 2)]
+    #[arg(env = "DUPSIEVE_RESTARTS")]
+    pub(crate) restarts: u32,
     /// Which of the supervised processes this is
     #[arg(long, global = true, hide = true)]
     pub(crate) child: Option<usize>,
@@ -55,8 +70,29 @@ impl Flags {
     }
 
     /// How long a silent peer is waited for.
-    pub(crate) fn patience(&self) -> Duration {
-        Duration::from_secs(self.wait_for_peers)
+    pub(crate) fn patience(&self) -> Patience {
+        let [arrival, silence] = [self.wait_for_peers, self.peer_timeout].map(Duration::from_secs);
+        Patience { arrival, silence }
+    }
+}
+
+/// Where to listen: an address of this machine, and the port if it is not the hosts file's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listen {
+    address: IpAddr,
+    port: Option<u16>,
+}
+
+impl FromStr for Listen {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Listen, &'static str> {
+        let whole =
+            text.parse().map(|at: SocketAddr| Listen { address: at.ip(), port: Some(at.port()) });
+        let address = text.trim_start_matches('[').trim_end_matches(']').parse();
+        whole.or(address.map(|address| Listen { address, port: None })).map_err(
+            |_| "expected an IP address, with or without a port, such as 10.0.0.2 or 0.0.0.0:2101",
+        )
     }
 }
 
@@ -70,6 +106,8 @@ pub(crate) struct ClusterSettings {
     #[serde(skip)]
     process: Option<usize>,
     secret_file: Option<PathBuf>,
+    #[serde(skip)]
+    listen: Option<Listen>,
     #[serde(deserialize_with = "typed")]
     memory: Option<ByteSize>,
 }
@@ -83,6 +121,7 @@ impl ClusterSettings {
             hosts: variable("DUPSIEVE_HOSTS")?,
             process: variable("DUPSIEVE_PROCESS")?,
             secret_file: variable("DUPSIEVE_SECRET_FILE")?,
+            listen: variable("DUPSIEVE_LISTEN")?,
             ..ClusterSettings::default()
         })
     }
@@ -100,6 +139,7 @@ impl ClusterSettings {
         if flags.hosts.is_some() {
             flags.process = flags.process.or(self.process);
             flags.secret_file = flags.secret_file.take().or(self.secret_file);
+            flags.listen = flags.listen.or(self.listen);
         }
     }
 }
@@ -120,7 +160,6 @@ pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
     let contradictions = [
         (common.workers == Some(0), "--workers must be at least 1"),
         (flags.processes == Some(0), "--processes must be at least 1"),
-        (flags.wait_for_peers == 0, "--wait-for-peers must be at least 1"),
         (hosts && flags.processes.is_some(), "--processes and --hosts exclude each other"),
         (
             !can_be_shared && (hosts || flags.processes.is_some_and(|processes| processes > 1)),
@@ -129,6 +168,7 @@ pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
         (hosts && !process, "--hosts needs --process, which of them this is"),
         (process && !hosts, "--process needs --hosts"),
         (flags.secret_file.is_some() && !hosts, "--secret-file needs --hosts"),
+        (flags.listen.is_some() && !hosts, "--listen needs --hosts"),
     ];
     match contradictions.into_iter().find(|(found, _)| *found) {
         Some((_, what)) => Err(Error::new(Kind::Usage, what)),
@@ -140,23 +180,25 @@ pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
 /// process of the job.
 pub(crate) fn cluster(common: &Common, parameters: &str) -> Result<Cluster> {
     let flags = &common.cluster;
+    let patience = flags.patience();
     let (process, listener, hosts, secret, local) = match (flags.child, &flags.hosts) {
         (Some(process), _) => {
-            let (listener, Introduction { hosts, secret }) = child::meet()?;
+            let (listener, Introduction { hosts, secret }) = child::meet(patience.silence)?;
             let local = hosts.len();
-            (process, listener, hosts, secret.into_bytes(), local)
+            (process, listener, hosts, Secret::new(secret.as_bytes()), local)
         }
         (None, Some(file)) => {
             let (process, hosts) = (flags.process.unwrap_or_default(), hosts::read(file)?);
-            let secret = flags.secret_file.as_deref().map_or(Ok(Vec::new()), read_secret)?;
-            (process, listen(file, &hosts, process)?, hosts, secret, 1)
+            let secret = flags.secret_file.as_deref().map(Secret::read).transpose()?;
+            let listener = listen(flags, file, &hosts, process)?;
+            (process, listener, hosts, secret.unwrap_or_else(|| Secret::new(b"")), 1)
         }
         (None, None) => return Ok(Cluster::alone(workers(common, 1))),
     };
     let topology = Topology { workers: workers(common, local), processes: hosts.len(), process };
-    let job = JobIdentity::new(ending::job(), parameters, &secret);
+    let job = JobIdentity::new(ending::job(), parameters);
     let fatal = Fatal::new(|error| ending::end(Err(error.clone())));
-    Cluster::join(topology, listener, hosts, job, flags.patience(), fatal)
+    Cluster::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)
 }
 
 /// As many worker threads as were asked for, or as the machine has cores for `local` processes.
@@ -165,30 +207,36 @@ fn workers(common: &Common, local: usize) -> usize {
     common.workers.unwrap_or((cores / local).max(1))
 }
 
-/// Listens at the address that the hosts file gives this process.
-fn listen(file: &Path, hosts: &[String], process: usize) -> Result<TcpListener> {
+/// Listens at the address that the hosts file gives this process, or at the one of its flag. Where
+/// others than this machine can call, there must be a secret.
+fn listen(flags: &Flags, file: &Path, hosts: &[String], process: usize) -> Result<TcpListener> {
     let Some(host) = hosts.get(process) else {
         let error = Error::new(Kind::Usage, "--process is none of the hosts file").at(file);
         return Err(error.expected(format!("0 to {}", hosts.len() - 1)).found(process));
     };
-    TcpListener::bind(host).map_err(|cause| {
+    let wrong = |cause: io::Error| {
         let what = format!("process {process} cannot listen at {host}: {cause}");
         match cause.kind() {
             io::ErrorKind::AddrInUse => Error::new(Kind::Unavailable, what)
                 .help("is this process of the cluster running already?"),
             _ => Error::new(Kind::Config, what).at(file).help("is this its machine?"),
         }
-    })
+    };
+    let addresses = match flags.listen {
+        Some(Listen { address, port: Some(port) }) => vec![SocketAddr::new(address, port)],
+        Some(Listen { address, port: None }) => vec![SocketAddr::new(address, port_of(host))],
+        None => host.to_socket_addrs().map_err(wrong)?.collect(),
+    };
+    if flags.secret_file.is_none() && addresses.iter().any(|at| !at.ip().is_loopback()) {
+        let what = "without a secret a process listens at loopback addresses alone";
+        return Err(Error::new(Kind::Usage, what).found(host).help("name one with --secret-file"));
+    }
+    TcpListener::bind(&addresses[..]).map_err(wrong)
 }
 
-/// The secret in the file at `path`, without the space around it.
-fn read_secret(path: &Path) -> Result<Vec<u8>> {
-    let mut secret = Vec::new();
-    File::open(path).and_then(|file| file.take(SECRET_BYTES).read_to_end(&mut secret)).at(path)?;
-    match secret.trim_ascii() {
-        [] => Err(Error::new(Kind::Config, "the secret is empty").at(path)),
-        secret => Ok(secret.to_vec()),
-    }
+/// The port of `host:port`, as the hosts file was found to hold.
+fn port_of(host: &str) -> u16 {
+    host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -215,7 +263,7 @@ mod tests {
         for flags in [
             "--workers 0",
             "--processes 0",
-            "--wait-for-peers 0",
+            "--listen 127.0.0.1",
             "--hosts f",
             "--process 0",
             "--secret-file s",
@@ -240,24 +288,44 @@ mod tests {
     #[test]
     fn only_a_process_of_the_hosts_file_listens() {
         let hosts = ["127.0.0.1:0".to_owned()];
-        let file = Path::new("hosts.txt");
-        assert!(listen(file, &hosts, 0).is_ok());
-        let error = listen(file, &hosts, 1).unwrap_err();
+        let listen = |hosts: &[String], process| {
+            let flags = typed("--hosts hosts.txt --process 0").cluster;
+            super::listen(&flags, Path::new("hosts.txt"), hosts, process)
+        };
+        assert!(listen(&hosts, 0).is_ok());
+        let error = listen(&hosts, 1).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
         assert!(error.to_string().ends_with("expected 0 to 0, found 1"), "{error}");
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = [other.local_addr().unwrap().to_string()];
-        assert_eq!(listen(file, &taken, 0).unwrap_err().kind(), Kind::Unavailable);
+        assert_eq!(listen(&taken, 0).unwrap_err().kind(), Kind::Unavailable);
     }
 
     #[test]
-    fn a_secret_has_no_space_around_it_and_something_within() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("secret");
-        std::fs::write(&path, " s3 cret\n").unwrap();
-        assert_eq!(read_secret(&path).unwrap(), b"s3 cret");
-        std::fs::write(&path, "\n").unwrap();
-        assert_eq!(read_secret(&path).unwrap_err().kind(), Kind::Config);
-        assert_eq!(read_secret(&folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
+    fn without_a_secret_nobody_else_can_call() {
+        let listen = |flags: &str, host: &str| {
+            let flags = typed(&format!("--hosts hosts.txt --process 0 {flags}")).cluster;
+            super::listen(&flags, Path::new("hosts.txt"), &[host.to_owned()], 0)
+        };
+        for (flags, host) in
+            [("", "0.0.0.0:0"), ("--listen 0.0.0.0:0", "localhost:1"), ("", "[::]:0")]
+        {
+            let error = listen(flags, host).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage, "{flags} {host}");
+            assert!(error.to_string().contains("--secret-file"), "{error}");
+            assert!(listen(&format!("{flags} --secret-file s"), host).is_ok(), "{flags} {host}");
+        }
+        let elsewhere = listen("--listen 127.0.0.1:0", "no-such-host.invalid:1").unwrap();
+        assert!(elsewhere.local_addr().unwrap().ip().is_loopback());
+    }
+
+    #[test]
+    fn an_address_has_a_port_or_none() {
+        let parse = |text: &str| text.parse().map(|Listen { address, port }| (address, port));
+        assert_eq!(parse("10.0.0.2"), Ok(([10, 0, 0, 2].into(), None)));
+        assert_eq!(parse("10.0.0.2:21"), Ok(([10, 0, 0, 2].into(), Some(21))));
+        assert_eq!(parse("[::1]:21").unwrap().1, Some(21));
+        assert_eq!(parse("[::1]"), parse("::1"));
+        assert!(parse("host").is_err() && parse("").is_err());
     }
 }

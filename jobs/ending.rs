@@ -1,5 +1,6 @@
 //! How the process ends: with one documented exit code and one summary line, whatever happens in
-//! however many threads at once. The first to come here ends it; the others wait for that.
+//! however many threads at once. The first to come here ends it; the others wait for that, but not
+//! for longer than a disk or a reader that answers no more may take: then it ends without a word.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use dupsieve::flow::lost_peer;
 use dupsieve::{Error, Kind, Result};
@@ -18,6 +20,9 @@ use signal_hook::low_level::signal_name;
 
 use crate::report;
 use crate::summary::Summary;
+
+/// How long a process may take to say how it ended.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 static JOB: OnceLock<&str> = OnceLock::new();
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
@@ -48,8 +53,8 @@ pub(crate) fn catch_panics() {
             // Whoever read it has left, as `head` does.
             end_with(None, Kind::Io.code());
         }
-        if lost_peer(message) {
-            end(Err(Error::new(Kind::Temporary, format!("lost a peer: {message}"))));
+        if let Some(peer) = lost_peer(message) {
+            end(Err(Error::new(Kind::Temporary, format!("lost {peer}"))));
         }
         print(panic);
         let place = panic.location().map_or(String::new(), |place| format!(" at {place}"));
@@ -85,7 +90,7 @@ pub(crate) fn name_of(signal: i32) -> &'static str {
 /// Ends the process with the outcome of its job, told on stderr and stdout, and a failure also where
 /// it is to be reported.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
-    claim();
+    claim(outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0));
     if let Err(error) = &outcome {
         // In one piece: other processes write there too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
@@ -100,12 +105,12 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
 
 /// Ends the process with a summary that was told by another one, or with none.
 pub(crate) fn end_with(line: Option<String>, code: u8) -> ! {
-    claim();
+    claim(code);
     exit(line, code)
 }
 
-/// Returns once in the life of the process.
-fn claim() {
+/// Returns once in the life of the process, which from then on ends with `code`.
+fn claim(code: u8) {
     let this = thread::current().id();
     if let Err(again) = ENDING.set(this) {
         if ENDING.get() == Some(&again) {
@@ -116,6 +121,11 @@ fn claim() {
             thread::park();
         }
     }
+    // Without a thread for it, what is left to say is said however long it takes.
+    drop(thread::Builder::new().spawn(move || {
+        thread::sleep(LAST_WORDS);
+        process::exit(code.into())
+    }));
 }
 
 /// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads

@@ -5,6 +5,7 @@ mod child;
 mod cluster;
 mod compare;
 mod config;
+mod crew;
 mod dedup;
 mod ending;
 mod evaluate;
@@ -20,10 +21,13 @@ mod progress;
 mod report;
 mod run;
 mod settings;
+mod stall;
 mod store;
 mod store_at;
 mod summary;
 mod supervisor;
+
+use std::time::Duration;
 
 use arguments::CommandLine;
 use dupsieve::Result;
@@ -41,11 +45,12 @@ fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.common().cluster;
     progress::log(line.common());
     if let Some(processes) = cluster.to_supervise() {
-        supervisor::supervise(processes, cluster.patience());
+        supervisor::supervise(processes, cluster);
     }
     if cluster.child.is_some() {
         child::die_with_parent();
     }
     ending::stop_on_signals()?;
+    stall::end_when_stalled(Duration::from_secs(cluster.stall_timeout))?;
     line.run()
 }

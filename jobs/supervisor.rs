@@ -1,286 +1,100 @@
-//! The parent of `--processes`: starts the job's processes, introduces them to each other, and
-//! watches them. It does none of the job's work, forwards what process 0 prints, and ends with the
-//! first cause: the first failure that is not the loss of another process.
+//! The parent of `--processes`: has the job done by a crew of processes, and by another crew when one
+//! of the first was lost. It does none of the job's work, and prints one summary, at the end.
+//!
+//! A lost process cannot be replaced alone: the engine takes none back. So all start again, and find
+//! of their work what stands on disk. That is done for what may go better the next time: a process
+//! killed, frozen or lost (75), or one that never came (69), and once for a defect (70). Bad input,
+//! wrong flags and full disks stay what they are.
 
-use std::env;
-use std::io::{self, BufRead, BufReader, Write};
-use std::net::SocketAddr;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use dupsieve::{Error, Kind, Result};
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use dupsieve::Kind;
 
-use crate::child::Introduction;
+use crate::cluster::Flags;
+use crate::crew::{Crew, Event, Verdict};
 use crate::ending;
 
-/// How long the parent sleeps between two looks at its children.
-const GLANCE: Duration = Duration::from_millis(20);
-/// How long the others may take to notice a failure before they are asked to end.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long they may take to end before they are killed.
-const PRESSURE: Duration = Duration::from_secs(5);
+/// The pause before the first new start; the second has twice that, and so on.
+const PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs the job in `processes` children, each of which must start within `patience`, and ends this
-/// process as they ended.
-pub(crate) fn supervise(processes: usize, patience: Duration) -> ! {
-    let watched = Crew::start(processes, patience).map(Crew::watch);
-    let (summary, code) = watched.unwrap_or_else(|error| ending::end(Err(error)));
-    ending::end_with(Some(summary), code)
+/// Runs the job in `processes` children and ends this process as they ended.
+pub(crate) fn supervise(processes: usize, flags: &Flags) -> ! {
+    let (sender, events) = mpsc::channel();
+    let interrupt = sender.clone();
+    let listening = ending::on_signals(move |name| drop(interrupt.send(Event::Signal(name))));
+    let (mut restarts, mut verdict) = (Restarts::new(flags.restarts), None);
+    if let Err(error) = listening {
+        ending::end(Err(error));
+    }
+    while verdict.is_none() {
+        let crew = Crew::start(processes, flags.patience(), &sender);
+        let crew = crew.unwrap_or_else(|error| ending::end(Err(error)));
+        verdict = restarts.settle(crew.watch(&events), &events);
+    }
+    match verdict.expect("the loop ended") {
+        Verdict { summary: Some(summary), code, .. } => ending::end_with(Some(summary), code),
+        Verdict { error, .. } => ending::end(Err(error)),
+    }
 }
 
-/// The children and what has become of them.
-struct Crew {
-    members: Vec<Member>,
-    events: Receiver<Event>,
-    readers: Vec<JoinHandle<()>>,
-    /// When all must have said where they listen, until they have.
-    start_by: Option<Instant>,
-    causes: Vec<Cause>,
-    ask_at: Option<Instant>,
-    kill_at: Option<Instant>,
+/// How often all may still be started again.
+struct Restarts {
+    done: u32,
+    most: u32,
+    defects: u32,
 }
 
-struct Member {
-    child: Child,
-    stdin: ChildStdin,
-    address: Option<String>,
-    summary: Option<String>,
-    ended: Option<ExitStatus>,
-}
-
-enum Event {
-    Line(usize, Vec<u8>),
-    Signal(&'static str),
-}
-
-/// Why the run fails, in the supervisor's words, and whose summary may say it better.
-struct Cause {
-    error: Error,
-    member: Option<usize>,
-    code: u8,
-}
-
-impl Crew {
-    /// Starts the children. They die with the thread that starts them, so it must be the main one.
-    fn start(processes: usize, patience: Duration) -> Result<Crew> {
-        let failed = |cause: io::Error| {
-            Error::new(Kind::Unavailable, format!("cannot start {processes} processes: {cause}"))
-        };
-        let (sender, events) = mpsc::channel();
-        let interrupt = sender.clone();
-        ending::on_signals(move |name| drop(interrupt.send(Event::Signal(name))))?;
-        let (mut members, mut readers) = (Vec::new(), Vec::new());
-        for process in 0..processes {
-            let (member, stdout) = Member::start(process).map_err(failed)?;
-            let sender = sender.clone();
-            members.push(member);
-            readers.push(thread::spawn(move || read_lines(process, stdout, &sender)));
-        }
-        let start_by = Some(Instant::now() + patience);
-        let causes = Vec::new();
-        Ok(Crew { members, events, readers, start_by, causes, ask_at: None, kill_at: None })
+impl Restarts {
+    fn new(most: u32) -> Restarts {
+        Restarts { done: 0, most, defects: 0 }
     }
 
-    /// Watches the children until none is left; the summary line and the exit code of the run.
-    fn watch(mut self) -> (String, u8) {
-        while self.members.iter().any(|member| member.ended.is_none()) {
-            if let Ok(event) = self.events.recv_timeout(GLANCE) {
-                self.take(event);
-            }
-            self.reap();
-            self.introduce();
-            self.press();
+    /// The verdict, if it is the last one; otherwise waits a moment before all start again.
+    fn settle(&mut self, verdict: Verdict, events: &Receiver<Event>) -> Option<Verdict> {
+        if verdict.is_final || !self.allow(verdict.code) {
+            return Some(verdict);
         }
-        for reader in self.readers.drain(..) {
-            let _ = reader.join();
-        }
-        while let Ok(event) = self.events.try_recv() {
-            self.take(event);
-        }
-        self.verdict()
-    }
-
-    fn take(&mut self, event: Event) {
-        match event {
-            Event::Line(process, line) => self.members[process].said(line, process == 0),
-            Event::Signal(name) => {
-                self.blame(Cause::new(ending::interrupted(name), None));
-                self.ask_at = self.kill_at.is_none().then(Instant::now);
+        let (done, most) = (self.done, self.most);
+        tracing::warn!("starting all processes again ({done} of {most}): {}", verdict.reason());
+        let until = Instant::now() + PAUSE * done;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match events.recv_timeout(left) {
+                Ok(Event::Signal(name)) => return Some(Verdict::interrupted(name)),
+                Ok(_) => {}
+                Err(_) => return None,
             }
         }
     }
 
-    /// Notices who ended, and how.
-    fn reap(&mut self) {
-        for process in 0..self.members.len() {
-            let member = &mut self.members[process];
-            if member.ended.is_some() {
-                continue;
-            }
-            member.ended = member.child.try_wait().ok().flatten();
-            if let Some(status) = member.ended.filter(|status| !status.success()) {
-                self.blame(Cause::of_end(process, status));
-            }
-        }
+    /// Whether all are to start again after they ended with `code`; if so, counts it.
+    fn allow(&mut self, code: u8) -> bool {
+        let lost = [Kind::Temporary, Kind::Unavailable].map(Kind::code).contains(&code);
+        let defect = code == Kind::Internal.code();
+        self.defects += u32::from(defect);
+        let allowed = self.done < self.most && (lost || (defect && self.defects == 1));
+        self.done += u32::from(allowed);
+        allowed
     }
-
-    /// Introduces the children to each other once all listen; gives up if one never does.
-    fn introduce(&mut self) {
-        let Some(start_by) = self.start_by else { return };
-        let hosts: Vec<_> = self.members.iter().filter_map(|m| m.address.clone()).collect();
-        if hosts.len() == self.members.len() {
-            self.start_by = None;
-            let secret = rand::random::<[u128; 2]>().map(|half| format!("{half:032x}")).concat();
-            let introduction = Introduction { hosts, secret };
-            let line = serde_json::to_string(&introduction).expect("strings alone") + "\n";
-            for member in &mut self.members {
-                // Whoever does not read it any more has ended, which is noticed.
-                let _ = member.stdin.write_all(line.as_bytes());
-            }
-        } else if start_by < Instant::now() {
-            let late = self.members.iter().position(|member| member.address.is_none());
-            let who = late.unwrap_or_default();
-            let what = format!("process {who} did not start in time");
-            let error = Error::new(Kind::Unavailable, what);
-            self.blame(Cause::new(error, None));
-        }
-    }
-
-    /// Notes a cause. After the first, those that remain have a moment to end by themselves, if
-    /// they know each other and so can notice.
-    fn blame(&mut self, cause: Cause) {
-        if self.causes.is_empty() {
-            let strangers = self.start_by.take().is_some();
-            self.ask_at = Some(Instant::now() + if strangers { Duration::ZERO } else { GRACE });
-        }
-        self.causes.push(cause);
-    }
-
-    /// Asks those that remain to end, and later makes them.
-    fn press(&mut self) {
-        let now = Instant::now();
-        let remaining = self.members.iter_mut().filter(|member| member.ended.is_none());
-        if self.ask_at.take_if(|at| *at <= now).is_some() {
-            self.kill_at = Some(now + PRESSURE);
-            for member in remaining {
-                let _ = kill_process(Pid::from_child(&member.child), Signal::TERM);
-            }
-        } else if self.kill_at.is_some_and(|at| at <= now) {
-            for member in remaining {
-                let _ = member.child.kill();
-            }
-        }
-    }
-
-    /// The summary line and the exit code of the run: process 0's if all went well, else those of
-    /// the first cause.
-    fn verdict(mut self) -> (String, u8) {
-        let well = |member: &Member| member.ended.is_some_and(|status| status.success());
-        let cause = if self.members.iter().all(well) {
-            let error = Error::new(Kind::Internal, "process 0 ended without a summary");
-            Cause { error, member: Some(0), code: 0 }
-        } else {
-            let lost = Kind::Temporary.code();
-            let first = self.causes.iter().position(|cause| cause.code != lost).unwrap_or(0);
-            self.causes.swap_remove(first)
-        };
-        match cause.member.and_then(|process| self.members[process].summary.take()) {
-            Some(summary) => (summary, cause.code),
-            None => ending::end(Err(cause.error)),
-        }
-    }
-}
-
-impl Member {
-    /// Starts a copy of this program, with the same arguments, as the given process.
-    fn start(process: usize) -> io::Result<(Member, ChildStdout)> {
-        let mut child = Command::new(env::current_exe()?)
-            .args(["--child", &process.to_string()])
-            .args(env::args_os().skip(1))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let (stdin, stdout) = stdin.zip(stdout).expect("both were asked for");
-        Ok((Member { child, stdin, address: None, summary: None, ended: None }, stdout))
-    }
-
-    /// Takes a line of the child's stdout: its address, its summary, or something to pass on.
-    fn said(&mut self, line: Vec<u8>, pass_on: bool) {
-        let text = String::from_utf8_lossy(&line);
-        if self.address.is_none() && text.parse::<SocketAddr>().is_ok() {
-            self.address = Some(text.into_owned());
-        } else if is_summary(&text) {
-            self.summary = Some(text.into_owned());
-        } else if pass_on {
-            let _ = io::stdout().write_all(&[&line[..], b"\n"].concat());
-        }
-    }
-}
-
-impl Cause {
-    fn new(error: Error, member: Option<usize>) -> Cause {
-        let code = error.kind().code();
-        Cause { error, member, code }
-    }
-
-    /// What it means that a child did not end well.
-    fn of_end(process: usize, status: ExitStatus) -> Cause {
-        match (status.code(), status.signal()) {
-            (Some(code), _) => {
-                let what = format!("process {process} ended with code {code} and no summary");
-                let code = u8::try_from(code).unwrap_or(Kind::Internal.code());
-                Cause { error: Error::new(Kind::Internal, what), member: Some(process), code }
-            }
-            (None, signal) => {
-                let name = ending::name_of(signal.unwrap_or_default());
-                let what = format!("lost process {process} to {name}");
-                Cause::new(Error::new(Kind::Temporary, what), None)
-            }
-        }
-    }
-}
-
-fn read_lines(process: usize, stdout: ChildStdout, events: &Sender<Event>) {
-    for line in BufReader::new(stdout).split(b'\n').map_while(io::Result::ok) {
-        if events.send(Event::Line(process, line)).is_err() {
-            return;
-        }
-    }
-}
-
-fn is_summary(line: &str) -> bool {
-    let keys = ["job", "code", "retryable"];
-    line.starts_with('{')
-        && serde_json::from_str::<Value>(line)
-            .is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::Summary;
 
     #[test]
-    fn a_summary_is_told_from_other_lines() {
-        let (line, _) = Summary::told("dedup", Ok(Summary::new().count("matches", 3)));
-        assert!(is_summary(&line.unwrap()));
-        for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
-            assert!(!is_summary(line), "{line}");
+    fn all_start_again_for_what_may_go_better() {
+        let allowed = |codes: &[u8]| {
+            let mut restarts = Restarts::new(3);
+            codes.iter().map(|&code| restarts.allow(code)).collect::<Vec<_>>()
+        };
+        assert_eq!(allowed(&[75, 69, 75, 75]), [true, true, true, false]);
+        assert_eq!(allowed(&[70, 70]), [true, false]);
+        assert_eq!(allowed(&[75, 70, 75, 75]), [true, true, true, false]);
+        for code in [0, 2, 65, 66, 73, 74, 77, 78, 101] {
+            assert_eq!(allowed(&[code]), [false], "{code}");
         }
-    }
-
-    #[test]
-    fn a_killed_child_counts_as_a_lost_process() {
-        let killed = Cause::of_end(1, ExitStatus::from_raw(9));
-        assert_eq!((killed.code, killed.member), (75, None));
-        assert_eq!(killed.error.to_string(), "lost process 1 to SIGKILL");
-        let failed = Cause::of_end(1, ExitStatus::from_raw(65 << 8));
-        assert_eq!((failed.code, failed.member), (65, Some(1)));
+        assert!(!Restarts::new(0).allow(75));
     }
 }

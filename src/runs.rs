@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 /// How many runs are merged at once.
 const FAN_IN: usize = 64;
@@ -176,6 +177,7 @@ fn write_run<R: Record>(folder: &Path, records: impl Iterator<Item = Result<R>>)
 }
 
 fn write_frame(run: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
+    progress::tick(Activity::Sorting);
     run.write_all(&(frame.len() as u64).to_le_bytes())?;
     run.write_all(&xxh3_64(frame).to_le_bytes())?;
     run.write_all(frame)
@@ -201,6 +203,7 @@ impl<R: Record> RunReader<R> {
     }
 
     fn read_frame(&mut self) -> Result<()> {
+        progress::tick(Activity::Sorting);
         let mut head = [0; 16];
         self.run.read_exact(&mut head).at(&self.folder)?;
         let [length, checksum] =

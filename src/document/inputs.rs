@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::Format;
 use super::expand::expand;
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 /// The files to read, in the order in which they count: arguments in the order given, and the files
 /// that one argument stands for in the order of their paths' bytes.
@@ -142,6 +143,7 @@ impl Input {
             match file.read(buffer) {
                 Ok(0) => break,
                 Ok(read) => {
+                    progress::tick(Activity::Reading);
                     hasher.update(&buffer[..read]);
                     bytes += read as u64;
                 }

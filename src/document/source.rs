@@ -10,6 +10,7 @@ use flate2::bufread::GzDecoder;
 
 use super::Input;
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 /// The memory a zstd frame may ask for, as a power of two: 128 MiB, what `zstd` allows unasked.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
@@ -165,6 +166,7 @@ impl BufRead for Packed<'_> {
         self.file.consume(bytes);
         self.offset.update(|offset| offset + bytes as u64);
         self.progress.fetch_add(bytes as u64, Ordering::Relaxed);
+        progress::tick(Activity::Reading);
     }
 }
 

@@ -198,20 +198,17 @@ fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> Result
     });
     let decision = decision.and_then(|decision| complete.map(|()| decision));
     let links = mesh.close()?;
-    let told = tell(mesh, &links, &decision);
+    let told = tell(&links, &decision);
     decision.and_then(|decision| told.map(|()| (links, decision)))
 }
 
-fn tell<T: Serialize>(mesh: &Mesh, links: &Links, decision: &Result<T>) -> Result<()> {
+fn tell<T: Serialize>(links: &Links, decision: &Result<T>) -> Result<()> {
     let word = match decision {
         Ok(decision) => Word::Decided(decision),
         Err(error) => Word::Failed(error.kind(), error.to_string()),
     };
-    for (peer, link) in links.iter().enumerate() {
-        let Some(link) = link else { continue };
-        link.send(&word, DECISION_BYTES).map_err(|cause| lost(mesh, peer, &cause))?;
-    }
-    Ok(())
+    let mut links = links.iter().flatten();
+    links.try_for_each(|link| link.send(&word, DECISION_BYTES)).map_err(|cause| lost(&cause))
 }
 
 /// The others' part of an agreement: to come, and to hear.
@@ -220,7 +217,7 @@ fn obey<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     let links = mesh.close()?;
     complete?;
     let leader = links[0].as_ref().expect("all have come");
-    let decision = hear(leader).map_err(|cause| lost(mesh, 0, &cause))?;
+    let decision = hear(leader).map_err(|cause| lost(&cause))?;
     decision.map(|decision| (links, decision))
 }
 
@@ -235,9 +232,9 @@ fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     }
 }
 
-fn lost(mesh: &Mesh, peer: usize, cause: &io::Error) -> Error {
-    let peer = mesh.name(peer);
-    Error::new(Kind::Temporary, format!("lost {peer} before its dataflow: {cause}"))
+/// The cause names who.
+fn lost(cause: &io::Error) -> Error {
+    Error::new(Kind::Temporary, format!("lost {cause}"))
 }
 
 #[cfg(test)]

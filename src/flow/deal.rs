@@ -18,6 +18,7 @@ use timely::dataflow::{Scope, StreamVec};
 
 use super::End;
 use crate::error::Result;
+use crate::progress::{self, Activity};
 
 /// How long a worker waits before it asks again for a unit that is not ready.
 const RETRY: Duration = Duration::from_millis(1);
@@ -107,6 +108,7 @@ pub fn deal<'scope, W: Work>(scope: Scope<'scope, u64>, work: W, end: &End) -> D
             if frontiers[0].less_than(&(number + 2).saturating_sub(window)) {
                 return claimed = Some((number, unit));
             }
+            progress::tick(Activity::Working);
             match work.run(unit) {
                 Err(error) => fatal.raise(error),
                 Ok((mut batch, receipt)) => {

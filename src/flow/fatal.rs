@@ -107,8 +107,24 @@ impl Drop for RaiseOnPanic<'_> {
     }
 }
 
-/// Whether a panic with this message is how the engine says that it lost another process.
-pub fn lost_peer(panic_message: &str) -> bool {
-    panic_message.starts_with("timely communication error:")
-        || panic_message == "MergeQueue poisoned."
+/// Whom the engine has lost, if a panic with this message is how it says so.
+pub fn lost_peer(panic_message: &str) -> Option<&str> {
+    const POISONED: &str = "MergeQueue poisoned.";
+    // What it was doing stands before the cause.
+    let cause = panic_message.strip_prefix("timely communication error: ");
+    let cause = cause.map(|cause| cause.split_once(": ").map_or(cause, |(_, cause)| cause));
+    cause.or((panic_message == POISONED).then_some("another process"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_s_words_for_a_lost_peer_are_known() {
+        let read = "timely communication error: reading data: process 1 at b:1, which is gone";
+        assert_eq!(lost_peer(read), Some("process 1 at b:1, which is gone"));
+        assert!(lost_peer("MergeQueue poisoned.").is_some());
+        assert_eq!(lost_peer("index out of bounds"), None);
+    }
 }

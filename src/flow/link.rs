@@ -98,7 +98,14 @@ impl Link {
             heard: 0,
         });
         let (peer, silence) = (OnceLock::new(), OnceLock::new());
-        Ok(Link(Arc::new(Ends { socket, seal, peer, sending: Mutex::default(), receiving, silence })))
+        Ok(Link(Arc::new(Ends {
+            socket,
+            seal,
+            peer,
+            sending: Mutex::default(),
+            receiving,
+            silence,
+        })))
     }
 
     /// From now on sends pulses, and counts the process at the other end, `peer`, as lost when none
@@ -233,7 +240,9 @@ impl Ends {
 
     /// The failure in words that name who is lost.
     fn named(&self, cause: &io::Error) -> io::Error {
-        let Some(peer) = self.peer.get() else { return io::Error::new(cause.kind(), cause.to_string()) };
+        let Some(peer) = self.peer.get() else {
+            return io::Error::new(cause.kind(), cause.to_string());
+        };
         let silence = self.silence.get().copied().unwrap_or_default().as_secs_f32();
         let what = match cause.kind() {
             ErrorKind::TimedOut => format!("{peer}, which gave no sign of life for {silence} s"),

@@ -78,7 +78,8 @@ impl Mesh {
             if missing.is_empty() {
                 return Ok(());
             }
-            missing.retain(|&peer| peers[peer].sign_of_life.elapsed() > self.patience(&peers[peer]));
+            missing
+                .retain(|&peer| peers[peer].sign_of_life.elapsed() > self.patience(&peers[peer]));
             if !missing.is_empty() {
                 return Err(self.given_up(&missing, &peers));
             }
@@ -99,7 +100,9 @@ impl Mesh {
         hall.state = State::Before;
         hall.step = Step(hall.step.0 + 1, String::new());
         let links: Links = hall.arrived.iter_mut().map(Option::take).collect();
-        for (link, peer) in links.iter().zip(0..).filter_map(|(link, peer)| Some((link.as_ref()?, peer))) {
+        for (link, peer) in
+            links.iter().zip(0..).filter_map(|(link, peer)| Some((link.as_ref()?, peer)))
+        {
             link.keep_alive(self.name(peer), self.patience.silence).map_err(|cause| {
                 Error::new(Kind::Internal, format!("cannot keep a connection alive: {cause}"))
             })?;
@@ -111,7 +114,8 @@ impl Mesh {
     fn awaited(&self) -> Vec<Awaited> {
         let (sign_of_life, answered) = (Instant::now(), self.door.hall().step.0 > 0);
         let trouble = || "no answer".to_owned();
-        let one = |_: &String| Awaited { sign_of_life, answered, trouble: trouble(), refusal: None };
+        let one =
+            |_: &String| Awaited { sign_of_life, answered, trouble: trouble(), refusal: None };
         self.hosts.iter().map(one).collect()
     }
 

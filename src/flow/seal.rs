@@ -55,12 +55,7 @@ impl Seal {
     }
 
     /// Appends `plain`, sealed under this number of its direction, to `sealed`.
-    pub(super) fn seal(
-        &self,
-        number: u64,
-        plain: &[u8],
-        sealed: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    pub(super) fn seal(&self, number: u64, plain: &[u8], sealed: &mut Vec<u8>) -> io::Result<()> {
         let start = sealed.len();
         sealed.resize(start + plain.len() + TAG, 0);
         self.0.write_message(number, plain, &mut sealed[start..]).map_err(failed)?;
@@ -68,12 +63,7 @@ impl Seal {
     }
 
     /// Makes `plain` of what was `sealed` under this number; fails if a bit of it differs.
-    pub(super) fn open(
-        &self,
-        number: u64,
-        sealed: &[u8],
-        plain: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    pub(super) fn open(&self, number: u64, sealed: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
         plain.resize(sealed.len().saturating_sub(TAG), 0);
         let altered = |_| io::Error::new(ErrorKind::InvalidData, "it was altered on its way");
         self.0.read_message(number, sealed, plain).map_err(altered)?;

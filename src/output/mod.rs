@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_whole};
@@ -155,6 +156,7 @@ impl std::fmt::Debug for Summing {
 
 impl Write for Summing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        progress::tick(Activity::Writing);
         let written = self.file.write(bytes)?;
         self.hash.update(&bytes[..written]);
         self.bytes += written as u64;

@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::{parent_of, sync_folder};
 use crate::error::{At, Error, Result};
+use crate::progress::{self, Activity};
 
 /// What the names of unfinished files start with.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
@@ -52,6 +53,7 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        progress::tick(Activity::Writing);
         self.temporary.as_file_mut().write(bytes)
     }
 

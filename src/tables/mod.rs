@@ -23,6 +23,7 @@ pub use plan::{Estimate, Plan};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
+use crate::progress::{self, Activity};
 use conditioned::Walk;
 use table::{Survivor, Table, first_meeting};
 
@@ -138,6 +139,7 @@ impl<F: Fingerprint> Tables<F> {
         let masks = design.masks(F::WIDTH, k)?;
         let places: Vec<u32> = (0..count).collect();
         let build = |&mask: &u128| {
+            progress::tick(Activity::Sorting);
             let mut spare = SPARE * batch.len();
             Table::build(batch, &places, mask, k, &mut spare)
         };

@@ -1,5 +1,7 @@
 //! Several processes are played by threads of the test, on loopback ports of the system's choice.
 
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -15,12 +17,12 @@ use super::*;
 const SOON: Duration = Duration::from_millis(300);
 const LATE: Duration = Duration::from_secs(20);
 
-/// What a test says of process I: its topology, its identity and its patience.
-type Settings = (Topology, JobIdentity, Duration);
+/// What a test says of process I: its topology, its identity, its secret and its patience.
+type Settings = (Topology, JobIdentity, Secret, Duration);
 
 fn settings(process: usize, processes: usize, patience: Duration) -> Settings {
     let topology = Topology { workers: 2, processes, process };
-    (topology, JobIdentity::new("test", "", b"secret"), patience)
+    (topology, JobIdentity::new("test", ""), Secret::new(b"secret"), patience)
 }
 
 fn no_hook() -> Fatal {
@@ -33,6 +35,13 @@ fn listeners(count: usize) -> (Vec<TcpListener>, Vec<String>) {
     (listeners, hosts)
 }
 
+fn join(settings: Settings, listener: TcpListener, hosts: &[String], fatal: Fatal) -> Cluster {
+    let (topology, job, secret, time) = settings;
+    let patience = Patience { arrival: time, silence: time };
+    let peers = Peers { hosts: hosts.to_vec(), secret, patience };
+    Cluster::join(topology, listener, peers, job, fatal).unwrap()
+}
+
 /// Runs `part` in each of the processes, all at the same time; its results in their order.
 fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Cluster) -> R + Sync) -> Vec<R> {
     let (listeners, hosts) = listeners(all.len());
@@ -40,12 +49,9 @@ fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Cluster) -> R + Sync) -> Vec<
         let parts: Vec<_> = all
             .into_iter()
             .zip(listeners)
-            .map(|((topology, job, patience), listener)| {
-                let (part, hosts) = (&part, hosts.clone());
-                let join = move || {
-                    Cluster::join(topology, listener, hosts, job, patience, no_hook()).unwrap()
-                };
-                scope.spawn(move || part(join()))
+            .map(|(settings, listener)| {
+                let (part, hosts) = (&part, &hosts);
+                scope.spawn(move || part(join(settings, listener, hosts, no_hook())))
             })
             .collect();
         parts.into_iter().map(|part| part.join().unwrap()).collect()
@@ -155,13 +161,15 @@ fn mismatch(other: Settings) -> Vec<(Kind, String)> {
 
 #[test]
 fn peers_that_differ_refuse_each_other_with_the_reason() {
-    let (topology, _, patience) = settings(1, 2, SOON);
-    let thief = JobIdentity::new("test", "", b"a guess");
-    for (_, message) in mismatch((topology, thief, patience)) {
-        assert!(message.contains("refused: another job, parameters or secret"), "{message}");
+    let (topology, job, secret, patience) = settings(1, 2, SOON);
+    let thief = mismatch((topology, job, Secret::new(b"a guess"), patience));
+    assert!(thief.iter().all(|(kind, _)| *kind == Kind::Unavailable), "{thief:?}");
+    assert!(thief[1].1.contains("refused: it hung up at the greeting"), "{thief:?}");
+    let other = JobIdentity::new("test", "k=3");
+    for (_, message) in mismatch((topology, other, secret.clone(), patience)) {
+        assert!(message.contains("refused: another job, or other parameters"), "{message}");
     }
-    let (_, job, _) = settings(1, 2, SOON);
-    let narrow = mismatch((Topology { workers: 1, ..topology }, job, patience));
+    let narrow = mismatch((Topology { workers: 1, ..topology }, job, secret, patience));
     for ((kind, message), (peer, [ours, theirs])) in narrow.iter().zip([(1, [1, 2]), (0, [2, 1])]) {
         let reason = format!("another number of workers: expected {ours}, found {theirs}");
         assert_eq!(*kind, Kind::Unavailable);
@@ -207,9 +215,7 @@ fn strangers_at_the_door_do_no_harm() {
         socket
     };
     let part = |process, listener, hosts: &[String]| {
-        let (topology, job, patience) = settings(process, 2, LATE);
-        let cluster = Cluster::join(topology, listener, hosts.to_vec(), job, patience, no_hook());
-        let mut cluster = cluster.unwrap();
+        let mut cluster = join(settings(process, 2, LATE), listener, hosts, no_hook());
         cluster.agree("sum", || Ok(())).unwrap();
         let fatal = cluster.fatal();
         cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap()
@@ -217,11 +223,12 @@ fn strangers_at_the_door_do_no_harm() {
     thread::scope(|scope| {
         let leader = scope.spawn(|| part(0, first, &hosts));
         let _silent: Vec<TcpStream> = (0..10).map(|_| knock(b"")).collect();
-        let _half = knock(b"dupsiev1\x40");
+        let _half = knock(b"dupsiev2\x40");
         drop(knock(b"abc"));
         drop(knock(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-        drop(knock(&[b"dupsiev1".as_slice(), &[255; 100]].concat()));
-        drop(knock(&[b"dupsiev1".as_slice(), &64_u64.to_le_bytes(), &[255; 64]].concat()));
+        drop(knock(&[b"dupsiev1".as_slice(), &[0; 100]].concat()));
+        let _long = knock(&[b"dupsiev2".as_slice(), &[255; 100]].concat());
+        drop(knock(&[b"dupsiev2".as_slice(), &48_u16.to_le_bytes(), &[255; 48]].concat()));
         drop(knock(&1_u64.to_be_bytes()));
         let other = scope.spawn(|| part(1, second, &hosts));
         assert_eq!(leader.join().unwrap(), [0, 1].map(|index| expected_sum(index, 4)));

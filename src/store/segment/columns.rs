@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{At, Result};
 use crate::fingerprint::Fingerprint;
 use crate::output::parent_of;
+use crate::progress::{self, Activity};
 
 use super::block::{self, BLOCK_ROWS, Codec, bytes_of};
 use super::directory::{Coding, Column, Head, write_entry};
@@ -34,6 +35,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     fn put(&mut self, block: &[u8], first: &[u8]) -> Result<()> {
+        progress::tick(Activity::Writing);
         write_entry(block, first, &mut self.entries);
         self.bytes += block.len() as u64;
         self.out.write_all(block).at(&self.path)

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
+use crate::progress::{self, Activity};
 use crate::store::damaged;
 use crate::store::digest::Digest;
 
@@ -50,6 +51,7 @@ impl Source<'_> {
     }
 
     pub(crate) fn read_into(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        progress::tick(Activity::Reading);
         bytes.resize((range.end - range.start) as usize, 0);
         self.file.read_exact_at(bytes, range.start).map_err(|cause| match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
