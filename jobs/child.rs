@@ -3,7 +3,7 @@
 //!
 //! A child writes the address it listens at as the first line of its stdout. When all have, the
 //! supervisor answers with one line of JSON on stdin, an [`Introduction`]. From then on both write a
-//! [`PULSE`] every second, by which each knows that the other is neither gone nor frozen.
+//! [`PULSE`] every second or so, by which each knows that the other is neither gone nor frozen.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
@@ -20,11 +20,14 @@ use crate::ending;
 
 /// What is written as a sign of life.
 pub(crate) const PULSE: &str = "alive";
-/// How often it is written.
-pub(crate) const PULSES: Duration = Duration::from_secs(1);
 
 /// The longest introduction, in bytes.
 const INTRODUCTION_BYTES: u64 = 1 << 20;
+
+/// How long the pause between two signs of life is, where `silence` counts as death.
+pub(crate) fn pause(silence: Duration) -> Duration {
+    Duration::from_secs(1).min(silence / 8)
+}
 
 /// All that the processes need to find and to trust each other.
 #[derive(Serialize, Deserialize)]
@@ -65,17 +68,17 @@ pub(crate) fn meet(silence: Duration) -> Result<(TcpListener, Introduction)> {
     let spawn = |name: &str, act: Box<dyn FnOnce() + Send>| {
         thread::Builder::new().name(name.into()).spawn(act).map(drop).map_err(failed)
     };
-    spawn("pulse", Box::new(|| send_pulses(stdout)))?;
+    spawn("pulse", Box::new(move || send_pulses(stdout, pause(silence))))?;
     spawn("supervisor", Box::new(move || hear_pulses(|| hear.send(()).is_ok())))?;
-    spawn("orphan", Box::new(move || end_with_supervisor(&heard, silence / 2)))?;
+    spawn("orphan", Box::new(move || end_with_supervisor(&heard, silence)))?;
     Ok((listener, introduction))
 }
 
 /// Writes past the lock of stdout, so that nobody can hold it up.
-fn send_pulses(mut stdout: File) {
+fn send_pulses(mut stdout: File, pause: Duration) {
     let pulse = format!("{PULSE}\n");
     while stdout.write_all(pulse.as_bytes()).is_ok() {
-        thread::sleep(PULSES);
+        thread::sleep(pause);
     }
 }
 
@@ -86,8 +89,8 @@ fn hear_pulses(hear: impl Fn() -> bool) {
 
 /// Time that this process was stopped itself does not count: it is measured in pulses missed.
 fn end_with_supervisor(heard: &Receiver<()>, silence: Duration) {
-    let (pause, mut waited) = (PULSES.min(silence), Duration::ZERO);
-    while waited < silence {
+    let (pause, mut waited) = (pause(silence), Duration::ZERO);
+    while waited < silence / 2 {
         match heard.recv_timeout(pause) {
             Ok(()) => waited = Duration::ZERO,
             Err(RecvTimeoutError::Timeout) => waited += pause,

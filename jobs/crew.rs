@@ -16,7 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::child::{Introduction, PULSE, PULSES};
+use crate::child::{self, Introduction, PULSE};
 use crate::ending;
 
 /// How long the parent sleeps between two looks at its children.
@@ -200,16 +200,17 @@ impl Crew {
 
     /// Gives the children that know each other signs of life, and misses theirs.
     fn pulse(&mut self) {
-        let lived = self.looked.elapsed().min(PULSES);
+        let silence = self.patience.silence;
+        let pause = child::pause(silence);
+        let lived = self.looked.elapsed().min(pause);
         self.looked = Instant::now();
         if self.start_by.is_some() || !self.causes.is_empty() {
             return;
         }
-        if self.pulsed.elapsed() >= PULSES {
+        if self.pulsed.elapsed() >= pause {
             self.pulsed = Instant::now();
             self.members.iter_mut().for_each(|member| member.tell("\n"));
         }
-        let silence = self.patience.silence;
         for process in 0..self.members.len() {
             let member = &mut self.members[process];
             member.silent += lived;

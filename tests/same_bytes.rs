@@ -139,7 +139,7 @@ fn rows(dump: &str) -> Vec<&str> {
 fn a_cluster_of_two_hosts() {
     let bench = days();
     whole_job(&bench, "alone", "new.jsonl", "--workers 1");
-    bench.write("secret", "between us");
+    bench.secret("secret", "between us");
     let both = |line: &str| {
         let [a, b] = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
         let [a, b] = [a, b].map(|free| free.local_addr().unwrap());

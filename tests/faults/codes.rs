@@ -1,73 +1,16 @@
-//! Promise 5: every fault ends the job in bounded time, with a documented exit code, one line of JSON
-//! on stdout that says so, and a message that says what to do.
+//! One exit code for each sort of failure of one process.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, geteuid, kill_process};
-use serde_json::Value;
+use rustix::process::geteuid;
 
-use crate::support::{Bench, Ended, Page, Running};
-
-/// The codes after which the same command may succeed.
-const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
-
-/// It ended with `code`, said so in one line on stdout and nothing else, and said why on stderr.
-fn assert_told(ended: &Ended, code: i32) {
-    assert_eq!(ended.code, code, "{ended:?}");
-    assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
-    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!(summary["code"], code);
-    assert_eq!(summary["retryable"], RETRYABLE.contains(&code));
-    assert_eq!(summary["already_done"], false);
-    assert!(summary["job"].is_string() && summary["paths"].is_object(), "{summary}");
-    let error = summary["error"].as_str().unwrap();
-    assert!(!error.is_empty() && ended.stderr.contains(error), "{ended:?}");
-    assert!(!ended.stderr.contains("panicked"), "{ended:?}");
-}
-
-/// Runs a job that must fail with `code`; gives what it said.
-fn fault(bench: &Bench, code: i32, line: &str) -> String {
-    let ended = bench.run(line);
-    assert_told(&ended, code);
-    ended.summary()["error"].as_str().unwrap().to_owned()
-}
-
-/// As `fault`, of a job that was to make `output`: its report stands beside that, and it is not there.
-fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> String {
-    let error = fault(bench, code, &format!("{line} --output {output}"));
-    assert_reported(bench, code, output);
-    error
-}
-
-fn assert_reported(bench: &Bench, code: i32, output: &str) {
-    assert!(!bench.path(output).exists(), "{output} is there");
-    let failure: Value =
-        serde_json::from_str(&bench.read(&format!("{output}.failed.json"))).unwrap();
-    assert_eq!(
-        (&failure["code"], &failure["retryable"]),
-        (&code.into(), &RETRYABLE.contains(&code).into())
-    );
-    assert!(!failure["error"].as_str().unwrap().is_empty());
-}
-
-/// A small batch, its input, and a store of one day.
-fn small() -> Bench {
-    let bench = Bench::new();
-    bench.write("pages.jsonl", bench.documents(0, 20));
-    let pages: Vec<Page> = (0..20).map(|i| (format!("p{i}"), i << 20 | i)).collect();
-    bench.segment("batch", 64, &pages);
-    bench.done("store init store");
-    bench.done("store add store --segment batch.seg --day 2026-01-01");
-    bench
-}
+use super::{assert_reported, assert_told, fault, fault_of, small};
+use crate::support::{Bench, Running};
 
 #[test]
 fn asking_for_what_cannot_be_done_is_2() {
@@ -89,6 +32,10 @@ fn asking_for_what_cannot_be_done_is_2() {
         "dedup --batch batch.seg --output out --workers 0",
         "dedup --batch batch.seg --output out --processes 0",
         "dedup --batch batch.seg --output out --wait-for-peers 0",
+        "dedup --batch batch.seg --output out --peer-timeout 0",
+        "dedup --batch batch.seg --output out --stall-timeout 0",
+        "dedup --batch batch.seg --output out --listen 127.0.0.1",
+        "dedup --batch batch.seg --output out --hosts pages.jsonl --process 0 --listen somewhere",
         "dedup --batch batch.seg --output out --processes 2 --hosts pages.jsonl --process 0",
         "dedup --batch batch.seg --output out --hosts pages.jsonl",
         "dedup --batch batch.seg --output out --process 1",
@@ -181,64 +128,6 @@ fn what_is_missing_is_66() {
     }
 }
 
-/// An address that nobody listens at.
-fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
-}
-
-#[test]
-fn a_peer_that_never_comes_or_is_refused_is_69() {
-    let bench = small();
-    let [ours, theirs] = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", format!("{ours}\n{theirs}\n"));
-    bench.write("secret", "between us");
-    bench.write("wrong", "something else");
-    let line = "dedup --batch batch.seg --store store --hosts hosts.txt --wait-for-peers 1";
-    for process in [0, 1] {
-        let began = Instant::now();
-        fault(&bench, 69, &format!("{line} --process {process} --secret-file secret --output a"));
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-    }
-    assert_reported(&bench, 69, "a");
-    for [first, second] in [
-        ["--secret-file secret --output b", "--secret-file wrong --output b"],
-        ["--secret-file secret --output b", "--secret-file secret --output b --distance 2"],
-    ] {
-        let both = [(0, first), (1, second)]
-            .map(|(process, flags)| bench.start(&format!("{line} --process {process} {flags}")));
-        for ended in both.map(Running::end) {
-            assert_told(&ended, 69);
-        }
-        assert!(!bench.path("b").exists());
-    }
-}
-
-#[test]
-fn strangers_at_the_door_disturb_nobody() {
-    let bench = small();
-    let [leader, other] = [(), ()].map(|()| free_address());
-    bench.write("hosts.txt", format!("{leader}\n{other}\n"));
-    bench.write("secret", "between us");
-    let line =
-        "dedup --batch batch.seg --store store --hosts hosts.txt --secret-file secret --output out";
-    let waiting = bench.start(&format!("{line} --process 0"));
-    let mut silent = Vec::new();
-    let late = Instant::now() + Duration::from_secs(10);
-    while silent.len() < 12 && Instant::now() < late {
-        let Ok(mut caller) = std::net::TcpStream::connect(&leader) else { continue };
-        match silent.len() % 3 {
-            0 => caller.write_all(b"GET / HTTP/1.1\r\nHost: health\r\n\r\n").unwrap(),
-            1 => caller.write_all(&[0; 8]).unwrap(),
-            _ => {}
-        }
-        silent.push(caller);
-    }
-    let came = bench.start(&format!("{line} --process 1"));
-    let (waiting, came) = (waiting.end(), came.end());
-    assert_eq!((waiting.code, came.code), (0, 0), "{}{}", waiting.stderr, came.stderr);
-    assert!(bench.path("out/_SUCCESS").exists());
-}
-
 /// A small file system, unmounted when dropped.
 struct Small(PathBuf);
 
@@ -282,91 +171,6 @@ fn a_full_disk_is_74() {
     assert_told(&bench.run("store add full/store --segment big.seg --day 2026-01-01"), 74);
     assert_eq!(bench.done("store verify full/store").count("version"), 1);
     assert_eq!(bench.tree(), before);
-}
-
-/// Something that takes a while.
-fn long_job(bench: &Bench) -> &'static str {
-    if !bench.path("b.seg").exists() {
-        bench.done("generate segment --count 2e6 --density 2e7 --output a.seg");
-        bench.done("generate segment --count 1e5 --density 1e6 --seed 2 --output b.seg");
-        bench.done("store init big");
-        bench.done("store add big --segment a.seg --day 2026-01-01");
-    }
-    "dedup --batch b.seg --store big --distance 5 --output out"
-}
-
-/// Waits until the long job is at its work: its output is being built, and was not before.
-fn wait_for_work(bench: &Bench, running: &mut Running) {
-    let before = bench.names("");
-    let begun = |name: &String| name.starts_with(".out.tmp-") && !before.contains(name);
-    while !bench.names("").iter().any(begun) {
-        assert!(running.goes_on(), "the job was too short");
-        thread::sleep(Duration::from_millis(1));
-    }
-    thread::sleep(Duration::from_millis(20));
-}
-
-#[test]
-fn interrupted_is_75() {
-    let bench = Bench::new();
-    let job = long_job(&bench);
-    for signal in [Signal::TERM, Signal::INT] {
-        for flags in ["--workers 2", "--workers 1 --processes 2"] {
-            let mut running = bench.start(&format!("{job} {flags}"));
-            wait_for_work(&bench, &mut running);
-            let began = Instant::now();
-            running.signal(signal);
-            let ended = running.end();
-            assert_told(&ended, 75);
-            assert!(ended.stderr.contains("interrupted by SIG"), "{ended:?}");
-            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-            assert_reported(&bench, 75, "out");
-        }
-    }
-}
-
-/// The children of a process.
-fn children(parent: u32) -> Vec<Pid> {
-    let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let listed = listed.unwrap_or_default();
-    listed.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
-}
-
-#[test]
-fn a_killed_child_is_75_and_takes_the_others_with_it() {
-    let bench = Bench::new();
-    let job = long_job(&bench);
-    for victim in [0, 1, 2] {
-        let mut running = bench.start(&format!("{job} --workers 1 --processes 3"));
-        wait_for_work(&bench, &mut running);
-        let crew = children(running.id());
-        assert_eq!(crew.len(), 3, "the job was too short");
-        kill_process(crew[victim], Signal::KILL).unwrap();
-        let ended = running.end();
-        assert_told(&ended, 75);
-        assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
-        assert!(!bench.path("out").exists());
-        assert!(crew.iter().all(|&child| rustix::process::test_kill_process(child).is_err()));
-    }
-    bench.done(&format!("{job} --workers 1 --processes 2"));
-}
-
-#[test]
-fn children_end_with_a_supervisor_that_is_killed() {
-    let bench = Bench::new();
-    let job = long_job(&bench);
-    let mut running = bench.start(&format!("{job} --workers 1 --processes 2"));
-    wait_for_work(&bench, &mut running);
-    let crew = children(running.id());
-    assert_eq!(crew.len(), 2, "the job was too short");
-    running.signal(Signal::KILL);
-    let began = Instant::now();
-    running.end();
-    while crew.iter().any(|&child| rustix::process::test_kill_process(child).is_ok()) {
-        assert!(began.elapsed() < Duration::from_secs(30), "they are still there");
-        thread::sleep(Duration::from_millis(10));
-    }
-    assert!(!bench.path("out").exists());
 }
 
 #[test]

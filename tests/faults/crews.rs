@@ -1,0 +1,129 @@
+//! The processes of `--processes`: one that is killed or frozen, a supervisor that is, and the crew
+//! that starts again.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, kill_process};
+
+use super::{assert_told, children, is_there, long_job, small, wait_for_work, wait_until};
+use crate::support::Bench;
+
+#[test]
+fn a_killed_child_is_75_and_takes_the_others_with_it() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    for victim in [0, 1, 2] {
+        let mut running = bench.start(&format!("{job} --workers 1 --processes 3 --restarts 0"));
+        wait_for_work(&bench, &mut running);
+        let crew = children(running.id());
+        assert_eq!(crew.len(), 3, "the job was too short");
+        kill_process(crew[victim], Signal::KILL).unwrap();
+        let ended = running.end();
+        assert_told(&ended, 75);
+        assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
+        assert!(!bench.path("out").exists());
+        assert!(crew.iter().all(|&child| rustix::process::test_kill_process(child).is_err()));
+    }
+    bench.done(&format!("{job} --workers 1 --processes 2"));
+}
+
+#[test]
+fn children_end_with_a_supervisor_that_is_killed() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let mut running = bench.start(&format!("{job} --workers 1 --processes 2"));
+    wait_for_work(&bench, &mut running);
+    let crew = children(running.id());
+    assert_eq!(crew.len(), 2, "the job was too short");
+    running.signal(Signal::KILL);
+    let began = Instant::now();
+    running.end();
+    while crew.iter().any(|&child| rustix::process::test_kill_process(child).is_ok()) {
+        assert!(began.elapsed() < Duration::from_secs(30), "they are still there");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!bench.path("out").exists());
+}
+
+#[test]
+fn the_crew_starts_again_when_one_is_killed_or_frozen() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    bench.done(&job.replace("--output out", "--output alone"));
+    for (victim, signal) in
+        [(0, Signal::KILL), (1, Signal::KILL), (0, Signal::STOP), (1, Signal::STOP)]
+    {
+        let flags = "--workers 1 --processes 2 --peer-timeout 2 --overwrite";
+        let mut running = bench.start(&format!("{job}-{victim}-{} {flags}", signal.as_raw()));
+        wait_until(20, || children(running.id()).len() == 2);
+        let first = children(running.id());
+        let before = bench.names("").len();
+        wait_until(20, || !running.goes_on() || bench.names("").len() > before);
+        kill_process(first[victim], signal).unwrap();
+        let ended = running.end();
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+        assert_eq!(ended.summary()["error"], serde_json::Value::Null);
+        assert!(ended.stderr.contains("starting all processes again (1 of 2)"), "{ended:?}");
+        assert!(first.into_iter().all(|child| !is_there(child)));
+        let out = format!("out-{victim}-{}", signal.as_raw());
+        assert!(bench.files(&out) == bench.files("alone"), "{out} differs");
+    }
+}
+
+#[test]
+fn the_crew_does_not_start_again_for_what_stays_as_it_is() {
+    let bench = small();
+    bench.write("damaged.seg", "not a segment");
+    for (code, line) in [
+        (65, "dedup --batch damaged.seg --output out --processes 2"),
+        (66, "dedup --batch none.seg --output out --processes 2"),
+        (2, "dedup --batch batch.seg --keep longest --output out --processes 2"),
+    ] {
+        let ended = bench.run(line);
+        assert_told(&ended, code);
+        assert!(!ended.stderr.contains("starting all processes again"), "{ended:?}");
+    }
+}
+
+#[test]
+fn children_do_not_wait_for_a_frozen_supervisor() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let line = format!("{job} --workers 1 --processes 2 --peer-timeout 2 --restarts 0");
+    let mut running = bench.start(&line);
+    wait_for_work(&bench, &mut running);
+    let crew = children(running.id());
+    running.signal(Signal::STOP);
+    for &child in &crew {
+        kill_process(child, Signal::STOP).unwrap();
+    }
+    thread::sleep(Duration::from_secs(3));
+    // Whoever was frozen itself takes nobody for lost at once.
+    for &child in &crew {
+        kill_process(child, Signal::CONT).unwrap();
+    }
+    wait_until(20, || !crew.iter().any(|&child| is_there(child)));
+    running.signal(Signal::KILL);
+    running.end();
+}
+
+#[test]
+fn a_crew_that_was_stopped_as_a_whole_goes_on() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let mut running = bench.start(&format!("{job} --workers 1 --processes 2 --peer-timeout 1"));
+    wait_for_work(&bench, &mut running);
+    let crew = children(running.id());
+    let signal_all = |signal| {
+        running.signal(signal);
+        crew.iter().for_each(|&child| kill_process(child, signal).unwrap());
+    };
+    signal_all(Signal::STOP);
+    thread::sleep(Duration::from_secs(3));
+    signal_all(Signal::CONT);
+    let ended = running.end();
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!ended.stderr.contains("again"), "{ended:?}");
+}

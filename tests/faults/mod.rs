@@ -1,0 +1,129 @@
+//! Promise 5: every fault ends the job in bounded time, with a documented exit code, one line of JSON
+//! on stdout that says so, and a message that says what to do.
+
+mod codes;
+mod crews;
+mod peers;
+mod signals;
+mod tampering;
+
+use std::fs;
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Pid;
+use serde_json::Value;
+
+use crate::support::{Bench, Ended, Page, Running};
+
+/// The codes after which the same command may succeed.
+const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
+
+/// It ended with `code`, said so in one line on stdout and nothing else, and said why on stderr.
+pub(super) fn assert_told(ended: &Ended, code: i32) {
+    assert_eq!(ended.code, code, "{ended:?}");
+    assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(summary["code"], code);
+    assert_eq!(summary["retryable"], RETRYABLE.contains(&code));
+    assert_eq!(summary["already_done"], false);
+    assert!(summary["job"].is_string() && summary["paths"].is_object(), "{summary}");
+    let error = summary["error"].as_str().unwrap();
+    assert!(!error.is_empty() && ended.stderr.contains(error), "{ended:?}");
+    assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+}
+
+/// Runs a job that must fail with `code`; gives what it said.
+pub(super) fn fault(bench: &Bench, code: i32, line: &str) -> String {
+    let ended = bench.run(line);
+    assert_told(&ended, code);
+    ended.summary()["error"].as_str().unwrap().to_owned()
+}
+
+/// As `fault`, of a job that was to make `output`: its report stands beside that, and it is not there.
+pub(super) fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> String {
+    let error = fault(bench, code, &format!("{line} --output {output}"));
+    assert_reported(bench, code, output);
+    error
+}
+
+pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
+    assert!(!bench.path(output).exists(), "{output} is there");
+    let failure: Value =
+        serde_json::from_str(&bench.read(&format!("{output}.failed.json"))).unwrap();
+    assert_eq!(
+        (&failure["code"], &failure["retryable"]),
+        (&code.into(), &RETRYABLE.contains(&code).into())
+    );
+    assert!(!failure["error"].as_str().unwrap().is_empty());
+}
+
+/// A small batch, its input, and a store of one day.
+pub(super) fn small() -> Bench {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", bench.documents(0, 20));
+    let pages: Vec<Page> = (0..20).map(|i| (format!("p{i}"), i << 20 | i)).collect();
+    bench.segment("batch", 64, &pages);
+    bench.done("store init store");
+    bench.done("store add store --segment batch.seg --day 2026-01-01");
+    bench
+}
+
+/// An address that nobody listens at.
+pub(super) fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// Something that takes a while.
+pub(super) fn long_job(bench: &Bench) -> &'static str {
+    if !bench.path("b.seg").exists() {
+        bench.done("generate segment --count 2e6 --density 2e7 --output a.seg");
+        bench.done("generate segment --count 1e5 --density 1e6 --seed 2 --output b.seg");
+        bench.done("store init big");
+        bench.done("store add big --segment a.seg --day 2026-01-01");
+    }
+    "dedup --batch b.seg --store big --distance 5 --output out"
+}
+
+/// Waits until the long job is at its work: its output is being built, and was not before.
+pub(super) fn wait_for_work(bench: &Bench, running: &mut Running) {
+    let before = bench.names("");
+    let begun = |name: &String| name.starts_with(".out.tmp-") && !before.contains(name);
+    while !bench.names("").iter().any(begun) {
+        assert!(running.goes_on(), "the job was too short");
+        thread::sleep(Duration::from_millis(1));
+    }
+    thread::sleep(Duration::from_millis(20));
+}
+
+/// The children of a process.
+pub(super) fn children(parent: u32) -> Vec<Pid> {
+    let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let listed = listed.unwrap_or_default();
+    listed.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// Whether a process is there, and not only for its parent to hear how it ended.
+pub(super) fn is_there(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
+    stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+}
+
+/// Waits until `done`, which must come in time.
+#[track_caller]
+pub(super) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(began.elapsed() < Duration::from_secs(seconds), "it does not happen");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Two processes on loopback addresses that are free, and their secret.
+pub(super) fn two_hosts(bench: &Bench) -> [String; 2] {
+    let hosts = [(), ()].map(|()| free_address());
+    bench.write("hosts.txt", hosts.join("\n"));
+    bench.secret("secret", "known to the two of us");
+    hosts
+}

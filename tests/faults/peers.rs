@@ -1,0 +1,186 @@
+//! Processes of a hosts file that never come, are refused, freeze, or are none of ours.
+
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{
+    assert_reported, assert_told, fault, fault_of, free_address, long_job, small, two_hosts,
+};
+use crate::support::{Bench, Ended, Running};
+
+#[test]
+fn a_peer_that_never_comes_or_is_refused_is_69() {
+    let bench = small();
+    let [ours, theirs] = [(), ()].map(|()| free_address());
+    bench.write("hosts.txt", format!("{ours}\n{theirs}\n"));
+    bench.secret("secret", "between us");
+    bench.secret("wrong", "something else");
+    let line = "dedup --batch batch.seg --store store --hosts hosts.txt --wait-for-peers 1";
+    for process in [0, 1] {
+        let began = Instant::now();
+        fault(&bench, 69, &format!("{line} --process {process} --secret-file secret --output a"));
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+    assert_reported(&bench, 69, "a");
+    for [first, second] in [
+        ["--secret-file secret --output b", "--secret-file wrong --output b"],
+        ["--secret-file secret --output b", "--secret-file secret --output b --distance 2"],
+    ] {
+        let both = [(0, first), (1, second)]
+            .map(|(process, flags)| bench.start(&format!("{line} --process {process} {flags}")));
+        for ended in both.map(Running::end) {
+            assert_told(&ended, 69);
+        }
+        assert!(!bench.path("b").exists());
+    }
+}
+
+#[test]
+fn strangers_at_the_door_disturb_nobody() {
+    let bench = small();
+    let [leader, other] = [(), ()].map(|()| free_address());
+    bench.write("hosts.txt", format!("{leader}\n{other}\n"));
+    bench.secret("secret", "between us");
+    let line =
+        "dedup --batch batch.seg --store store --hosts hosts.txt --secret-file secret --output out";
+    let waiting = bench.start(&format!("{line} --process 0"));
+    let mut silent = Vec::new();
+    let late = Instant::now() + Duration::from_secs(10);
+    while silent.len() < 12 && Instant::now() < late {
+        let Ok(mut caller) = std::net::TcpStream::connect(&leader) else { continue };
+        match silent.len() % 3 {
+            0 => caller.write_all(b"GET / HTTP/1.1\r\nHost: health\r\n\r\n").unwrap(),
+            1 => caller.write_all(&[0; 8]).unwrap(),
+            _ => {}
+        }
+        silent.push(caller);
+    }
+    let came = bench.start(&format!("{line} --process 1"));
+    let (waiting, came) = (waiting.end(), came.end());
+    assert_eq!((waiting.code, came.code), (0, 0), "{}{}", waiting.stderr, came.stderr);
+    assert!(bench.path("out/_SUCCESS").exists());
+}
+
+#[test]
+fn without_a_good_secret_nobody_listens() {
+    let bench = small();
+    let port = free_address().replace("127.0.0.1:", "");
+    bench.write("hosts.txt", format!("0.0.0.0:{port}\nlocalhost:1\n"));
+    let line = "dedup --batch batch.seg --output out --hosts hosts.txt --process";
+    assert!(fault(&bench, 2, &format!("{line} 0")).contains("--secret-file"));
+    assert!(fault(&bench, 2, &format!("{line} 1 --listen 0.0.0.0")).contains("--secret-file"));
+    bench.secret("secret", "known to the two of us");
+    bench.secret("empty", "\n");
+    fault(&bench, 78, &format!("{line} 0 --secret-file empty"));
+    fault(&bench, 66, &format!("{line} 0 --secret-file none"));
+    std::fs::set_permissions(bench.path("secret"), Permissions::from_mode(0o644)).unwrap();
+    let said = fault(&bench, 77, &format!("{line} 0 --secret-file secret"));
+    assert!(said.contains("chmod 600") && said.contains("0644"), "{said}");
+    std::fs::set_permissions(bench.path("secret"), Permissions::from_mode(0o440)).unwrap();
+    let ended = bench.run(&format!("{line} 0 --secret-file secret --wait-for-peers 1"));
+    assert_told(&ended, 69);
+    assert!(ended.stderr.contains("the group of the file can read"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("known to") && !ended.stdout.contains("known to"));
+}
+
+/// Starts both processes of the long job, and freezes one of them after a while; how the other ended,
+/// and after how long.
+fn freeze(frozen: usize, after: Duration, output: &str, bench: &Bench) -> (Ended, Duration) {
+    let hosts = [(), ()].map(|()| free_address()).join("\n");
+    bench.write(&format!("{output}.hosts"), hosts);
+    let job = long_job(bench).replace("--output out", &format!("--output {output}"));
+    let mut both = [0, 1].map(|process| {
+        bench.start(&format!(
+            "{job} --hosts {output}.hosts --process {process} --secret-file secret --workers 1 \
+             --peer-timeout 2 --wait-for-peers 3"
+        ))
+    });
+    thread::sleep(after);
+    let icy = both[frozen].goes_on();
+    if icy {
+        both[frozen].signal(Signal::STOP);
+    }
+    let began = Instant::now();
+    let [leader, other] = both;
+    let (victim, survivor) = if frozen == 0 { (leader, other) } else { (other, leader) };
+    let ended = survivor.end();
+    let took = began.elapsed();
+    if icy {
+        victim.signal(Signal::KILL);
+    }
+    victim.end();
+    (ended, took)
+}
+
+#[test]
+fn a_frozen_peer_is_lost_in_whatever_phase() {
+    let bench = Bench::new();
+    bench.secret("secret", "known to the two of us");
+    long_job(&bench);
+    let cases = [0, 10, 60, 150, 300, 600].map(Duration::from_millis);
+    let cases = cases.into_iter().flat_map(|after| [(0, after), (1, after)]);
+    let ended = thread::scope(|scope| {
+        let case = |(number, (frozen, after))| {
+            let bench = &bench;
+            scope.spawn(move || (frozen, freeze(frozen, after, &format!("out-{number}"), bench)))
+        };
+        let cases: Vec<_> = cases.enumerate().map(case).collect();
+        cases.into_iter().map(|case| case.join().unwrap()).collect::<Vec<_>>()
+    });
+    let mut lost = 0;
+    for (frozen, (ended, took)) in ended {
+        assert!(took < Duration::from_secs(20), "{took:?}: {ended:?}");
+        match ended.code {
+            0 => {}
+            69 | 75 => {
+                assert_told(&ended, ended.code);
+                assert!(ended.stderr.contains(&format!("process {frozen} at ")), "{ended:?}");
+                lost += u32::from(ended.code == 75);
+            }
+            _ => panic!("{ended:?}"),
+        }
+    }
+    assert!(lost > 3, "the job was too short");
+}
+
+#[test]
+fn a_killed_peer_is_named() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    two_hosts(&bench);
+    let mut both = [0, 1].map(|process| {
+        bench.start(&format!("{job} --hosts hosts.txt --process {process} --secret-file secret"))
+    });
+    super::wait_for_work(&bench, &mut both[0]);
+    both[1].signal(Signal::KILL);
+    let [leader, other] = both.map(Running::end);
+    assert_told(&leader, 75);
+    assert!(leader.stderr.contains("lost process 1 at 127.0.0.1:"), "{}", leader.stderr);
+    assert_eq!(other.code, -1);
+    assert_reported(&bench, 75, "out");
+}
+
+#[test]
+fn what_gets_no_further_ends_and_says_where() {
+    let bench = Bench::new();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        bench.path("pipe.jsonl"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let mut open = std::fs::File::options();
+    let mut writer = open.read(true).write(true).open(bench.path("pipe.jsonl")).unwrap();
+    writer.write_all(b"{\"id\": \"a\", \"text\": \"a page\"}\n").unwrap();
+    let began = Instant::now();
+    let said = fault_of(&bench, 75, "out.seg", "fingerprint --input pipe.jsonl --stall-timeout 2");
+    assert!(said.contains("no progress for 2 s"), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}

@@ -1,0 +1,142 @@
+//! Somebody stands between two processes: what is changed or repeated on its way never counts.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::{assert_told, free_address, long_job, small};
+use crate::support::{Bench, Ended, Running};
+
+/// What the one between does to the bytes of the connection of this number, going to the leader or
+/// coming from it, from this offset on.
+type Touch = dyn Fn(usize, bool, usize, &mut [u8]) + Send + Sync;
+
+/// Listens at a free address and hands everything on to `leader`, touched.
+fn between(leader: String, touch: Arc<Touch>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for (number, caller) in listener.incoming().enumerate() {
+            let (Ok(caller), Ok(called)) = (caller, TcpStream::connect(&leader)) else { continue };
+            let ends = [(&caller, &called, true), (&called, &caller, false)];
+            for (from, to, forth) in ends {
+                let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                let touch = Arc::clone(&touch);
+                thread::spawn(move || {
+                    hand_on(from, to, |at, bytes| touch(number, forth, at, bytes))
+                });
+            }
+        }
+    });
+    address
+}
+
+fn hand_on(mut from: TcpStream, mut to: TcpStream, touch: impl Fn(usize, &mut [u8])) {
+    let (mut bytes, mut at) = ([0; 4096], 0);
+    while let Ok(read @ 1..) = from.read(&mut bytes) {
+        touch(at, &mut bytes[..read]);
+        at += read;
+        if to.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
+}
+
+/// Runs a job that makes `output` in two processes, of which the second sees the leader through the
+/// one between.
+fn run(bench: &Bench, job: &str, output: &str, touch: Arc<Touch>) -> [Ended; 2] {
+    let [leader, other] = [(), ()].map(|()| free_address());
+    let seen = between(leader.clone(), touch);
+    bench.secret("secret", "known to the two of us");
+    for (process, leader) in [(0, leader), (1, seen)] {
+        bench.write(&format!("{output}-{process}.hosts"), format!("{leader}\n{other}\n"));
+    }
+    let flags = "--secret-file secret --peer-timeout 3 --wait-for-peers 5 --workers 1";
+    [0, 1]
+        .map(|process| {
+            let hosts = format!("--hosts {output}-{process}.hosts --process {process}");
+            bench.start(&format!("{job} --output {output} {hosts} {flags}"))
+        })
+        .map(Running::end)
+}
+
+/// Flips a bit of the byte at `at` of every connection, on the way to the leader or back.
+fn flip(at: usize, forth: bool) -> Arc<Touch> {
+    Arc::new(move |_, goes_forth, from, bytes: &mut [u8]| {
+        let here = at.checked_sub(from).filter(|&here| here < bytes.len());
+        if let Some(here) = here.filter(|_| goes_forth == forth) {
+            bytes[here] ^= 4;
+        }
+    })
+}
+
+#[test]
+fn a_flipped_bit_changes_no_result() {
+    let bench = Bench::new();
+    let job = long_job(&bench).strip_suffix(" --output out").unwrap();
+    bench.done(&format!("{job} --output alone"));
+    let alone = bench.files("alone");
+    // In the handshake, in the greeting, in what is agreed, in the dataflow.
+    let places = [9_usize, 30, 150, 700, 20_000].map(|at| [(at, true), (at, false)]).concat();
+    let refused = thread::scope(|scope| {
+        let case = |&(at, forth): &(usize, bool)| {
+            let (bench, alone) = (&bench, &alone);
+            scope.spawn(move || {
+                let output = format!("out-{at}-{forth}");
+                let ended = run(bench, job, &output, flip(at, forth));
+                let codes = ended.each_ref().map(|ended| ended.code);
+                if codes == [0, 0] {
+                    assert!(bench.files(&output) == *alone, "byte {at} made a difference");
+                    return 0;
+                }
+                assert!(codes.iter().all(|code| [0, 69, 75].contains(code)), "{ended:?}");
+                let failed = ended.iter().find(|ended| !ended.stdout.is_empty()).unwrap();
+                assert_told(failed, failed.code);
+                1
+            })
+        };
+        let cases: Vec<_> = places.iter().map(case).collect();
+        cases.into_iter().map(|case| case.join().unwrap()).sum::<u32>()
+    });
+    assert!(refused >= 5, "{refused}");
+}
+
+#[test]
+fn what_is_repeated_is_not_heard() {
+    let bench = small();
+    let job = "dedup --batch batch.seg --store store";
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let recorder = Arc::clone(&heard);
+    let ended = run(
+        &bench,
+        job,
+        "out",
+        Arc::new(move |number, forth, _, bytes: &mut [u8]| {
+            if number == 0 && forth {
+                recorder.lock().unwrap().extend_from_slice(bytes);
+            }
+        }),
+    );
+    assert_eq!(ended.map(|ended| ended.code), [0, 0]);
+    let heard = heard.lock().unwrap().clone();
+    assert!(heard.len() > 100);
+    let [leader, other] = [(), ()].map(|()| free_address());
+    bench.write("hosts.txt", format!("{leader}\n{other}\n"));
+    let line = format!(
+        "{job} --output again --hosts hosts.txt --process 0 --secret-file secret --wait-for-peers 3"
+    );
+    let waiting = bench.start(&line);
+    let mut answers = Vec::new();
+    super::wait_until(20, || {
+        let Ok(mut caller) = TcpStream::connect(&leader) else { return false };
+        caller.write_all(&heard).unwrap();
+        let _ = caller.read_to_end(&mut answers);
+        true
+    });
+    let ended = waiting.end();
+    assert_told(&ended, 69);
+    assert!(ended.stderr.contains("refused a caller"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("altered on its way"), "{}", ended.stderr);
+}
