@@ -16,7 +16,7 @@ use crate::{
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
-#[command(name = "dupsieve", version, max_term_width = 100)]
+#[command(name = "dupsieve", version, max_term_width = 100, after_help = ending::CODES)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,

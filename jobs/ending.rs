@@ -21,6 +21,22 @@ use signal_hook::low_level::signal_name;
 use crate::report;
 use crate::summary::Summary;
 
+/// What the exit codes mean: a contract with scripts and orchestrators.
+pub(crate) const CODES: &str = "\
+Exit codes:
+   0  done, or done already
+   2  the command line asks for something that cannot be done
+  65  bad data: input over the threshold, a damaged file, more matches than allowed
+  66  an input or a store is missing
+  69  another process, or a store, never came or was refused
+  70  a defect of dupsieve
+  73  the output exists, made of other inputs or parameters
+  74  reading or writing failed, or the disk is full
+  75  temporary: another process was lost, a lock is held, interrupted, no progress
+  77  not permitted
+  78  the configuration is wrong
+69, 74 and 75 may go better the next time, 70 once.";
+
 /// How long a process may take to say how it ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
@@ -109,23 +125,22 @@ pub(crate) fn end_with(line: Option<String>, code: u8) -> ! {
     exit(line, code)
 }
 
-/// Returns once in the life of the process, which from then on ends with `code`.
+/// Returns once in the life of the process, which from then on ends with `code`. Success may wait for
+/// whoever reads stdout; a failure, and a signal that comes meanwhile, do not.
 fn claim(code: u8) {
     let this = thread::current().id();
-    if let Err(again) = ENDING.set(this) {
-        if ENDING.get() == Some(&again) {
-            // A panic while ending.
-            process::exit(Kind::Internal.code().into());
-        }
-        loop {
-            thread::park();
-        }
-    }
-    // Without a thread for it, what is left to say is said however long it takes.
-    drop(thread::Builder::new().spawn(move || {
+    let give_up = move || {
         thread::sleep(LAST_WORDS);
         process::exit(code.into())
-    }));
+    };
+    match ENDING.set(this) {
+        // Without a thread for it, what is left to say is said however long it takes.
+        Ok(()) if code > 0 => drop(thread::Builder::new().spawn(give_up)),
+        Ok(()) => {}
+        // A panic while ending.
+        Err(again) if ENDING.get() == Some(&again) => process::exit(Kind::Internal.code().into()),
+        Err(_) => give_up(),
+    }
 }
 
 /// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads

@@ -27,7 +27,7 @@ pub enum Kind {
     Exists,
     /// Reading or writing failed, or the disk is full (74).
     Io,
-    /// Lost a peer midway, locked by another run, interrupted (75).
+    /// Lost a peer midway, locked by another run, interrupted, or no progress for minutes (75).
     Temporary,
     /// Not allowed to read or write (77).
     Permission,

@@ -326,3 +326,6 @@ impl Stream for Link {
         self.0.socket.shutdown(how)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_told, children, is_there, long_job, small, wait_for_work, wait_until};
+use super::{
+    assert_told, children, is_there, long_job, small, wait_for_work, wait_for_work_on, wait_until,
+};
 use crate::support::Bench;
 
 #[test]
@@ -54,12 +56,11 @@ fn the_crew_starts_again_when_one_is_killed_or_frozen() {
     for (victim, signal) in
         [(0, Signal::KILL), (1, Signal::KILL), (0, Signal::STOP), (1, Signal::STOP)]
     {
-        let flags = "--workers 1 --processes 2 --peer-timeout 2 --overwrite";
-        let mut running = bench.start(&format!("{job}-{victim}-{} {flags}", signal.as_raw()));
-        wait_until(20, || children(running.id()).len() == 2);
+        let out = format!("out-{victim}-{}", signal.as_raw());
+        let job = job.replace("--output out", &format!("--output {out}"));
+        let mut running = bench.start(&format!("{job} --workers 1 --processes 2 --peer-timeout 2"));
+        wait_for_work_on(&bench, &out, &mut running);
         let first = children(running.id());
-        let before = bench.names("").len();
-        wait_until(20, || !running.goes_on() || bench.names("").len() > before);
         kill_process(first[victim], signal).unwrap();
         let ended = running.end();
         assert_eq!(ended.code, 0, "{ended:?}");
@@ -67,7 +68,6 @@ fn the_crew_starts_again_when_one_is_killed_or_frozen() {
         assert_eq!(ended.summary()["error"], serde_json::Value::Null);
         assert!(ended.stderr.contains("starting all processes again (1 of 2)"), "{ended:?}");
         assert!(first.into_iter().all(|child| !is_there(child)));
-        let out = format!("out-{victim}-{}", signal.as_raw());
         assert!(bench.files(&out) == bench.files("alone"), "{out} differs");
     }
 }

@@ -88,8 +88,14 @@ pub(super) fn long_job(bench: &Bench) -> &'static str {
 
 /// Waits until the long job is at its work: its output is being built, and was not before.
 pub(super) fn wait_for_work(bench: &Bench, running: &mut Running) {
+    wait_for_work_on(bench, "out", running);
+}
+
+/// As `wait_for_work`, of a job that makes `output`.
+pub(super) fn wait_for_work_on(bench: &Bench, output: &str, running: &mut Running) {
     let before = bench.names("");
-    let begun = |name: &String| name.starts_with(".out.tmp-") && !before.contains(name);
+    let prefix = format!(".{output}.tmp-");
+    let begun = |name: &String| name.starts_with(&prefix) && !before.contains(name);
     while !bench.names("").iter().any(begun) {
         assert!(running.goes_on(), "the job was too short");
         thread::sleep(Duration::from_millis(1));

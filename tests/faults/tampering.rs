@@ -49,7 +49,6 @@ fn hand_on(mut from: TcpStream, mut to: TcpStream, touch: impl Fn(usize, &mut [u
 fn run(bench: &Bench, job: &str, output: &str, touch: Arc<Touch>) -> [Ended; 2] {
     let [leader, other] = [(), ()].map(|()| free_address());
     let seen = between(leader.clone(), touch);
-    bench.secret("secret", "known to the two of us");
     for (process, leader) in [(0, leader), (1, seen)] {
         bench.write(&format!("{output}-{process}.hosts"), format!("{leader}\n{other}\n"));
     }
@@ -75,6 +74,7 @@ fn flip(at: usize, forth: bool) -> Arc<Touch> {
 #[test]
 fn a_flipped_bit_changes_no_result() {
     let bench = Bench::new();
+    bench.secret("secret", "known to the two of us");
     let job = long_job(&bench).strip_suffix(" --output out").unwrap();
     bench.done(&format!("{job} --output alone"));
     let alone = bench.files("alone");
@@ -106,6 +106,7 @@ fn a_flipped_bit_changes_no_result() {
 #[test]
 fn what_is_repeated_is_not_heard() {
     let bench = small();
+    bench.secret("secret", "known to the two of us");
     let job = "dedup --batch batch.seg --store store";
     let heard = Arc::new(Mutex::new(Vec::new()));
     let recorder = Arc::clone(&heard);
