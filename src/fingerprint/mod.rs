@@ -1,17 +1,23 @@
 //! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
 
+pub mod check;
 pub mod difference;
+pub mod minhash;
 pub mod nilsimsa;
 mod reader;
 pub mod recipe;
+pub mod sentences;
+pub mod shingle_set;
 pub mod simhash;
 pub mod sketcher;
 pub mod stamp;
 mod tally;
 
+pub use check::{Check, Signer};
 pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;
 pub use recipe::Recipe;
+pub use shingle_set::ShingleSet;
 pub use sketcher::{Sketcher, Weighted};
 pub use stamp::Stamp;
 

@@ -12,6 +12,7 @@
 //! hash = "xxh3"             # or lookup3, charikar, md5
 //! width = 64                # or 128
 //! ties = "clear"            # or set: what a bit of sum 0 becomes
+//! # check = "minhash"     # a second signature beside it, to confirm what is near
 //! normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }
 //! ```
 //!
@@ -27,7 +28,7 @@ use crate::error::{Error, Kind, Result};
 use crate::features::lists::{StopWords, UserDictionary};
 use crate::features::normalise::Normalise;
 use crate::fingerprint::simhash::Ties;
-use crate::fingerprint::{Sketcher, Stamp, Width};
+use crate::fingerprint::{Check, Sketcher, Stamp, Width};
 use crate::hash::Hash;
 
 /// The named recipes.
@@ -53,6 +54,8 @@ pub struct Recipe {
     #[serde(default = "unnamed", skip_serializing)]
     name: String,
     width: Width,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    check: Option<Check>,
     #[serde(flatten)]
     features: Features,
 }
@@ -217,7 +220,7 @@ impl Recipe {
             let known: Vec<&str> = known.keys().map(String::as_str).collect();
             return Err(bad("a part of no use").expected(known.join(", ")).found(part));
         }
-        recipe.check()?;
+        recipe.validate()?;
         Ok(recipe)
     }
 
@@ -232,6 +235,27 @@ impl Recipe {
         }
         self.width = width;
         Ok(self)
+    }
+
+    /// The same recipe with a signature of `check` beside each fingerprint. Fails with [`Kind::Usage`]
+    /// if it does not take texts.
+    pub fn with_check(mut self, check: Check) -> Result<Recipe> {
+        self.check = Some(check);
+        match self.takes_text() {
+            true => Ok(self),
+            false => Err(Error::new(Kind::Usage, "a check is made of texts")
+                .expected("a recipe that takes texts")
+                .found(self.name)),
+        }
+    }
+
+    /// The signature that stands beside each fingerprint.
+    pub fn check(&self) -> Option<Check> {
+        self.check
+    }
+
+    fn takes_text(&self) -> bool {
+        !matches!(self.features, Features::Given { .. } | Features::External)
     }
 
     /// How wide its fingerprints are.
@@ -277,7 +301,10 @@ impl Recipe {
         Sketcher::new(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn validate(&self) -> Result<()> {
+        if self.check.is_some() && !self.takes_text() {
+            return Err(bad("a check is made of texts"));
+        }
         let (text, length) = match &self.features {
             Features::Words { text, .. } => (Some(text), None),
             Features::WordShingles { text, length, .. }

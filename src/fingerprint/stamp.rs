@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Kind, Result};
 use crate::features::words::DICTIONARY;
-use crate::fingerprint::Width;
 use crate::fingerprint::recipe::{Features, Recipe, Text, Weights};
+use crate::fingerprint::{Check, Width};
 
 /// Raised by hand with every change of what a recipe makes that no other part shows.
 const ALGORITHM: u32 = 1;
@@ -44,6 +44,10 @@ impl Stamp {
                 part("idf", json!(DICTIONARY));
             }
         }
+        if let Some(check) = recipe.check() {
+            let normalization = normalization();
+            part("check", json!({ "signature": check, "normalization": normalization }));
+        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -70,6 +74,13 @@ impl Stamp {
         self.width
     }
 
+    /// The check whose signatures stand beside the fingerprints. Fails with [`Kind::Usage`] on one that
+    /// this version does not know.
+    pub fn check(&self) -> Result<Option<Check>> {
+        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        parts["check"]["signature"].as_str().map(str::parse).transpose()
+    }
+
     /// The stamp as it is written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -90,15 +101,19 @@ fn text_and_words(features: &Features) -> Option<(&Text, bool)> {
 fn unicode(text: &Text, words: bool) -> Value {
     let mut versions = Map::new();
     if text.normalise.nfkc {
-        let (major, minor, patch) = unicode_normalization::UNICODE_VERSION;
-        let number = version((major.into(), minor.into(), patch.into()));
-        versions.insert("normalization".to_owned(), number);
+        versions.insert("normalization".to_owned(), normalization());
     }
     if words {
         let number = version(unicode_segmentation::UNICODE_VERSION);
         versions.insert("segmentation".to_owned(), number);
     }
     Value::Object(versions)
+}
+
+/// The version of the tables of normalization forms.
+fn normalization() -> Value {
+    let (major, minor, patch) = unicode_normalization::UNICODE_VERSION;
+    version((major.into(), minor.into(), patch.into()))
 }
 
 fn version((major, minor, patch): (u64, u64, u64)) -> Value {
@@ -168,6 +183,19 @@ mod tests {
         let later = Stamp::parse(r#"{"features":"external","later":1,"width":64}"#).unwrap();
         assert_ne!(later, stamp("external-64"));
         assert!(later.as_str().contains("later"));
+    }
+
+    #[test]
+    fn a_stamp_tells_the_check() {
+        let recipe = Recipe::named("words", None).unwrap();
+        let check: Check = "minhash-64x8".parse().unwrap();
+        let stamp = recipe.clone().with_check(check).unwrap().stamp();
+        assert_ne!(stamp, recipe.stamp());
+        assert_eq!((stamp.check(), recipe.stamp().check()), (Ok(Some(check)), Ok(None)));
+        let part = r#""check":{"normalization":"18.0.0","signature":"minhash-64x8"}"#;
+        assert!(stamp.as_str().contains(part), "{stamp}");
+        let later = Stamp::parse(r#"{"width":64,"check":{"signature":"later"}}"#).unwrap();
+        assert_eq!(later.check().unwrap_err().kind(), Kind::Usage);
     }
 
     #[test]

@@ -1,0 +1,291 @@
+//! A check: a second signature of a text, by which what is near by its fingerprint is confirmed.
+//!
+//! A small fingerprint that tolerates edits also joins strangers. So the distance of fingerprints
+//! finds candidates, and the signature, which is never searched and may take many bytes, says which of
+//! them are alike. Checks are made of the runs of three characters of the normalised text, but for
+//! sentences; their parts stand in their names, and a name never changes its meaning:
+//!
+//! | name | bytes | similarity |
+//! |---|---|---|
+//! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
+//! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
+//! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
+//! | `sentences-N` | 8 N | the share of the N [longest sentences](super::sentences) in common |
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::error::{Error, Kind, Result};
+use crate::features::normalise::{Case, Digits, Normalise, WhiteSpace};
+use crate::features::shingles;
+use crate::fingerprint::minhash::{self, MinHash, Permutations};
+use crate::fingerprint::sentences::{self, Sentences};
+use crate::fingerprint::simhash::{SimHash, Ties};
+use crate::fingerprint::{Fingerprint, ShingleSet};
+
+/// The most bytes that a signature takes.
+pub const MAX_SIGNATURE_BYTES: usize = 1024;
+
+/// Names without parts.
+const ALIASES: [(&str, &str); 3] = [
+    ("minhash", "minhash-512x2"),
+    ("classic-minhash", "classic-minhash-512x2"),
+    ("sentences", "sentences-5"),
+];
+
+/// The characters of a shingle.
+const SHINGLE: usize = 3;
+
+/// What is made alike before shingles are taken.
+const NORMALISE: Normalise = Normalise {
+    nfkc: true,
+    case: Case::Fold,
+    digits: Digits::Keep,
+    white_space: WhiteSpace::Collapse,
+};
+
+/// The sort of a signature, with all that decides it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Check(Sort);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Sort {
+    MinHash { permutations: Permutations, slots: usize, bits: u32 },
+    SimHash,
+    Sentences(usize),
+}
+
+impl Check {
+    /// The bytes of a signature.
+    pub fn bytes(self) -> usize {
+        match self.0 {
+            Sort::MinHash { slots, bits, .. } => slots * bits as usize / 8,
+            Sort::SimHash => 16,
+            Sort::Sentences(count) => 8 * count,
+        }
+    }
+
+    /// How alike the texts behind two signatures are, from 0 to 1, as the check tells.
+    pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
+        match self.0 {
+            Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
+            Sort::SimHash => 1.0 - f64::from(minhash::differing(one, another, 1)) / 128.0,
+            Sort::Sentences(_) => sentences::similarity(one, another),
+        }
+    }
+
+    /// What makes its signatures.
+    pub fn signer(self) -> Signer {
+        let maker = match self.0 {
+            Sort::MinHash { permutations, slots, bits } => {
+                Maker::MinHash(MinHash::new(permutations, slots, bits))
+            }
+            Sort::SimHash => Maker::SimHash(Box::new(SimHash::new(Ties::Clear))),
+            Sort::Sentences(count) => Maker::Sentences(Sentences::new(count)),
+        };
+        Signer { prepared: String::new(), maker }
+    }
+}
+
+impl Sort {
+    fn parse(name: &str) -> Option<Sort> {
+        let (scheme, parts) = name.rsplit_once('-')?;
+        let min_hash = |permutations| {
+            let (slots, bits) = parts.split_once('x')?;
+            let (slots, bits) = (slots.parse().ok()?, bits.parse().ok()?);
+            let whole = matches!(bits, 1 | 2 | 4 | 8)
+                && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
+                && (slots * bits as usize).is_multiple_of(8);
+            whole.then_some(Sort::MinHash { permutations, slots, bits })
+        };
+        match scheme {
+            "minhash" => min_hash(Permutations::One),
+            "classic-minhash" => min_hash(Permutations::Many),
+            "simhash" => (parts == "128").then_some(Sort::SimHash),
+            "sentences" => parts.parse().ok().map(Sort::Sentences),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Sort::MinHash { permutations, slots, bits } => {
+                let classic = if permutations == Permutations::Many { "classic-" } else { "" };
+                write!(f, "{classic}minhash-{slots}x{bits}")
+            }
+            Sort::SimHash => f.write_str("simhash-128"),
+            Sort::Sentences(count) => write!(f, "sentences-{count}"),
+        }
+    }
+}
+
+impl FromStr for Check {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Check> {
+        let full = ALIASES.iter().find(|alias| alias.0 == name).map_or(name, |alias| alias.1);
+        let check = Sort::parse(full).map(Check);
+        // What does not read back as it was written had a sign or a leading zero.
+        let check = check.filter(|check| {
+            (1..=MAX_SIGNATURE_BYTES).contains(&check.bytes()) && check.to_string() == full
+        });
+        check.ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such check")
+                .expected(format!(
+                    "minhash, minhash-NxB, classic-minhash-NxB, simhash-128 or sentences-N, of at \
+                     most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                ))
+                .found(name)
+        })
+    }
+}
+
+impl TryFrom<String> for Check {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Check> {
+        name.parse()
+    }
+}
+
+impl From<Check> for String {
+    fn from(check: Check) -> String {
+        check.to_string()
+    }
+}
+
+/// Makes the signatures of one check. It holds buffers, so each worker has its own.
+#[derive(Debug)]
+pub struct Signer {
+    prepared: String,
+    maker: Maker,
+}
+
+#[derive(Debug)]
+enum Maker {
+    MinHash(MinHash),
+    SimHash(Box<SimHash<u128>>),
+    Sentences(Sentences),
+}
+
+impl Signer {
+    /// Appends the signature of `text`, [`Check::bytes`] long; all zeros if it has no feature.
+    pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) {
+        let Signer { prepared, maker } = self;
+        match maker {
+            Maker::MinHash(minhash) => {
+                each_shingle(text, prepared, |shingle| minhash.add(xxh3_64(shingle.as_bytes())));
+                minhash.finish(signature);
+            }
+            Maker::SimHash(simhash) => {
+                each_shingle(text, prepared, |shingle| {
+                    simhash.add_one(xxh3_128(shingle.as_bytes()));
+                });
+                let bits = simhash.finish().map_or(0, u128::to_u128);
+                signature.extend(bits.to_le_bytes());
+            }
+            Maker::Sentences(longest) => {
+                sentences::each(text, |sentence| {
+                    NORMALISE.apply(sentence, prepared);
+                    longest.add(prepared);
+                });
+                longest.finish(signature);
+            }
+        }
+    }
+}
+
+/// The set of the shingles that checks are made of.
+pub fn shingle_set(text: &str) -> ShingleSet {
+    ShingleSet::gather(|add| {
+        each_shingle(text, &mut String::new(), |shingle| add(xxh3_64(shingle.as_bytes())));
+    })
+}
+
+fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
+    NORMALISE.apply(text, prepared);
+    shingles::characters(prepared, SHINGLE, shingle);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 4] =
+        ["minhash-64x8", "classic-minhash-128x1", "simhash-128", "sentences-3"];
+
+    #[test]
+    fn names_read_back_and_what_is_no_name_is_refused() {
+        for name in NAMES {
+            assert_eq!(name.parse::<Check>().unwrap().to_string(), name);
+        }
+        for (alias, name) in ALIASES {
+            assert_eq!(alias.parse::<Check>().unwrap().to_string(), name);
+        }
+        for wrong in [
+            "",
+            "minhash-",
+            "minhash-64",
+            "minhash-64x3",
+            "minhash-1x4",
+            "minhash-064x8",
+            "minhash-0x8",
+            "minhash-9999x8",
+            "minhash-99999999999999999999x8",
+            "minhash-+64x8",
+            "simhash-64",
+            "sentences-0",
+            "sentences-129",
+            "jaccard",
+        ] {
+            assert_eq!(wrong.parse::<Check>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn signatures_have_their_length_and_equal_texts_have_equal_ones() {
+        for name in NAMES {
+            let check: Check = name.parse().unwrap();
+            let mut signer = check.signer();
+            let mut signatures = ["The  end of it all.", "the end of it all.", "开始", "", "?!"]
+                .map(|text| {
+                    let mut signature = Vec::new();
+                    signer.sign(text, &mut signature);
+                    assert_eq!(signature.len(), check.bytes(), "{name}");
+                    signature
+                });
+            signatures.reverse();
+            let [marks, empty, other, second, first] = &signatures;
+            assert_eq!((first, marks), (second, empty), "{name}");
+            assert!(marks.iter().all(|&byte| byte == 0), "{name}");
+            assert_eq!(check.similarity(first, second), 1.0);
+            assert!(check.similarity(first, other) < 0.8, "{name}");
+        }
+    }
+
+    #[test]
+    fn shingles_are_those_of_the_definition() {
+        let [one, two] = ["abcd", "abce"].map(shingle_set);
+        assert_eq!((one.len(), one.jaccard(&two)), (2, 1.0 / 3.0));
+    }
+
+    /// Signatures are kept in stores: these bytes never change.
+    #[test]
+    fn signatures_stay_as_they_are() {
+        let golden = ["55af9ada591b7d47", "52a5751fb7849507824bca2b58924617", "7873d6b44f4ed977"];
+        for (name, golden) in ["minhash-8x8", "simhash-128", "sentences-1"].into_iter().zip(golden)
+        {
+            let mut signature = Vec::new();
+            let text = "Ｗｉｄｅ letters, 中文和 Numbers 123. The end";
+            name.parse::<Check>().unwrap().signer().sign(text, &mut signature);
+            let hex: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(hex, golden, "{name}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The set of a text's shingles, for the exact Jaccard similarity that signatures estimate.
+
+/// Distinct hashes that are gathered before those that came twice are first forgotten.
+const FEW: usize = 1 << 12;
+
+/// A set of hashed shingles, eight bytes for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShingleSet {
+    /// Ascending, each once.
+    hashes: Vec<u64>,
+}
+
+impl ShingleSet {
+    /// The set of what `each` adds, in room for twice as many hashes as are distinct.
+    pub fn gather(each: impl FnOnce(&mut dyn FnMut(u64))) -> ShingleSet {
+        let (mut hashes, mut distinct) = (Vec::new(), 0);
+        each(&mut |hash| {
+            hashes.push(hash);
+            if hashes.len() >= 2 * FEW.max(distinct) {
+                hashes.sort_unstable();
+                hashes.dedup();
+                distinct = hashes.len();
+            }
+        });
+        hashes.sort_unstable();
+        hashes.dedup();
+        ShingleSet { hashes }
+    }
+
+    /// How many shingles there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// The Jaccard similarity |A ∩ B| / |A ∪ B| (Broder 1997) of two sets, 1 if both are empty.
+    pub fn jaccard(&self, other: &ShingleSet) -> f64 {
+        let (mut shared, mut rest) = (0_u64, &other.hashes[..]);
+        for hash in &self.hashes {
+            while let [first, tail @ ..] = rest
+                && first < hash
+            {
+                rest = tail;
+            }
+            shared += u64::from(rest.first() == Some(hash));
+        }
+        let all = (self.len() + other.len()) as u64 - shared;
+        if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn set(hashes: impl IntoIterator<Item = u64>) -> ShingleSet {
+        ShingleSet::gather(|add| hashes.into_iter().for_each(add))
+    }
+
+    proptest! {
+        #[test]
+        fn jaccard_is_its_definition(
+            one in prop::collection::vec(0..40_u64, 0..60),
+            two in prop::collection::vec(0..40_u64, 0..60),
+        ) {
+            let [a, b] = [&one, &two].map(|hashes| set(hashes.iter().copied()));
+            let [one, two] = [one, two].map(BTreeSet::from_iter);
+            let (shared, all) = (one.intersection(&two).count(), one.union(&two).count());
+            let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
+            prop_assert_eq!(a.jaccard(&b), exact);
+            prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_shingle_that_comes_often_takes_no_room() {
+        let set = set((0..1_000_000).map(|at| at % 7));
+        assert_eq!((set.len(), set.hashes.capacity() < 1 << 14), (7, true));
+    }
+}
