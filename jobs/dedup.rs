@@ -11,11 +11,11 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use clap::Args;
-use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
 use dupsieve::flow::{
     self, Chunk, Cluster, End, Gather, Gathered, Join, Probed, Prober, Reduce, Worker, deal,
 };
-use dupsieve::matches::{self, Batch, Detail, KeepOrder, Outcome, Pair, Settlement};
+use dupsieve::matches::{self, Batch, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Digest, Segment, Version};
@@ -134,6 +134,7 @@ struct Job {
     store: Option<Version>,
     output: PathBuf,
     distance: u32,
+    check: Option<Confirm>,
     design: Design,
     detail: Detail,
     max_matches: u64,
@@ -154,11 +155,15 @@ impl Job {
                 .found(segment.stamp())
                 .help("make the batch again with the store's recipe"));
         }
+        if let Some(Confirm { check, .. }) = settings.check {
+            check_is_kept(&segment, check)?;
+        }
         Ok(Job {
             segment,
             store,
             output: request.output.clone(),
             distance: settings.distance.unwrap_or(3),
+            check: settings.check,
             design: settings.design.unwrap_or(Design::Auto),
             detail: settings.matches.unwrap_or_default(),
             max_matches: settings.max_matches.map_or(MAX_MATCHES, |Count(count)| count),
@@ -177,7 +182,9 @@ impl Job {
             ("keep", self.keep.to_string()),
             ("matches", self.detail.to_string()),
         ];
-        named.map(|(name, value)| (name.to_owned(), value)).into()
+        let check = self.check.map(|check| ("check", check.to_string()));
+        let named = named.into_iter().chain(check);
+        named.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The batch and the store, by their digests.
@@ -368,7 +375,7 @@ impl Job {
         let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
         let settlement = Settlement {
             segment: &self.segment,
-            batch: &Batch::<F>::load(&self.segment)?,
+            batch: &Batch::<F>::load(&self.segment, self.check)?,
             store: &store,
             keep: self.keep,
             detail: self.detail,
@@ -398,6 +405,20 @@ impl Job {
         staging.commit()?;
         Ok(report.summary(&self.output))
     }
+}
+
+/// The batch must hold signatures of that check; the store, which is of the same recipe, then has them
+/// too.
+fn check_is_kept(segment: &Segment, check: Check) -> Result<()> {
+    let kept = Stamp::parse(segment.stamp())?.check()?;
+    if kept == Some(check) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Usage, "the batch cannot be checked so: it holds no such signatures")
+        .at(segment.path())
+        .expected(check)
+        .found(kept.map_or("none".to_owned(), |kept| kept.to_string()))
+        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`")))
 }
 
 /// The dataflow: chunks are probed by whoever is free, the pairs reduced by range of the batch, and

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share};
-use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::fingerprint::{Check, Recipe, Width};
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Portions, Read, Sketching, Worker, deal,
 };
@@ -275,6 +275,7 @@ impl Job {
             ids: IdKind::Text,
             lengths: !self.recipe.is_external(),
             times: self.options.fields.time.is_some(),
+            check_bytes: self.recipe.check().map_or(0, Check::bytes),
             stamp: self.recipe.stamp().to_string(),
             ..SegmentOptions::default()
         };

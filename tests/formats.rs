@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width, hex};
 use dupsieve::store::{KeyRange, Segment, Store};
 use dupsieve::{Error, Kind};
 
@@ -50,13 +50,16 @@ fn contents(path: &Path) -> Result<String, Error> {
 fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error> {
     let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
-    let mut run = Vec::new();
+    let (mut checks, mut run) = (segment.checks(), Vec::new());
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
             let length = lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
             let time = times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
             let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
             writeln!(all, "{}\t{fingerprint}\t{length:?}\t{time:?}", ids.get(row)?).unwrap();
+            if let Some(checks) = &mut checks {
+                writeln!(all, "{:02x?}", checks.get(row)?).unwrap();
+            }
         }
     }
     Ok(())
@@ -75,6 +78,20 @@ fn every_segment_of_the_museum_is_read_as_it_was_written() {
         let name = segment.file_stem().unwrap().to_str().unwrap();
         bench.done(&format!("dedup --batch {} --output {name}", segment.display()));
     }
+}
+
+#[test]
+fn signatures_of_the_museum() {
+    let segment = Segment::open(museum(1).join("checked-64.seg")).unwrap();
+    let mut checks = segment.checks().unwrap();
+    let check: Check = "minhash-16x4".parse().unwrap();
+    assert_eq!(Stamp::parse(segment.stamp()).unwrap().check(), Ok(Some(check)));
+    let (mut signatures, mut signature) = (Vec::new(), Vec::new());
+    for row in 0..segment.rows() {
+        signatures.push(checks.get(row).unwrap().to_vec());
+    }
+    check.signer().sign("the first page", &mut signature);
+    assert!(signature.len() == 8 && signatures.contains(&signature), "{signatures:?}");
 }
 
 #[test]

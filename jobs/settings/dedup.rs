@@ -1,7 +1,7 @@
 //! The settings of a join.
 
 use clap::Args;
-use dupsieve::matches::{Detail, KeepOrder};
+use dupsieve::matches::{Confirm, Detail, KeepOrder};
 use dupsieve::tables::Design;
 use serde::Deserialize;
 
@@ -14,6 +14,11 @@ pub(crate) struct DedupSettings {
     /// The most bits in which near-duplicates differ [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
+    /// Confirm what is within k by the signatures that `fingerprint --check` made: the name of that
+    /// check, with the least similarity after a colon, such as minhash:0.75 [default: no check]
+    #[arg(long, value_name = "C", env = "DUPSIEVE_CHECK")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) check: Option<Confirm>,
     /// How the batch is arranged: auto, conditioned, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
@@ -38,6 +43,7 @@ impl DedupSettings {
     pub(crate) fn or(self, file: DedupSettings) -> DedupSettings {
         DedupSettings {
             distance: self.distance.or(file.distance),
+            check: self.check.or(file.check),
             design: self.design.or(file.design),
             matches: self.matches.or(file.matches),
             max_matches: self.max_matches.or(file.max_matches),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::document::{Fields, Format, Inputs, MaxBad, ReadOptions};
-use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::fingerprint::{Check, Recipe, Width};
 use serde::Deserialize;
 
 use super::{ByteSize, RecipeChoice, parse_width, typed};
@@ -20,6 +20,11 @@ pub(crate) struct FingerprintSettings {
     /// 64 or 128 bits, where the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     pub(crate) width: Option<Width>,
+    /// A second signature of each text, by which `dedup --check` confirms what is near: minhash,
+    /// minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128 or sentences-N [default: none]
+    #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) check: Option<Check>,
     /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
@@ -53,6 +58,7 @@ impl FingerprintSettings {
         FingerprintSettings {
             recipe: self.recipe.or(file.recipe),
             width: self.width.or(file.width),
+            check: self.check.or(file.check),
             format: self.format.or(file.format),
             id_field: self.id_field.or(file.id_field),
             text_field: self.text_field.or(file.text_field),
@@ -72,6 +78,14 @@ impl FingerprintSettings {
 
     /// The recipe that was chosen, or the one that goes with the format.
     pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
+        let recipe = self.unchecked(format)?;
+        match self.check {
+            Some(check) => recipe.with_check(check),
+            None => Ok(recipe),
+        }
+    }
+
+    fn unchecked(&self, format: Format) -> Result<Recipe> {
         let width = self.width;
         match &self.recipe {
             Some(choice) => choice.recipe(width),

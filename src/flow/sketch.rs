@@ -14,7 +14,7 @@ use crate::document::{
     self, Batch, Content, Document, Fields, Inputs, Quarantined, ReadOptions, Share,
 };
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Recipe, Sketcher};
+use crate::fingerprint::{Check, Recipe, Signer, Sketcher};
 use crate::runs::Sorter;
 use crate::store::Arrival;
 
@@ -156,13 +156,16 @@ pub struct Sketching {
     fields: Fields,
     /// None where fingerprints come ready made.
     sketcher: Option<Sketcher>,
+    /// None where no check is kept.
+    signer: Option<Signer>,
 }
 
 impl Sketching {
     /// A hand that makes fingerprints by `recipe`, or takes ready-made ones.
     pub fn new(portions: Portions, fields: Fields, recipe: &Recipe) -> Result<Sketching> {
         let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
-        Ok(Sketching { portions, fields, sketcher })
+        let signer = recipe.check().map(Check::signer);
+        Ok(Sketching { portions, fields, sketcher, signer })
     }
 }
 
@@ -180,13 +183,14 @@ impl Work for Sketching {
             Portion::Batch(batch) => batch,
             Portion::End(read) => return Ok((Vec::new(), read)),
         };
-        let Sketching { fields, sketcher, .. } = self;
+        let Sketching { fields, sketcher, signer, .. } = self;
         let (mut records, mut failure) = (Vec::new(), None);
         let blank = batch.parse(fields, &mut |position, document| {
             let sketched = match document {
                 Ok(document) => sketch(sketcher.as_mut(), &document).map(|fingerprint| Arrival {
                     length: document.content.text_bytes(),
                     time: document.time,
+                    check: sign(signer.as_mut(), fingerprint, &document),
                     id: document.id.into_owned(),
                     fingerprint,
                     position,
@@ -221,6 +225,19 @@ fn sketch(sketcher: Option<&mut Sketcher>, document: &Document<'_>) -> Result<Op
         (Content::Text(_), None) => Err(misfit("text", "default")),
         (Content::Features(_), None) => Err(misfit("features ready made", "features")),
     }
+}
+
+/// The signature of a document that has a fingerprint, empty where none is kept.
+fn sign(
+    signer: Option<&mut Signer>,
+    fingerprint: Option<u128>,
+    document: &Document<'_>,
+) -> Vec<u8> {
+    let mut signature = Vec::new();
+    if let (Some(signer), Some(_), Content::Text(text)) = (signer, fingerprint, &document.content) {
+        signer.sign(text, &mut signature);
+    }
+    signature
 }
 
 fn misfit(input: &str, recipe: &str) -> Error {

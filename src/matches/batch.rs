@@ -1,20 +1,28 @@
-//! The batch as verdicts need it: its fingerprints by group, its ids by row and in order.
+//! The batch as verdicts need it: its fingerprints by group, its ids by row and in order, and, with a
+//! check, its signatures.
 
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::{Against, KeepOrder, Row};
+use crate::matches::check::Signatures;
+use crate::matches::{Against, Confirm, KeepOrder, Row};
 use crate::store::{KeyRange, Segment};
 
-/// The documents of the batch. A group is all rows with one fingerprint; groups and rows are
-/// numbered in the order of the segment: by fingerprint, then by id.
+/// The documents of the batch. A group is all rows with one fingerprint and, with a check, one
+/// signature. Groups and rows are numbered by fingerprint, then by signature, then by id; without a
+/// check that is the order of the segment.
 #[derive(Debug)]
 pub struct Batch<F> {
     groups: Vec<F>,
     /// The first row of each group, and past them the number of rows.
     starts: Vec<u32>,
     ids: Ids,
+    /// With a check: the row of the segment of each row, the first group of each fingerprint and past
+    /// them the number of groups, and the signatures.
+    places: Vec<u32>,
+    firsts: Vec<u32>,
+    signatures: Option<Signatures>,
     /// Rows in the order of their ids.
     by_id: Vec<u32>,
     /// The place of each row in that order.
@@ -22,8 +30,9 @@ pub struct Batch<F> {
 }
 
 impl<F: Fingerprint> Batch<F> {
-    /// Loads a segment whole: about 30 bytes and the id for each document.
-    pub fn load(segment: &Segment) -> Result<Batch<F>> {
+    /// Loads a segment whole: about 30 bytes and the id for each document, and its signature where
+    /// matches are to be confirmed.
+    pub fn load(segment: &Segment, confirm: Option<Confirm>) -> Result<Batch<F>> {
         let (groups, mut starts) = grouped(segment)?;
         let rows = segment.rows() as u32;
         starts.push(rows);
@@ -34,10 +43,64 @@ impl<F: Fingerprint> Batch<F> {
         for (rank, &row) in by_id.iter().enumerate() {
             ranks[row as usize] = rank as u32;
         }
-        Ok(Batch { groups, starts, ids, by_id, ranks })
+        let (places, firsts, signatures) = (Vec::new(), Vec::new(), None);
+        let mut batch = Batch { groups, starts, ids, places, firsts, signatures, by_id, ranks };
+        if let Some(confirm) = confirm {
+            batch.divide(Signatures::load(segment, confirm)?);
+        }
+        Ok(batch)
     }
 
-    /// The distinct fingerprints, ascending.
+    /// Divides groups by signature.
+    fn divide(&mut self, signatures: Signatures) {
+        let mut places: Vec<u32> = (0..self.rows()).collect();
+        let (mut groups, mut starts, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, &fingerprint) in (0..).zip(&self.groups) {
+            firsts.push(groups.len() as u32);
+            let rows = self.rows_of(number);
+            let alike = &mut places[rows.start as usize..rows.end as usize];
+            alike.sort_by_key(|&place| signatures.of(place));
+            let mut start = rows.start;
+            for group in alike.chunk_by(|&a, &b| signatures.of(a) == signatures.of(b)) {
+                groups.push(fingerprint);
+                starts.push(start);
+                start += group.len() as u32;
+            }
+        }
+        firsts.push(groups.len() as u32);
+        starts.push(self.rows());
+        let ranks = places.iter().map(|&place| self.ranks[place as usize]).collect();
+        for (row, &rank) in (0..).zip(&ranks as &Vec<u32>) {
+            self.by_id[rank as usize] = row;
+        }
+        (self.groups, self.starts, self.ranks) = (groups, starts, ranks);
+        (self.places, self.firsts, self.signatures) = (places, firsts, Some(signatures));
+    }
+
+    /// The signatures, where matches are to be confirmed.
+    pub(super) fn signatures(&self) -> Option<&Signatures> {
+        self.signatures.as_ref()
+    }
+
+    /// The number of distinct fingerprints.
+    pub(super) fn fingerprints(&self) -> u32 {
+        self.firsts.len().checked_sub(1).unwrap_or(self.groups.len()) as u32
+    }
+
+    /// The groups that have a fingerprint, by its number among the distinct ones.
+    pub(super) fn groups_of(&self, fingerprint: u32) -> Range<u32> {
+        match self.firsts.get(fingerprint as usize..fingerprint as usize + 2) {
+            Some(&[first, end]) => first..end,
+            _ => fingerprint..fingerprint + 1,
+        }
+    }
+
+    /// Where a row stands in the segment.
+    pub(super) fn place(&self, row: u32) -> u32 {
+        self.places.get(row as usize).copied().unwrap_or(row)
+    }
+
+    /// The fingerprints of the groups, ascending.
     pub fn groups(&self) -> &[F] {
         &self.groups
     }
@@ -59,7 +122,7 @@ impl<F: Fingerprint> Batch<F> {
 
     /// The id of a row.
     pub fn id(&self, row: u32) -> &str {
-        self.ids.get(row)
+        self.ids.get(self.place(row))
     }
 
     /// The place of a row in the order of ids.
@@ -75,8 +138,12 @@ impl<F: Fingerprint> Batch<F> {
     /// The row of matches.tsv for two rows of the batch: the larger id is the new one.
     pub fn pair(&self, a: u32, b: u32, distance: u8) -> Row {
         let (smaller, larger) = if self.rank(a) < self.rank(b) { (a, b) } else { (b, a) };
-        let existing = self.id(smaller).to_owned();
-        Row { new: self.rank(larger), distance, existing, against: Against::Batch }
+        let similarity = self.signatures.as_ref().and_then(|signatures| {
+            let [one, another] = [a, b].map(|row| signatures.of(self.place(row)));
+            signatures.confirm().similarity(one, another)
+        });
+        let (new, existing) = (self.rank(larger), self.id(smaller).to_owned());
+        Row { new, distance, existing, against: Against::Batch, similarity }
     }
 
     /// Each group's first row in keep order, the only one of the group that can be kept.
@@ -86,11 +153,12 @@ impl<F: Fingerprint> Batch<F> {
             KeepOrder::FirstId => {}
             KeepOrder::Oldest => {
                 let times = times(segment)?;
-                rows.sort_by_key(|&row| (times[row as usize].is_none(), times[row as usize]));
+                let time = |row: u32| times[self.place(row) as usize];
+                rows.sort_by_key(|&row| (time(row).is_none(), time(row)));
             }
             KeepOrder::Longest => {
                 let lengths = lengths(segment)?;
-                rows.sort_by_key(|&row| std::cmp::Reverse(lengths[row as usize]));
+                rows.sort_by_key(|&row| std::cmp::Reverse(lengths[self.place(row) as usize]));
             }
         }
         let mut leaders = Leaders { rank: vec![u32::MAX; self.groups.len()], order: Vec::new() };

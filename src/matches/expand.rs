@@ -2,12 +2,19 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::{Against, Batch, Row, Standing};
+use crate::matches::sift::{Near, Standing, standings_at};
+use crate::matches::{Against, Batch, Row, Similarity};
 use crate::runs::{Sorted, Sorter};
 use crate::store::{Dated, Day, Ids, RowDays};
 
-/// The page of the store that a dropped group is a copy of: smallest id, then earliest day.
-pub(super) type Held = (String, Day);
+/// The page of the store that a dropped group is a copy of: smallest id, then earliest day; and how
+/// alike the two are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) id: String,
+    pub(super) day: Day,
+    pub(super) similarity: Option<Similarity>,
+}
 
 /// Looks up every standing pair once, in the order of the disk. Gives each group with a page of the
 /// store within reach the nearest one, and, where `rows` are wanted, every row of documents.
@@ -19,15 +26,8 @@ pub(super) fn expand_store<F: Fingerprint>(
     mut rows: Option<&mut Sorter<Row>>,
 ) -> Result<Vec<Option<Box<Held>>>> {
     let mut held: Vec<Option<Box<Held>>> = vec![None; nearest.len()];
-    let mut standings = standings.peekable();
-    let mut near = Vec::new();
     let mut reader: Option<(u32, Ids, RowDays)> = None;
-    while let Some(first) = standings.next().transpose()? {
-        near.clear();
-        near.push((first.new, first.distance));
-        while let Some(Ok(next)) = standings.next_if(|next| same_place(next, &first)) {
-            near.push((next.new, next.distance));
-        }
+    standings_at(standings, |first, near| {
         let (_, ids, days) = match &mut reader {
             Some(reader) if reader.0 == first.segment => reader,
             other => {
@@ -37,42 +37,39 @@ pub(super) fn expand_store<F: Fingerprint>(
         };
         // Of rows that share a fingerprint the first has the smallest id and its earliest day.
         let (id, day) = (ids.get(first.row)?, days.get(first.row)?);
-        for &(new, distance) in &near {
+        for &(new, distance, similarity) in near {
             if distance == nearest[new as usize] {
-                keep_smaller(&mut held[new as usize], id, day);
+                keep_smaller(&mut held[new as usize], id, day, similarity);
             }
         }
         if let Some(rows) = &mut rows {
             for row in first.row..first.row + first.rows {
                 let against = Against::Day(days.get(row)?);
-                expand_row(batch, &near, ids.get(row)?, against, rows)?;
+                expand_row(batch, near, ids.get(row)?, against, rows)?;
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(held)
 }
 
-fn same_place(next: &Result<Standing>, first: &Standing) -> bool {
-    next.as_ref().is_ok_and(|next| (next.segment, next.row) == (first.segment, first.row))
-}
-
-fn keep_smaller(held: &mut Option<Box<Held>>, id: &str, day: Day) {
-    if held.as_deref().is_none_or(|(least, least_day)| (id, day) < (least.as_str(), *least_day)) {
-        *held = Some(Box::new((id.to_owned(), day)));
+fn keep_smaller(held: &mut Option<Box<Held>>, id: &str, day: Day, similarity: Option<Similarity>) {
+    if held.as_deref().is_none_or(|least| (id, day) < (least.id.as_str(), least.day)) {
+        *held = Some(Box::new(Held { id: id.to_owned(), day, similarity }));
     }
 }
 
 fn expand_row<F: Fingerprint>(
     batch: &Batch<F>,
-    near: &[(u32, u8)],
+    near: &[Near],
     existing: &str,
     against: Against,
     rows: &mut Sorter<Row>,
 ) -> Result<()> {
-    near.iter().try_for_each(|&(group, distance)| {
+    near.iter().try_for_each(|&(group, distance, similarity)| {
         rows.extend(batch.rows_of(group).map(|row| {
             let existing = existing.to_owned();
-            Row { new: batch.rank(row), distance, existing, against }
+            Row { new: batch.rank(row), distance, existing, against, similarity }
         }))
     })
 }
@@ -136,7 +133,14 @@ mod tests {
         let mut writer = SegmentWriter::create(path, SegmentOptions::default())?;
         for (fingerprint, id) in &pages {
             let fingerprint = *fingerprint;
-            writer.push(&Document { fingerprint, id, length: 0, time: None, day: None })?;
+            writer.push(&Document {
+                fingerprint,
+                id,
+                length: 0,
+                time: None,
+                day: None,
+                check: &[],
+            })?;
         }
         writer.finish(Counts::default(), "")
     }
@@ -181,7 +185,7 @@ mod tests {
         pairs(&groups(batch)?, &segments, &mut sorter)?;
         let settlement = Settlement {
             segment: batch,
-            batch: &Batch::<u64>::load(batch)?,
+            batch: &Batch::<u64>::load(batch, None)?,
             store: &version.dated(segments),
             keep: KeepOrder::FirstId,
             detail,

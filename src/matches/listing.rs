@@ -68,7 +68,9 @@ fn write_verdict<F: Fingerprint>(
 ) -> io::Result<()> {
     match verdict {
         Verdict::Keep => writeln!(out, "{id}\tkeep\t\t\t"),
-        Verdict::Held((of, day), distance) => writeln!(out, "{id}\tdrop\t{of}\t{distance}\t{day}"),
+        Verdict::Held(Held { id: of, day, .. }, distance) => {
+            writeln!(out, "{id}\tdrop\t{of}\t{distance}\t{day}")
+        }
         Verdict::Copy(row, distance) => {
             let of = batch.id(row);
             writeln!(out, "{id}\tdrop\t{of}\t{distance}\t{}", Against::Batch)
@@ -83,7 +85,8 @@ pub(super) fn write_matches<F: Fingerprint>(
     staging: &Staging,
 ) -> Result<(Named, u64)> {
     let mut matches = staging.create("matches.tsv")?;
-    matches.write(|out| out.write_all(Row::HEADER.as_bytes()))?;
+    let header = Row::header(batch.signatures().is_some());
+    matches.write(|out| out.write_all(header.as_bytes()))?;
     let mut count = 0;
     for row in rows {
         let row = row?;
@@ -104,9 +107,10 @@ pub(super) fn named_rows<'a, F: Fingerprint>(
         match verdict(row) {
             Verdict::Keep => {}
             Verdict::Copy(of, distance) => rows.push(batch.pair(row, of, distance))?,
-            Verdict::Held((existing, day), distance) => {
-                let (new, existing) = (batch.rank(row), existing.clone());
-                rows.push(Row { new, distance, existing, against: Against::Day(*day) })?;
+            Verdict::Held(held, distance) => {
+                let (existing, against) = (held.id.clone(), Against::Day(held.day));
+                let (new, similarity) = (batch.rank(row), held.similarity);
+                rows.push(Row { new, distance, existing, against, similarity })?;
             }
         }
     }

@@ -11,6 +11,7 @@
 
 mod against;
 mod batch;
+mod check;
 mod expand;
 mod keep;
 mod listing;
@@ -22,8 +23,8 @@ mod verdicts;
 
 pub use against::Against;
 pub use batch::{Batch, Leaders, groups};
+pub use check::{Confirm, Similarity};
 pub use keep::KeepOrder;
 pub use pair::{Pair, Place};
 pub use row::Row;
 pub use settle::{Detail, Outcome, Settlement};
-use sift::Standing;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::matches::Against;
+use crate::matches::{Against, Similarity};
 use crate::runs::Record;
 
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
@@ -19,16 +19,28 @@ pub struct Row {
     pub existing: String,
     /// Where that document stands.
     pub against: Against,
+    /// How alike the two are, where that was checked.
+    pub similarity: Option<Similarity>,
 }
 
 impl Row {
     /// The first line of matches.tsv.
-    pub const HEADER: &str = "new\texisting\tdistance\tagainst\n";
+    pub fn header(checked: bool) -> &'static str {
+        match checked {
+            true => "new\texisting\tdistance\tagainst\tcheck\n",
+            false => "new\texisting\tdistance\tagainst\n",
+        }
+    }
 
     /// Writes the row as a line; `new` is the id whose rank the row holds.
     pub fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Row { distance, existing, against, .. } = self;
-        writeln!(out, "{new}\t{existing}\t{distance}\t{against}")
+        let Row { distance, existing, against, similarity, .. } = self;
+        match similarity {
+            Some(similarity) => {
+                writeln!(out, "{new}\t{existing}\t{distance}\t{against}\t{similarity}")
+            }
+            None => writeln!(out, "{new}\t{existing}\t{distance}\t{against}"),
+        }
     }
 }
 

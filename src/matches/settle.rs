@@ -58,6 +58,9 @@ pub struct Outcome {
     pub matches: u64,
     /// Near pairs of documents at each distance, whether they are written or not.
     pub distances: BTreeMap<u32, u128>,
+    /// With a check, the pairs of documents within k before it: those confirmed are the near ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u128>,
     /// Pages that share their fingerprint with others of the batch.
     pub copies: u64,
     /// The most pages of the batch with one fingerprint.
@@ -75,8 +78,8 @@ impl<F: Fingerprint> Settlement<'_, F> {
     pub fn write(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
         let folder = staging.folder();
         let leaders = self.batch.leaders(self.segment, self.keep)?;
-        let Sifted { edges, standings, nearest, rows: counted } =
-            sift(self.batch, &leaders, pairs, folder, self.memory_bytes)?;
+        let Sifted { edges, standings, nearest, rows: counted, candidates } =
+            sift(self.batch, &leaders, self.store, pairs, (folder, self.memory_bytes))?;
         let all = self.detail == Detail::All;
         if all {
             self.check_room(counted.iter().sum(), folder)?;
@@ -94,7 +97,7 @@ impl<F: Fingerprint> Settlement<'_, F> {
         let verdicts = write_verdicts(self.batch, empties, |row| found.verdict(row), staging)?;
         let (matches, written) = write_matches(self.batch, rows.sorted()?, staging)?;
         let files = verdicts.into_iter().chain([matches]);
-        Ok(found.outcome(written, &counted, files))
+        Ok(Outcome { candidates, ..found.outcome(written, &counted, files) })
     }
 
     /// The judgement on every leader, in keep order; where `rows` are wanted, the near groups of the
@@ -198,6 +201,7 @@ impl<F: Fingerprint> Found<'_, F> {
             kept,
             dropped: u64::from(self.batch.rows()) - kept,
             matches,
+            candidates: None,
             distances: (0..).zip(counted.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
             copies: sizes().filter(|&size| size > 1).map(|size| size as u64).sum(),
             largest_group: sizes().max().unwrap_or(0) as u64,

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::matches::check::{Confirmed, confirm};
 use crate::matches::verdicts::Edge;
-use crate::matches::{Batch, Leaders, Pair, Place};
+use crate::matches::{Batch, Leaders, Pair, Place, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
+use crate::store::Dated;
 
 /// No page of the store is near.
 pub(super) const FAR: u8 = u8::MAX;
@@ -27,6 +29,8 @@ pub(super) struct Standing {
     pub(super) new: u32,
     /// The Hamming distance.
     pub(super) distance: u8,
+    /// How alike the documents are, where that was checked.
+    pub(super) similarity: Option<Similarity>,
 }
 
 impl Record for Standing {}
@@ -43,44 +47,97 @@ pub(super) struct Sifted {
     /// How many rows each distance has when every pair is expanded to documents. A million copies
     /// on both sides are 10^12 of them.
     pub(super) rows: Vec<u128>,
+    /// With a check, how many rows there would be without it.
+    pub(super) candidates: Option<u128>,
 }
 
-/// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`.
+/// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`. Where the batch has
+/// signatures, only what they confirm.
 pub(super) fn sift<F: Fingerprint>(
     batch: &Batch<F>,
     leaders: &Leaders,
+    store: &[Dated],
     pairs: Sorted<Pair>,
-    folder: &Path,
-    memory_bytes: usize,
+    (folder, memory_bytes): (&Path, usize),
 ) -> Result<Sifted> {
     let mut sifted = Sifted {
         edges: Sorter::new(folder, memory_bytes),
         standings: Sorter::new(folder, memory_bytes),
         nearest: vec![FAR; batch.groups().len()],
         rows: vec![0; F::BITS as usize + 1],
+        candidates: None,
     };
+    let mut take = |confirmed| sifted.take(batch, leaders, confirmed);
+    match batch.signatures() {
+        None => {
+            for pair in pairs {
+                take(Confirmed { pair: pair?, similarity: None })?;
+            }
+        }
+        Some(signatures) => {
+            let candidates =
+                confirm(batch, signatures, store, pairs, (folder, memory_bytes), take)?;
+            sifted.candidates = Some(candidates);
+        }
+    }
+    let groups = 0..batch.groups().len() as u32;
     let size = |group: u32| batch.rows_of(group).len() as u128;
-    for pair in pairs {
-        let Pair { new, existing, distance } = pair?;
+    sifted.rows[0] += groups.map(|group| copies(size(group))).sum::<u128>();
+    Ok(sifted)
+}
+
+impl Sifted {
+    fn take<F: Fingerprint>(
+        &mut self,
+        batch: &Batch<F>,
+        leaders: &Leaders,
+        Confirmed { pair, similarity }: Confirmed,
+    ) -> Result<()> {
+        let Pair { new, existing, distance } = pair;
+        let size = |group: u32| batch.rows_of(group).len() as u128;
         let existing_rows = match existing {
             Place::Batch { group } => {
                 let ranks = [group, new].map(|group| leaders.rank[group as usize]);
                 let (earlier, later) = (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]));
-                sifted.edges.push(Edge { later, earlier, distance })?;
+                self.edges.push(Edge { later, earlier, distance })?;
                 size(group)
             }
             Place::Store { segment, row, rows } => {
-                let nearest = &mut sifted.nearest[new as usize];
+                let nearest = &mut self.nearest[new as usize];
                 *nearest = distance.min(*nearest);
-                sifted.standings.push(Standing { segment, row, rows, new, distance })?;
+                let standing = Standing { segment, row, rows, new, distance, similarity };
+                self.standings.push(standing)?;
                 u128::from(rows)
             }
         };
-        sifted.rows[usize::from(distance)] += size(new) * existing_rows;
+        self.rows[usize::from(distance)] += size(new) * existing_rows;
+        Ok(())
     }
-    let groups = 0..batch.groups().len() as u32;
-    sifted.rows[0] += groups.map(|group| copies(size(group))).sum::<u128>();
-    Ok(sifted)
+}
+
+/// A group near a place of the store: its number, the distance, the similarity.
+pub(super) type Near = (u32, u8, Option<Similarity>);
+
+/// Calls `each` with every place of the store once, and with what is near it.
+pub(super) fn standings_at(
+    standings: Sorted<Standing>,
+    mut each: impl FnMut(&Standing, &[Near]) -> Result<()>,
+) -> Result<()> {
+    let mut standings = standings.peekable();
+    let mut near = Vec::new();
+    while let Some(first) = standings.next().transpose()? {
+        near.clear();
+        near.push((first.new, first.distance, first.similarity));
+        while let Some(Ok(next)) = standings.next_if(|next| is_at(next, &first)) {
+            near.push((next.new, next.distance, next.similarity));
+        }
+        each(&first, &near)?;
+    }
+    Ok(())
+}
+
+fn is_at(next: &Result<Standing>, first: &Standing) -> bool {
+    next.as_ref().is_ok_and(|next| (next.segment, next.row) == (first.segment, first.row))
 }
 
 /// The pairs within a group.

@@ -15,8 +15,8 @@ use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::folder::{SEGMENTS, Store};
 use super::segment::{
-    Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment, SegmentOptions,
-    SegmentWriter, Times,
+    Checks, Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment,
+    SegmentOptions, SegmentWriter, Times,
 };
 use super::version::Version;
 
@@ -139,6 +139,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
         codec,
         lengths: any(Segment::has_lengths),
         times: any(Segment::has_times),
+        check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
     }
@@ -178,6 +179,7 @@ struct Source<F: Fingerprint> {
     ids: Option<Ids>,
     lengths: Option<Lengths>,
     times: Option<Times>,
+    checks: Option<Checks>,
     days: RowDays,
 }
 
@@ -192,6 +194,7 @@ impl<F: Fingerprint> Source<F> {
             ids: with_ids.then(|| segment.ids()),
             lengths: segment.lengths(),
             times: segment.times(),
+            checks: segment.checks(),
             days: dated.days(),
         }
     }
@@ -216,12 +219,13 @@ impl<F: Fingerprint> Source<F> {
     }
 
     /// All of the row at hand.
-    fn row<'a>(&mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
+    fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
         let Head { fingerprint, ref id, day, .. } = *head;
         let row = self.next - 1;
         let length = self.lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
         let time = self.times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-        Ok(Row { fingerprint, id, length, time, day })
+        let check = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
+        Ok(Row { fingerprint, id, length, time, day, check })
     }
 }
 

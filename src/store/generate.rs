@@ -103,8 +103,9 @@ pub fn generate<F: Fingerprint>(
     let planted = planted.len() as u64;
     let mut draw = Draw::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
     let (mut rows, mut random, mut run) = (Vec::new(), wanted.count - planted, Vec::new());
-    let mut push =
-        |fingerprint| writer.push(&Row { fingerprint, id: "", length: 0, time: None, day: None });
+    let mut push = |fingerprint| {
+        writer.push(&Row { fingerprint, id: "", length: 0, time: None, day: None, check: &[] })
+    };
     let mut row = 0;
     'drawing: while draw.next(&mut run) {
         for &fingerprint in &run {

@@ -24,11 +24,13 @@ pub struct Arrival {
     pub length: u64,
     /// Its time in seconds since 1970, where known.
     pub time: Option<i64>,
+    /// Its signature, empty where none is kept.
+    pub check: Vec<u8>,
 }
 
 impl Record for Arrival {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len()
+        size_of::<Self>() + self.id.len() + self.check.len()
     }
 }
 
@@ -39,11 +41,12 @@ struct Entry {
     id: String,
     length: u64,
     time: Option<i64>,
+    check: Vec<u8>,
 }
 
 impl Record for Entry {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len()
+        size_of::<Self>() + self.id.len() + self.check.len()
     }
 }
 
@@ -61,14 +64,14 @@ pub fn take_in<F: Fingerprint>(
     let mut entries = Sorter::new(crate::output::parent_of(path), memory_bytes);
     let mut last = None;
     for arrival in arrivals {
-        let Arrival { id, fingerprint, length, time, .. } = arrival?;
+        let Arrival { id, fingerprint, length, time, check, .. } = arrival?;
         if last.as_ref() == Some(&id) {
             counts.repeated += 1;
             continue;
         }
         last = Some(id.clone());
         match fingerprint {
-            Some(fingerprint) => entries.push(Entry { fingerprint, id, length, time })?,
+            Some(fingerprint) => entries.push(Entry { fingerprint, id, length, time, check })?,
             None => {
                 counts.empty += 1;
                 segment.push_empty(&id)?;
@@ -76,9 +79,9 @@ pub fn take_in<F: Fingerprint>(
         }
     }
     for entry in entries.sorted()? {
-        let Entry { fingerprint, id, length, time } = entry?;
+        let Entry { fingerprint, id, length, time, check } = entry?;
         let fingerprint = F::from_u128(fingerprint);
-        segment.push(&Row { fingerprint, id: &id, length, time, day: None })?;
+        segment.push(&Row { fingerprint, id: &id, length, time, day: None, check: &check })?;
         counts.fingerprinted += 1;
     }
     check_counts(&counts)?;

@@ -50,8 +50,10 @@ pub use generate::{Planted, Random, generate, plant};
 pub use intake::{Arrival, take_in};
 pub use manifest::{Entry, Merged};
 pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
+pub use segment::{
+    Checks, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
+};
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
-pub use segment::{Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times};
 pub use version::{Version, chunk_bytes, chunks};
 
 /// Damage, with what to do about it.

@@ -55,6 +55,7 @@ impl IdList {
     fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
         let (mut lengths, mut times) = (segment.lengths(), segment.times());
+        let mut checks = segment.checks();
         let mut writer = SegmentWriter::create(path, options(segment))?;
         let mut found = vec![false; self.keys.len()];
         let mut run = Vec::new();
@@ -65,7 +66,8 @@ impl IdList {
                     found[place] = true;
                     let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
                     let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-                    writer.push(&Row { fingerprint, id, length, time, day: None })?;
+                    let check = checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
+                    writer.push(&Row { fingerprint, id, length, time, day: None, check })?;
                 }
             }
         }
@@ -103,6 +105,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         },
         lengths: segment.has_lengths(),
         times: segment.has_times(),
+        check_bytes: segment.check_bytes(),
         stamp: segment.stamp().to_owned(),
         ..SegmentOptions::default()
     }

@@ -34,29 +34,29 @@ impl<W: Write> BlockWriter<W> {
         BlockWriter { out, path: path.to_path_buf(), entries: Vec::new(), bytes: 0 }
     }
 
-    fn put(&mut self, block: &[u8], first: &[u8]) -> Result<()> {
+    pub(crate) fn put(&mut self, block: &[u8], first: &[u8]) -> Result<()> {
         progress::tick(Activity::Writing);
         write_entry(block, first, &mut self.entries);
         self.bytes += block.len() as u64;
         self.out.write_all(block).at(&self.path)
     }
 
-    fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
+    pub(crate) fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
         Head { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
     }
 }
 
 /// A column beside the fingerprints, in a nameless file until the segment is finished.
-type Spool = BlockWriter<File>;
+pub(crate) type Spool = BlockWriter<File>;
 
 impl Spool {
-    fn beside(path: &Path) -> Result<Spool> {
+    pub(crate) fn beside(path: &Path) -> Result<Spool> {
         let file = tempfile::tempfile_in(parent_of(path)).at(path)?;
         Ok(BlockWriter::new(file, path))
     }
 
     /// Appends all blocks to `segment`.
-    fn append_to(&mut self, segment: &mut impl Write) -> Result<()> {
+    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<()> {
         self.out.flush().at(&self.path)?;
         let mut file = self.out.get_ref();
         file.rewind().at(&self.path)?;

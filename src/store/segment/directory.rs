@@ -9,10 +9,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
 use crate::fingerprint::Width;
+use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
 use crate::store::damaged;
 
 use super::block::{self, BLOCK_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
+use super::signatures::SIGNATURE_ROWS;
 
 /// The bytes that tell one column.
 pub(crate) const COLUMN_BYTES: usize = 40;
@@ -32,6 +34,8 @@ pub enum Column {
     Days = 5,
     /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
+    /// Signatures by which near documents are confirmed.
+    Checks = 8,
 }
 
 /// How the blocks of a column are coded.
@@ -47,16 +51,19 @@ pub enum Coding {
     RowNumber = 4,
     /// No blocks: the row's fingerprint, as padded hex.
     Hex = 5,
+    /// Signatures of one length, as they are.
+    Signatures = 8,
 }
 
 impl Column {
-    const ALL: [Column; 6] = [
+    const ALL: [Column; 7] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
         Column::Times,
         Column::Days,
         Column::Empties,
+        Column::Checks,
     ];
 
     fn takes(self, coding: Coding) -> bool {
@@ -65,13 +72,20 @@ impl Column {
             Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
             Column::Lengths | Column::Times | Column::Days => coding == Coding::Integers,
             Column::Empties => coding == Coding::Text,
+            Column::Checks => coding == Coding::Signatures,
         }
     }
 }
 
 impl Coding {
-    const ALL: [Coding; 5] =
-        [Coding::Blocks, Coding::Text, Coding::Integers, Coding::RowNumber, Coding::Hex];
+    const ALL: [Coding; 6] = [
+        Coding::Blocks,
+        Coding::Text,
+        Coding::Integers,
+        Coding::RowNumber,
+        Coding::Hex,
+        Coding::Signatures,
+    ];
 
     /// Rows in every block but the last; 0 where there are no blocks.
     pub(crate) fn block_rows(self) -> u64 {
@@ -79,6 +93,7 @@ impl Coding {
             Coding::Blocks => BLOCK_ROWS as u64,
             Coding::Text => TEXT_ROWS as u64,
             Coding::Integers => INTEGER_ROWS as u64,
+            Coding::Signatures => SIGNATURE_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
         }
     }
@@ -95,6 +110,7 @@ impl Coding {
     fn most_bytes(self, rows: u64, width: Width) -> u64 {
         match self {
             Coding::Blocks => block::most_bytes(rows, width),
+            Coding::Signatures => rows * MAX_SIGNATURE_BYTES as u64,
             _ => MAX_PACKED_BYTES as u64,
         }
     }

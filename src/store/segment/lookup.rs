@@ -149,14 +149,14 @@ impl Iterator for EmptyIds {
 
 /// The last block of one column that was read.
 #[derive(Default)]
-struct Held {
+pub(crate) struct Held {
     index: Option<usize>,
     bytes: Vec<u8>,
 }
 
 impl Held {
     /// Reads block `index` of `column` and has it decoded, unless it is held already.
-    fn turn_to(
+    pub(crate) fn turn_to(
         &mut self,
         segment: &Segment,
         column: Column,
@@ -171,6 +171,13 @@ impl Held {
         }
         self.index = Some(index);
         Ok(())
+    }
+}
+
+impl Held {
+    /// The block, as it was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -262,7 +269,7 @@ fn decode_wide<F: Fingerprint>(block: &[u8], first: u128, wide: &mut [u128]) -> 
 }
 
 /// The block that holds `row`, and the row's place in it.
-fn place(row: u64, block_rows: usize) -> (usize, usize) {
+pub(crate) fn place(row: u64, block_rows: usize) -> (usize, usize) {
     let block_rows = block_rows as u64;
     ((row / block_rows) as usize, (row % block_rows) as usize)
 }

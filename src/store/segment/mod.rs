@@ -13,6 +13,7 @@ mod packed;
 mod prefix_code;
 mod rice;
 mod scan;
+mod signatures;
 mod source;
 mod unary;
 mod verify;
@@ -23,6 +24,7 @@ pub use directory::{Coding, Column};
 pub use lookup::{Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
 pub use scan::{KeyRange, Scan};
+pub use signatures::Checks;
 pub use writer::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 
 use std::collections::BTreeMap;
@@ -194,6 +196,19 @@ impl Segment {
     /// Whether it keeps the day of each row.
     pub fn has_days(&self) -> bool {
         self.column(Column::Days).is_some()
+    }
+
+    /// The bytes of the signature of each row, 0 where it keeps none.
+    pub fn check_bytes(&self) -> usize {
+        let column = self.column(Column::Checks);
+        column.map_or(0, |placed| {
+            placed.head.bytes.checked_div(placed.head.rows).unwrap_or(0) as usize
+        })
+    }
+
+    /// Looks up signatures by row, where the segment has them.
+    pub fn checks(&self) -> Option<Checks> {
+        self.column(Column::Checks).map(|_| Checks::new(self.clone()))
     }
 
     /// Its columns and their sizes.

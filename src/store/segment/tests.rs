@@ -28,7 +28,7 @@ impl<F: Fingerprint> Document<F> {
 
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
-        Row { fingerprint, id, length, time, day: None }
+        Row { fingerprint, id, length, time, day: None, check: &[] }
     }
 }
 
@@ -286,7 +286,14 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         let options = SegmentOptions { ids: IdKind::None, codec, ..SegmentOptions::default() };
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
         for &fingerprint in &fingerprints {
-            writer.push(&Row { fingerprint, id: "", length: 0, time: None, day: None })?;
+            writer.push(&Row {
+                fingerprint,
+                id: "",
+                length: 0,
+                time: None,
+                day: None,
+                check: &[],
+            })?;
         }
         let segment = writer.finish(Counts::default(), "")?;
         let bits = segment.bytes() as f64 * 8.0 / rows as f64;

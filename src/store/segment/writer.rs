@@ -17,6 +17,7 @@ use super::block::Codec;
 use super::columns::{FingerprintColumn, Integers, Lines, PackedColumn};
 use super::directory::{Coding, Column, Head};
 use super::packed::is_id;
+use super::signatures::SignatureColumn;
 
 /// What a segment opens and ends with.
 pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
@@ -62,6 +63,8 @@ pub struct SegmentOptions {
     pub times: bool,
     /// Whether it keeps the day of each row, as a segment of several days must.
     pub days: bool,
+    /// The bytes of the signature that it keeps of each row, 0 for none.
+    pub check_bytes: usize,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -80,6 +83,8 @@ pub struct Row<'a, F> {
     pub time: Option<i64>,
     /// The day under which it is held; passed over by a segment without days, which is of one day.
     pub day: Option<Day>,
+    /// Its signature; passed over by a segment without checks.
+    pub check: &'a [u8],
 }
 
 /// What became of the records that a segment was made from.
@@ -120,6 +125,7 @@ pub struct SegmentWriter<F: Fingerprint> {
     times: Option<PackedColumn<Integers>>,
     days: Option<PackedColumn<Integers>>,
     empties: PackedColumn<Lines>,
+    checks: Option<SignatureColumn>,
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
@@ -144,6 +150,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
             times: column(options.times, Column::Times)?,
             days: column(options.days, Column::Days)?,
             empties: PackedColumn::beside(path, Column::Empties)?,
+            checks: (options.check_bytes > 0)
+                .then(|| SignatureColumn::beside(path, options.check_bytes))
+                .transpose()?,
             options,
             last: None,
             last_id: String::new(),
@@ -181,6 +190,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
             self.last_day = Some(day);
             days.push(day.number())?;
         }
+        if let Some(checks) = &mut self.checks {
+            checks.push(row.check)?;
+        }
         Ok(())
     }
 
@@ -215,6 +227,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
             append(integers.append_to(out)?, &mut heads, &mut entries);
         }
         append(self.empties.append_to(out)?, &mut heads, &mut entries);
+        if let Some(checks) = &mut self.checks {
+            append(checks.append_to(out)?, &mut heads, &mut entries);
+        }
         let metadata =
             Metadata { stamp: self.options.stamp, counts, identity: identity.to_owned() };
         out.write_all(&entries)

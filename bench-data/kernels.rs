@@ -1,0 +1,151 @@
+//! What a probe costs, in memory and on one thread: every design over points of the cost model.
+//!
+//! ```text
+//! cargo bench --bench kernels -- [--batch 1e6] [--density 8e9] [--count 3e7] [--distance 3]
+//!                                [--width 64] [--designs conditioned+10+paper] [--times 3]
+//! ```
+//!
+//! Of a set of `density` fingerprints drawn over all keys, the first `count` are probed, in windows as
+//! the join takes them, against a batch drawn likewise; some of the batch are planted near. `paper`
+//! is the yardstick: the ten sorted tables of Manku, Jain and Das Sarma and a binary search in each,
+//! to the letter. All designs must find the same number of pairs. For each the median is printed,
+//! with the least and the greatest.
+
+use std::time::Instant;
+
+use dupsieve::fingerprint::Fingerprint;
+use dupsieve::store::Draw;
+use dupsieve::tables::{Design, Method, Probe, Scratch};
+
+/// How many fingerprints are probed in one call.
+const WINDOW: usize = 1 << 20;
+/// Every so many fingerprints of the set have one of the batch near them.
+const PLANTED_EVERY: usize = 1000;
+
+/// One point to measure.
+#[derive(Debug)]
+struct Point {
+    batch: u64,
+    density: u64,
+    count: usize,
+    k: u32,
+    designs: Vec<String>,
+    times: usize,
+}
+
+fn main() {
+    let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();
+    let value = |name: &str, default: &str| {
+        let at = flags.iter().position(|flag| flag == name);
+        at.map_or(default.to_owned(), |at| flags[at + 1].clone())
+    };
+    let number = |name, default| value(name, default).parse::<f64>().expect("a number") as u64;
+    let point = Point {
+        batch: number("--batch", "1e6"),
+        density: number("--density", "8e9"),
+        count: number("--count", "3e7") as usize,
+        k: number("--distance", "3") as u32,
+        designs: value("--designs", "conditioned").split('+').map(str::to_owned).collect(),
+        times: number("--times", "3") as usize,
+    };
+    match number("--width", "64") {
+        64 => measure::<u64>(&point),
+        _ => measure::<u128>(&point),
+    }
+}
+
+fn measure<F: Fingerprint>(point: &Point) {
+    let (store, batch) = inputs::<F>(point);
+    println!("{point:?}, {} probed at {} bits", store.len(), F::BITS);
+    println!("| design | ns each | least | greatest | M/s | build s | MiB | pairs |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for design in &point.designs {
+        let (begun, name) = (Instant::now(), design.as_str());
+        let method = (name != "paper").then(|| {
+            Method::build(&batch, name.parse().expect("a design"), point.k).expect("it covers k")
+        });
+        let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
+        let built = begun.elapsed().as_secs_f64();
+        let bytes = method.as_ref().map_or(0, Method::memory_bytes);
+        let turn = |_| {
+            let (begun, mut pairs) = (Instant::now(), 0_u64);
+            match (&method, &paper) {
+                (Some(method), _) => probe(method, &store, &mut pairs),
+                (_, paper) => store.iter().for_each(|&f| pairs += paper.as_ref().expect("one").find(f)),
+            }
+            (begun.elapsed().as_secs_f64() * 1e9 / store.len() as f64, pairs)
+        };
+        let mut turns: Vec<(f64, u64)> = (0..point.times).map(turn).collect();
+        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (median, pairs) = turns[turns.len() / 2];
+        let (least, greatest) = (turns[0].0, turns[turns.len() - 1].0);
+        let (rate, mebibytes) = (1e3 / median, bytes >> 20);
+        println!(
+            "| {design} | {median:.2} | {least:.2} | {greatest:.2} | {rate:.0} | {built:.2} | {mebibytes} | {pairs} |"
+        );
+    }
+}
+
+fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], pairs: &mut u64) {
+    let mut scratch = Scratch::default();
+    for window in store.chunks(WINDOW) {
+        method.probe(&[window], &mut scratch, &mut |_| *pairs += 1);
+    }
+}
+
+/// The part of the store that is probed, and the batch.
+fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Vec<F>) {
+    let take = |seed, count: u64, most: usize| {
+        let (mut draw, mut run) = (Draw::new(seed, count, Vec::new()), Vec::new());
+        let mut all = Vec::new();
+        while all.len() < most && draw.next(&mut run) {
+            all.extend(&run);
+        }
+        all.truncate(most);
+        all
+    };
+    let store: Vec<F> = take(1, point.density, point.count);
+    let mut batch: Vec<F> = take(2, point.batch, point.batch as usize);
+    let near = store.iter().step_by(PLANTED_EVERY).take(batch.len() / 10).enumerate();
+    for (at, &fingerprint) in near {
+        let flips = F::from_u128((1 << (at % 60)) | (1 << (at % 7)) | 1);
+        let place = at * 10;
+        batch[place] = fingerprint ^ flips;
+    }
+    batch.sort_unstable();
+    batch.dedup();
+    (store, batch)
+}
+
+/// The batch in ten tables, each sorted by the bits that its mask chooses.
+struct Paper<F> {
+    tables: Vec<Vec<(F, F)>>,
+    masks: Vec<F>,
+    k: u32,
+}
+
+impl<F: Fingerprint> Paper<F> {
+    fn new(batch: &[F], k: u32) -> Paper<F> {
+        let masks = Design::Ten.masks(F::WIDTH, k).expect("ten tables cover 3");
+        let masks: Vec<F> = masks.into_iter().map(F::from_u128).collect();
+        let table = |&mask: &F| {
+            let mut table: Vec<(F, F)> = batch.iter().map(|&b| (b & mask, b)).collect();
+            table.sort_unstable();
+            table
+        };
+        Paper { tables: masks.iter().map(table).collect(), masks, k }
+    }
+
+    fn find(&self, fingerprint: F) -> u64 {
+        let mut near: Vec<F> = Vec::new();
+        for (table, &mask) in self.tables.iter().zip(&self.masks) {
+            let key = fingerprint & mask;
+            let from = table.partition_point(|&(entry, _)| entry < key);
+            let equal = table[from..].iter().take_while(|&&(entry, _)| entry == key);
+            near.extend(equal.map(|&(_, b)| b).filter(|b| b.distance(fingerprint) <= self.k));
+        }
+        near.sort_unstable();
+        near.dedup();
+        near.len() as u64
+    }
+}

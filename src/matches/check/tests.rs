@@ -1,0 +1,236 @@
+//! Confirmed matches and their verdicts against the sequential definition.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::matches::{Detail, KeepOrder, Settlement, groups};
+use crate::output::{Lock, Staging};
+use crate::store::{Codec, Counts, Day, Row, SegmentOptions, SegmentWriter, Store};
+
+const K: u32 = 3;
+
+/// A page: its fingerprint and its signature, few of each, so that they meet.
+type Page = (u64, [u8; 8]);
+
+fn page() -> impl Strategy<Value = Page> {
+    let fingerprint =
+        (0..3_u64, 0..5_u32).prop_map(|(page, flips)| ((page * 0x0f0f) << 8) | ((1 << flips) - 1));
+    let signature = (0..3_u8, 0..8_usize).prop_map(|(text, edited)| {
+        let mut signature = [text; 8];
+        signature[..edited].fill(9);
+        signature
+    });
+    (fingerprint, signature)
+}
+
+fn id(number: usize) -> String {
+    format!("page-{:02}", number * 7 % 50)
+}
+
+fn segment(path: PathBuf, pages: &[Page], check: Check) -> Result<Segment> {
+    let mut rows: Vec<(u64, String, [u8; 8])> =
+        pages.iter().enumerate().map(|(number, page)| (page.0, id(number), page.1)).collect();
+    rows.sort();
+    let options = SegmentOptions { check_bytes: check.bytes(), ..SegmentOptions::default() };
+    let mut writer = SegmentWriter::create(path, options)?;
+    for (fingerprint, id, check) in &rows {
+        let fingerprint = *fingerprint;
+        writer.push(&Row { fingerprint, id, length: 0, time: None, day: None, check })?;
+    }
+    writer.finish(Counts::default(), "")
+}
+
+/// All pairs of fingerprints within k.
+fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<Sorted<Pair>> {
+    let mut sorter = Sorter::new(folder, 1 << 20);
+    let new: Vec<u64> = groups(batch)?;
+    let near =
+        |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);
+    for (group, &fingerprint) in (0..).zip(&new) {
+        for (earlier, &other) in (0..group).zip(&new) {
+            let existing = Place::Batch { group: earlier };
+            sorter.extend(near(fingerprint, other).map(|distance| Pair {
+                new: group,
+                existing,
+                distance,
+            }))?;
+        }
+        for (number, dated) in (0..).zip(store) {
+            let held: Vec<u64> = (0..dated.segment().rows())
+                .map(|row| dated.segment().fingerprints().get(row).map(|it| it as u64))
+                .collect::<Result<_>>()?;
+            let mut row = 0;
+            for run in held.chunk_by(|a, b| a == b) {
+                let existing = Place::Store { segment: number, row, rows: run.len() as u64 };
+                let near = near(fingerprint, run[0]);
+                sorter.extend(near.map(|distance| Pair { new: group, existing, distance }))?;
+                row += run.len() as u64;
+            }
+        }
+    }
+    sorter.sorted()
+}
+
+/// matches.tsv and verdicts.tsv as they are defined, page by page.
+fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], confirm: Confirm) -> [String; 2] {
+    let near = |one: &Page, other: &Page| {
+        let distance = one.0.distance(other.0);
+        let similarity = confirm.similarity(&one.1, &other.1)?;
+        (distance <= K).then_some((distance, similarity))
+    };
+    let held: Vec<(String, Day, &Page)> = days
+        .iter()
+        .flat_map(|(day, pages)| {
+            pages.iter().enumerate().map(move |(number, page)| (id(number), *day, page))
+        })
+        .collect();
+    let mut pages: Vec<(String, &Page)> =
+        batch.iter().enumerate().map(|(number, page)| (id(number), page)).collect();
+    pages.sort();
+    let mut kept: Vec<&(String, &Page)> = Vec::new();
+    for new in &pages {
+        let in_store = held.iter().any(|held| near(new.1, held.2).is_some());
+        if !in_store && kept.iter().all(|kept| near(new.1, kept.1).is_none()) {
+            kept.push(new);
+        }
+    }
+    let (mut rows, mut verdicts) = (Vec::new(), "id\tverdict\tof\tdistance\tagainst\n".to_owned());
+    for new in &pages {
+        let (mut best, is_kept) = (Vec::new(), kept.iter().any(|kept| kept.0 == new.0));
+        for (id, day, page) in &held {
+            if let Some((distance, similarity)) = near(new.1, page) {
+                rows.push((new.0.clone(), distance, id.clone(), day.to_string(), similarity));
+                best.push((distance, false, id.clone(), day.to_string()));
+            }
+        }
+        for other in &pages {
+            if let Some((distance, similarity)) = near(new.1, other.1) {
+                if other.0 < new.0 {
+                    rows.push((
+                        new.0.clone(),
+                        distance,
+                        other.0.clone(),
+                        "batch".into(),
+                        similarity,
+                    ));
+                }
+                if other.0 != new.0 && kept.iter().any(|kept| kept.0 == other.0) {
+                    best.push((distance, true, other.0.clone(), "batch".into()));
+                }
+            }
+        }
+        verdicts += &match best.into_iter().min().filter(|_| !is_kept) {
+            Some((distance, _, of, against)) => {
+                format!("{}\tdrop\t{of}\t{distance}\t{against}\n", new.0)
+            }
+            None => format!("{}\tkeep\t\t\t\n", new.0),
+        };
+    }
+    rows.sort();
+    let lines = rows.into_iter().map(|(new, distance, existing, against, check)| {
+        format!("{new}\t{existing}\t{distance}\t{against}\t{check}\n")
+    });
+    let matches: String = lines.collect();
+    [format!("new\texisting\tdistance\tagainst\tcheck\n{matches}"), verdicts]
+}
+
+/// What a settlement writes of the same.
+fn settled(
+    batch: &Segment,
+    store: &[Dated],
+    confirm: Confirm,
+    detail: Detail,
+) -> Result<([String; 2], u128)> {
+    let folder = tempfile::tempdir().unwrap();
+    let settlement = Settlement {
+        segment: batch,
+        batch: &Batch::<u64>::load(batch, Some(confirm))?,
+        store,
+        keep: KeepOrder::FirstId,
+        detail,
+        max_matches: u64::MAX,
+        memory_bytes: 1 << 20,
+    };
+    let out = folder.path().join("out");
+    let staging = Staging::beside(&out, Lock::beside(&out)?)?;
+    let outcome = settlement.write(pairs(batch, store, folder.path())?, &staging)?;
+    let read = |name: &str| fs::read_to_string(staging.folder().join(name)).unwrap();
+    let confirmed: u128 = outcome.distances.values().sum();
+    let candidates = outcome.candidates.unwrap();
+    assert!(confirmed <= candidates);
+    Ok((["matches.tsv", "verdicts.tsv"].map(read), candidates))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn confirmed_matches_and_verdicts_are_those_of_the_definition(
+        batch in prop::collection::vec(page(), 1..24),
+        first in prop::collection::vec(page(), 0..8),
+        second in prop::collection::vec(page(), 1..8),
+        least in prop::sample::select(vec![0.0, 0.4, 0.7, 1.0]),
+    ) {
+        let confirm = Confirm { check: "minhash-8x8".parse().unwrap(), least };
+        let folder = tempfile::tempdir().unwrap();
+        let days = [("2026-11-20", first), ("2026-11-21", second)];
+        let days = days.map(|(day, pages)| (day.parse::<Day>().unwrap(), pages));
+        let (store, _) = Store::init(folder.path().join("store")).unwrap();
+        for (day, pages) in &days {
+            let path = folder.path().join(day.to_string());
+            segment(path.clone(), pages, confirm.check).unwrap();
+            store.add(&path, *day, None, None).unwrap();
+        }
+        let segment = segment(folder.path().join("batch"), &batch, confirm.check).unwrap();
+        let expected = naive(&batch, &days, confirm);
+        let version = store.at(None).unwrap();
+        let plain = version.dated(version.segments().unwrap());
+        let (found, candidates) = settled(&segment, &plain, confirm, Detail::All).unwrap();
+        prop_assert_eq!(&found, &expected);
+
+        // The rows that verdicts name stand among all rows, and compaction changes nothing.
+        let (best, _) = settled(&segment, &plain, confirm, Detail::Best).unwrap();
+        prop_assert_eq!(&best[1], &expected[1]);
+        let is_among_all = |row: &str| {
+            let mut parts = row.splitn(3, '\t');
+            let [new, existing, rest] = [0; 3].map(|_| parts.next().unwrap());
+            let turned = format!("{existing}\t{new}\t{rest}");
+            expected[0].lines().any(|line| line == row || line == turned)
+        };
+        prop_assert!(best[0].lines().skip(1).all(is_among_all));
+        store.compact(Codec::Dense).unwrap();
+        let version = store.at(None).unwrap();
+        let compacted = version.dated(version.segments().unwrap());
+        prop_assert_eq!(compacted.len(), 1);
+        prop_assert_eq!(settled(&segment, &compacted, confirm, Detail::All).unwrap(), (expected, candidates));
+    }
+}
+
+#[test]
+fn a_check_reads_back_and_what_is_none_is_refused() {
+    for text in ["minhash-64x8:0.5", "simhash-128:1", "sentences-5:0"] {
+        assert_eq!(text.parse::<Confirm>().unwrap().to_string(), text);
+    }
+    assert_eq!("minhash".parse::<Confirm>().unwrap().least, LEAST);
+    for wrong in
+        ["", "minhash:", "minhash:1.1", "minhash:-1", "minhash:NaN", "minhash:0.5:1", "x:0.5"]
+    {
+        assert_eq!(wrong.parse::<Confirm>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+    }
+    assert_eq!([Similarity(10_000), Similarity(53)].map(|it| it.to_string()), ["1.0000", "0.0053"]);
+}
+
+#[test]
+fn a_segment_without_signatures_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let confirm: Confirm = "minhash-8x8".parse().unwrap();
+    let other: Check = "minhash-64x1".parse().unwrap();
+    let batch = segment(folder.path().join("batch"), &[(1, [0; 8])], other).unwrap();
+    assert!(Batch::<u64>::load(&batch, Some(confirm)).is_ok());
+    let wide = Confirm { check: "minhash-16x8".parse().unwrap(), ..confirm };
+    let error = Batch::<u64>::load(&batch, Some(wide)).unwrap_err();
+    assert_eq!(error.kind(), Kind::BadData);
+    assert!(error.to_string().contains("16 bytes"), "{error}");
+}

@@ -1,0 +1,86 @@
+//! The column of checks: a signature of one length for each row, stored as they are, since they are
+//! as good as random.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::store::damaged;
+
+use super::Segment;
+use super::columns::Spool;
+use super::directory::{Coding, Column, Head};
+use super::lookup::Held;
+
+/// Signatures in a block; the last one may hold fewer. Few, since they are looked up here and there.
+pub(crate) const SIGNATURE_ROWS: usize = 64;
+
+/// Signatures on their way into a segment.
+pub(crate) struct SignatureColumn {
+    spool: Spool,
+    bytes: usize,
+    rows: u64,
+    block: Vec<u8>,
+}
+
+impl SignatureColumn {
+    /// An empty column of the segment at `path`, for signatures of `bytes` bytes.
+    pub(crate) fn beside(path: &Path, bytes: usize) -> Result<SignatureColumn> {
+        Ok(SignatureColumn { spool: Spool::beside(path)?, bytes, rows: 0, block: Vec::new() })
+    }
+
+    pub(crate) fn push(&mut self, signature: &[u8]) -> Result<()> {
+        assert_eq!(signature.len(), self.bytes, "signatures of one segment have one length");
+        self.block.extend(signature);
+        self.rows += 1;
+        if self.rows.is_multiple_of(SIGNATURE_ROWS as u64) { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.spool.put(&self.block, &[])?;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// Writes the last block, then all of them to the end of `segment`.
+    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+        if !self.block.is_empty() {
+            self.flush()?;
+        }
+        self.spool.append_to(segment)?;
+        let head = self.spool.head(Column::Checks, Coding::Signatures, self.rows);
+        Ok((head, &self.spool.entries))
+    }
+}
+
+/// Signatures by row. It keeps the last block that was read, so ascending rows read every block once.
+pub struct Checks {
+    segment: Segment,
+    held: Held,
+    bytes: usize,
+}
+
+impl Checks {
+    pub(crate) fn new(segment: Segment) -> Checks {
+        let bytes = segment.check_bytes();
+        Checks { segment, held: Held::default(), bytes }
+    }
+
+    /// The signature of `row`, one of the segment's.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<&[u8]> {
+        let (index, at) = super::lookup::place(row, SIGNATURE_ROWS);
+        let rows = self.segment.rows_in(Column::Checks, index);
+        self.held.turn_to(&self.segment, Column::Checks, index, |block| {
+            match block.len() == rows * self.bytes {
+                true => Ok(()),
+                false => Err(damaged("a block of signatures has a wrong length")
+                    .expected(rows * self.bytes)
+                    .found(block.len())),
+            }
+        })?;
+        Ok(&self.held.bytes()[at * self.bytes..][..self.bytes])
+    }
+}

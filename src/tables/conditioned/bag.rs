@@ -1,0 +1,114 @@
+//! Many runs gathered into one, group by group of a common prefix.
+//!
+//! A store of a thousand days has a thousand runs, and a leaf would find a handful of fingerprints in
+//! each. A leaf does not ask in which order they come. So the runs are poured together, for each prefix
+//! one run after the other, which costs a copy and no comparison of fingerprints with each other. Where
+//! one came from is told by its place: within a group, a run's fingerprints stand together.
+
+use std::ops::Range;
+
+use super::gallop;
+use crate::fingerprint::Fingerprint;
+use crate::tables::Hit;
+
+/// The gathered runs.
+#[derive(Debug)]
+pub(super) struct Bag<F> {
+    /// All fingerprints, by prefix and then by run.
+    pub(super) fingerprints: Vec<F>,
+    /// How many bits follow a prefix, and the prefix of the first group.
+    rest: u32,
+    first: u128,
+    runs: usize,
+    /// Of each group and each run: where its fingerprints begin, here and in the run. One group more
+    /// than there are stands at the end.
+    parts: Vec<Part>,
+}
+
+/// Where a run's part of a group begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    here: u32,
+    there: u32,
+}
+
+impl<F> Default for Bag<F> {
+    fn default() -> Bag<F> {
+        Bag { fingerprints: Vec::new(), rest: 0, first: 0, runs: 0, parts: Vec::new() }
+    }
+}
+
+impl<F: Fingerprint> Bag<F> {
+    /// Gathers `runs`, which ascend, by the prefixes before `rest` bits; unless a run has so little in
+    /// a group that it does not pay.
+    pub(super) fn fill(&mut self, runs: &[&[F]], rest: u32) -> bool {
+        let prefix = |&fingerprint: &F| (fingerprint >> rest).to_u128();
+        let lowest = runs.iter().filter_map(|run| run.first()).min().map_or(0, prefix);
+        let highest = runs.iter().filter_map(|run| run.last()).max().map_or(0, prefix);
+        let groups = (highest - lowest) as usize + 1;
+        let count: usize = runs.iter().map(|run| run.len()).sum();
+        if groups.saturating_mul(runs.len()) > count {
+            return false;
+        }
+        (self.rest, self.first, self.runs) = (rest, lowest, runs.len());
+        self.parts.clear();
+        self.parts.resize((groups + 1) * runs.len(), Part::default());
+        for (number, run) in runs.iter().enumerate() {
+            self.divide(number, run, groups);
+        }
+        self.fingerprints.clear();
+        for at in 0..groups * self.runs {
+            self.parts[at].here = self.fingerprints.len() as u32;
+            let part = self.parts[at].there..self.parts[at + self.runs].there;
+            let run = runs[at % self.runs];
+            self.fingerprints.extend_from_slice(&run[part.start as usize..part.end as usize]);
+        }
+        let all = self.fingerprints.len() as u32;
+        self.parts[groups * self.runs..].iter_mut().for_each(|end| end.here = all);
+        true
+    }
+
+    /// Notes where the groups begin in a run.
+    fn divide(&mut self, number: usize, run: &[F], groups: usize) {
+        let mut there = 0;
+        for group in 0..groups {
+            self.parts[group * self.runs + number].there = there as u32;
+            let last = F::from_u128(self.first + group as u128) << self.rest | low_bits(self.rest);
+            there += gallop(&run[there..], last);
+        }
+        self.parts[groups * self.runs + number].there = run.len() as u32;
+    }
+
+    /// How many bits follow the prefixes by which it is in order.
+    pub(super) fn rest(&self) -> u32 {
+        self.rest
+    }
+
+    /// What each run has in the group of `fingerprint`.
+    pub(super) fn slices(&self, fingerprint: F) -> Vec<Range<usize>> {
+        let group = self.group(fingerprint);
+        let (begins, ends) = (self.row(group), self.row(group + 1));
+        begins.iter().zip(ends).map(|(begin, end)| begin.there as usize..end.there as usize).collect()
+    }
+
+    /// A hit in the bag, told as one in a run.
+    pub(super) fn told(&self, hit: Hit) -> Hit {
+        let row = self.row(self.group(self.fingerprints[hit.at as usize]));
+        let run = row.partition_point(|part| part.here <= hit.at) - 1;
+        let Part { here, there } = row[run];
+        Hit { run: run as u32, at: there + hit.at - here, ..hit }
+    }
+
+    fn group(&self, fingerprint: F) -> usize {
+        ((fingerprint >> self.rest).to_u128() - self.first) as usize
+    }
+
+    fn row(&self, group: usize) -> &[Part] {
+        &self.parts[group * self.runs..][..self.runs]
+    }
+}
+
+/// The lowest `count` bits set, fewer than all.
+fn low_bits<F: Fingerprint>(count: u32) -> F {
+    if count == 0 { F::default() } else { F::MAX >> (F::BITS - count) }
+}
