@@ -11,13 +11,15 @@ use serde_json::json;
 
 use crate::arguments::Common;
 use crate::pages::Pages;
-use crate::settings::RecipeChoice;
+use crate::settings::{CheckChoice, RecipeChoice};
 use crate::summary::Summary;
 
-/// Compare two files by a recipe, each as one document
+/// Compare two files by a recipe or a check, each as one document
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The recipe: a name, nilsimsa, or a .toml file [default: default]
+    /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
+    /// simhash-128, sentences-N, or jaccard, the exact similarity of the sets of shingles
+    /// [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
     recipe: RecipeChoice,
     /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features
@@ -29,12 +31,29 @@ pub(crate) struct Arguments {
 /// Runs `compare`: one JSON object.
 pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
-    let (distance, object) = match arguments.recipe.name() {
-        Some(NILSIMSA) => by_nilsimsa(files)?,
+    let name = arguments.recipe.name();
+    let (distance, object) = match (name, name.and_then(|name| name.parse().ok())) {
+        (Some(NILSIMSA), _) => by_nilsimsa(files)?,
+        (_, Some(check)) => {
+            println!("{}", by_check(check, files)?);
+            return Ok(Summary::new());
+        }
         _ => by_recipe(&arguments.recipe.recipe(None)?, files)?,
     };
     println!("{object}");
     Ok(Summary::new().count("distance", distance.into()))
+}
+
+fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+    let text = |path| {
+        with_document(path, Format::Text, |content| match content {
+            Content::Text(text) => Ok(text.clone().into_owned()),
+            _ => unreachable!("the format is text"),
+        })
+    };
+    let texts = [text(files[0])?, text(files[1])?];
+    let similarity = check.similarity(&texts);
+    Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
 }
 
 fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {

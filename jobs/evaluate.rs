@@ -1,5 +1,6 @@
 //! `dupsieve evaluate`: how good pairs are, by labels; with `--sweep`, which recipe is.
 
+mod checks;
 mod sweep;
 
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::pages::Pages;
-use crate::settings::RecipeChoice;
+use crate::settings::{CheckChoice, RecipeChoice};
 use crate::summary::Summary;
 
 /// Judge pairs by labels, or recipes with --sweep
@@ -41,6 +42,10 @@ pub(crate) struct Arguments {
     /// With --sweep: these recipes, each a name or a .toml file, instead of the usual ones
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
     recipe: Vec<RecipeChoice>,
+    /// With --sweep: confirm pairs by these checks, each at its best least similarity: as for
+    /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
+    #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
+    check: Vec<CheckChoice>,
     /// With --sweep: the largest distance that is to count as near
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=32))]
     distance: u32,

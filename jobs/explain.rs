@@ -12,7 +12,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
 use crate::pages::{Pages, no_text};
-use crate::settings::{RecipeChoice, parse_width};
+use crate::settings::{CheckChoice, RecipeChoice, parse_width};
 use crate::summary::Summary;
 
 /// How many features are shown of a text, of a difference, and of a bit.
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// 64 or 128 bits, where the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
+    /// Tell how alike the two are by this check, too: as for `fingerprint --check`, or jaccard
+    #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
+    check: CheckChoice,
     #[command(flatten)]
     pages: Pages,
     /// The ids of the two documents
@@ -62,6 +65,7 @@ struct Apart {
     id: String,
     fingerprint: u128,
     features: Vec<Weighted>,
+    text: String,
 }
 
 /// Runs `explain`.
@@ -73,7 +77,9 @@ pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
     let sides = [&one.features[..], &another.features[..]];
     let difference = Difference::of(sides, distant, recipe.width());
     let mut out = BufWriter::new(io::stdout().lock());
-    describe(&documents, &difference, &recipe, &mut out).at("stdout")?;
+    let check = arguments.check;
+    let alike = (check, check.similarity(&[one, another].map(|document| document.text.clone())));
+    describe(&documents, &difference, &recipe, alike, &mut out).at("stdout")?;
     out.flush().at("stdout")?;
     Ok(Summary::new()
         .count("distance", distant.count_ones().into())
@@ -95,7 +101,8 @@ fn take_apart(arguments: &Arguments, recipe: &Recipe) -> Result<[Apart; 2]> {
                 Error::new(Kind::BadData, "the document has no feature").found(id)
             })?;
             let features = sketcher.weighted(text)?;
-            *found = Some(Apart { id: id.to_owned(), fingerprint, features });
+            let text = text.clone().into_owned();
+            *found = Some(Apart { id: id.to_owned(), fingerprint, features, text });
         }
         Ok(())
     })?;
@@ -112,6 +119,7 @@ fn describe(
     documents: &[Apart; 2],
     difference: &Difference,
     recipe: &Recipe,
+    (check, similarity): (CheckChoice, f64),
     out: &mut impl Write,
 ) -> io::Result<()> {
     let weight = |fixed: i128| fixed as f64 / ONE as f64;
@@ -130,6 +138,7 @@ fn describe(
     let larger = difference.totals[0].max(difference.totals[1]);
     let shared = 100.0 * weight(difference.shared) / weight(larger);
     writeln!(out, "\ndistance  {}; {shared:.1} % of the weight is in both", difference.bits.len())?;
+    writeln!(out, "check     {similarity:.4} by {check}")?;
     let moved = &difference.moved;
     writeln!(out, "\n{} features differ     first    second", moved.len())?;
     for moved in &moved[..moved.len().min(SHOWN[1])] {

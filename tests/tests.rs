@@ -2,6 +2,7 @@
 
 mod all_or_nothing;
 mod architecture;
+mod check;
 mod exact;
 mod faults;
 mod filter;

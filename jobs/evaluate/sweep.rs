@@ -14,6 +14,7 @@ use dupsieve::output::NewFile;
 use dupsieve::{Error, Kind, Result};
 
 use super::Arguments;
+use super::checks::{self, Sketched};
 use crate::arguments::Common;
 use crate::pages::no_text;
 use crate::summary::Summary;
@@ -61,12 +62,15 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
         thread::scope(|scope| {
             let running: Vec<_> = part
                 .iter_mut()
-                .map(|candidate| scope.spawn(|| candidate.judge(&texts, labels, arguments)))
+                .map(|candidate| scope.spawn(|| candidate.take(&texts, labels, arguments)))
                 .collect();
             running.into_iter().try_for_each(|job| job.join().expect("panics end the process"))
         })?;
     }
-    table(&candidates, arguments.distance as usize).at("stdout")?;
+    match arguments.check.is_empty() {
+        true => table(&candidates, arguments.distance as usize).at("stdout")?,
+        false => checked(&candidates, &texts, labels, arguments)?,
+    }
     let summary = Summary::new()
         .count("documents", found as u64)
         .count("without_document", (labels.clusters().len() - found) as u64)
@@ -76,6 +80,19 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     write!(file, "{}", curve(&candidates, arguments)).at(path)?;
     file.publish()?;
     Ok(summary.path("svg", path))
+}
+
+/// Prints the table of what checks make of the recipes.
+fn checked(
+    candidates: &[Candidate],
+    texts: &[Option<String>],
+    labels: &Labels,
+    arguments: &Arguments,
+) -> Result<()> {
+    let sketched =
+        candidates.iter().map(|it| Sketched { name: &it.name, fingerprints: &it.fingerprints });
+    let (sketched, seed) = (sketched.collect::<Vec<_>>(), arguments.seed);
+    checks::table(&arguments.check, &sketched, texts, (labels, seed), arguments.distance + BEYOND)
 }
 
 /// The text of each labelled document that the inputs hold, the first of its id.
@@ -137,8 +154,8 @@ fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Recipe>
 }
 
 impl Candidate {
-    /// Makes the fingerprints and scores them at every k.
-    fn judge(
+    /// Makes the fingerprints, and scores them at every k unless checks are judged.
+    fn take(
         &mut self,
         texts: &[Option<String>],
         labels: &Labels,
@@ -150,6 +167,13 @@ impl Candidate {
             None => Ok(None),
         };
         self.fingerprints = texts.iter().map(&mut sketch).collect::<Result<_>>()?;
+        if arguments.check.is_empty() {
+            self.judge(labels, arguments);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, labels: &Labels, arguments: &Arguments) {
         let choosing = labels.halves(arguments.seed);
         let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
         let halves = [choosing, judging].map(|half| {
@@ -169,7 +193,6 @@ impl Candidate {
             judging_intervals,
         };
         self.rows = choosing.into_iter().zip(judging).map(row).collect();
-        Ok(())
     }
 
     /// F1 at distance `k` on the half that chooses.

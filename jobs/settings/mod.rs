@@ -1,5 +1,6 @@
 //! Settings as they are typed: sizes, counts and recipes, on the command line and in files alike.
 
+mod check;
 mod dedup;
 mod fingerprint;
 
@@ -11,6 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+pub(crate) use check::CheckChoice;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 

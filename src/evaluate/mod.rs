@@ -10,6 +10,7 @@
 pub mod curve;
 pub mod sweep;
 
+mod alike;
 mod bands;
 mod bootstrap;
 mod columns;
@@ -17,6 +18,7 @@ mod labels;
 mod pairs;
 mod scores;
 
+pub use alike::AlikePairs;
 pub use bands::{BANDS, Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
 pub use labels::Labels;

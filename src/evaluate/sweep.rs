@@ -7,7 +7,7 @@ pub const MOST_DOCUMENTS: usize = 50_000;
 
 /// The pairs of fingerprints within `most` bits, by their distance: for each k from 0 to `most` those
 /// at exactly k. A document without a fingerprint has no pair.
-fn by_distance(fingerprints: &[Option<u128>], most: u32) -> Vec<Vec<(u32, u32)>> {
+pub fn by_distance(fingerprints: &[Option<u128>], most: u32) -> Vec<Vec<(u32, u32)>> {
     let mut pairs = vec![Vec::new(); most as usize + 1];
     let present: Vec<(u32, u128)> =
         (0..).zip(fingerprints).filter_map(|(document, bits)| Some((document, (*bits)?))).collect();

@@ -1,0 +1,233 @@
+//! The check: what is within k is confirmed by a second signature, from the command line to the files,
+//! and hostile documents end in a result.
+
+use std::collections::BTreeSet;
+
+use crate::support::Bench;
+
+/// Words of one character each, which no two pages have in common and none has twice.
+fn text(page: usize, words: usize) -> Vec<String> {
+    let word = |at: usize| (page * words + at * 7 % words) as u32;
+    (0..words).map(|at| char::from_u32(0x4e00 + word(at)).unwrap().to_string()).collect()
+}
+
+/// Two days of pages. Those of the second have the words of the first, which by words alone is the same:
+/// with two of them exchanged, or all in another order.
+fn days() -> Bench {
+    let bench = Bench::new();
+    let [mut old, mut new] = ["id\ttext\n", "id\ttext\n"].map(str::to_owned);
+    for page in 0..20 {
+        let words = text(page, 400);
+        old += &format!("old-{page}\t{}\n", words.join(" "));
+        let mut edited = words.clone();
+        edited.swap(200, 201);
+        let mut turned = words.clone();
+        turned.sort();
+        new += &format!("edited-{page}\t{}\n", edited.join(" "));
+        new += &format!("turned-{page}\t{}\n", turned.join(" "));
+        new += &format!("turned-too-{page}\t{}\n", turned.join("  "));
+    }
+    bench.write("old.tsv", old);
+    bench.write("new.tsv", new);
+    bench.done("store init store");
+    for day in ["old", "new"] {
+        bench.done(&format!(
+            "fingerprint --recipe words --check minhash --input {day}.tsv --output {day}.seg"
+        ));
+    }
+    bench.done("store add store --segment old.seg --day 2026-11-20");
+    bench
+}
+
+/// A column of a table.
+fn column(bench: &Bench, file: &str, number: usize) -> Vec<String> {
+    let table = bench.read(file);
+    table.lines().skip(1).map(|line| line.split('\t').nth(number).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn words_in_another_order_are_near_but_not_confirmed() {
+    let bench = days();
+    bench.done("dedup --batch new.seg --store store --output plain");
+    assert!(!bench.read("plain/drop.txt").is_empty() && bench.read("plain/keep.txt").is_empty());
+    bench.done("dedup --batch new.seg --store store --output out --check minhash:0.7");
+    assert!(bench.read("out/matches.tsv").starts_with("new\texisting\tdistance\tagainst\tcheck\n"));
+    let dropped: BTreeSet<String> = bench.read("out/drop.txt").lines().map(str::to_owned).collect();
+    let named = |prefix: &str| (0..20).map(|page| format!("{prefix}-{page}")).collect();
+    let expected: [BTreeSet<String>; 2] = ["edited", "turned-too"].map(named);
+    assert_eq!(dropped, &expected[0] | &expected[1]);
+    let similar = column(&bench, "out/matches.tsv", 4);
+    assert!(similar.iter().all(|check| check.parse::<f64>().unwrap() >= 0.7));
+    assert_eq!(similar.len(), 40);
+
+    let report = bench.report("out");
+    assert_eq!(report["parameters"]["check"], "minhash-512x2:0.7");
+    let confirmed: u64 = report["outcome"]["distances"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|it| it.as_u64().unwrap())
+        .sum();
+    assert_eq!(confirmed, 40);
+    assert!(report["outcome"]["candidates"] == 120, "{report}");
+    bench.done("dedup --batch new.seg --store store --output out --check minhash:0.7");
+    bench.fails(73, "dedup --batch new.seg --store store --output out --check minhash:0.8");
+    bench.done(
+        "dedup --batch new.seg --store store --output best --check minhash:0.7 --matches best",
+    );
+    assert_eq!(bench.read("best/verdicts.tsv"), bench.read("out/verdicts.tsv"));
+}
+
+#[test]
+fn compaction_and_additions_keep_the_signatures() {
+    let bench = days();
+    let join = "dedup --batch new.seg --store store --check minhash:0.7 --output";
+    bench.done(&format!("{join} first"));
+    bench.done("store compact store --codec dense");
+    bench.done(&format!("{join} second"));
+    assert_eq!(bench.read("first/matches.tsv"), bench.read("second/matches.tsv"));
+    bench.done("store add store --segment new.seg --day 2026-11-21 --only first/keep.txt");
+    bench.done("store verify store");
+    bench.done(&format!("{join} third"));
+    assert_eq!(bench.read("third/keep.txt"), "");
+    let against: BTreeSet<String> = column(&bench, "third/verdicts.tsv", 4).into_iter().collect();
+    assert_eq!(Vec::from_iter(against), ["2026-11-20", "2026-11-21"]);
+}
+
+#[test]
+fn workers_and_processes_change_nothing() {
+    let bench = days();
+    let join = "dedup --batch new.seg --store store -k 7 --check minhash:0.5 --output";
+    bench.done(&format!("{join} one --workers 1"));
+    for (folder, flags) in [("three", "--workers 3"), ("two-of-two", "--workers 2 --processes 2")] {
+        let make = "fingerprint --recipe words --check minhash --input new.tsv --output";
+        bench.done(&format!("{make} {folder}.seg {flags}"));
+        assert!(bench.bytes("new.seg") == bench.bytes(&format!("{folder}.seg")), "{flags}");
+        bench.done(&format!("{join} {folder} {flags}"));
+        for file in ["matches.tsv", "verdicts.tsv"] {
+            let [expected, found] = ["one", folder].map(|it| bench.bytes(&format!("{it}/{file}")));
+            assert!(expected == found, "{file} is another with {flags}");
+        }
+    }
+}
+
+#[test]
+fn what_lacks_the_signatures_is_refused_with_what_to_do() {
+    let bench = days();
+    bench.done("fingerprint --recipe words --input new.tsv --output bare.seg");
+    let said = bench.fails(2, "dedup --batch bare.seg --check minhash --output out");
+    assert!(said.contains("none") && said.contains("fingerprint --check minhash-512x2"), "{said}");
+    let said = bench.fails(2, "dedup --batch new.seg --check minhash-32x8 --output out");
+    assert!(said.contains("minhash-32x8") && said.contains("minhash-512x2"), "{said}");
+    let said = bench.fails(2, "dedup --batch bare.seg --store store --output out");
+    assert!(said.contains("different recipes"), "{said}");
+    bench.fails(73, "store add store --segment bare.seg --day 2026-11-21");
+    bench.write("ready.tsv", "a\t1\n");
+    let ready = "fingerprint --format fingerprints --input ready.tsv --output ready.seg";
+    assert!(bench.fails(2, &format!("{ready} --check minhash")).contains("takes texts"));
+    bench.fails(2, "fingerprint --input new.tsv --output x.seg --check minhash-64x3");
+    bench.fails(2, "fingerprint --input new.tsv --output x.seg --check jaccard");
+}
+
+#[test]
+fn a_day_is_run_with_a_check() {
+    let bench = days();
+    let config = "inputs = [\"{date}.tsv\"]\noutput = \"out/{date}\"\nstore = \"days\"\n\
+        dates = [\"2026-11-20\", \"2026-11-21\"]\n\
+        [fingerprint]\nrecipe = \"words\"\ncheck = \"minhash\"\n[dedup]\ncheck = \"minhash:0.7\"\n";
+    bench.write("config.toml", config);
+    bench.write("2026-11-20.tsv", bench.read("old.tsv"));
+    bench.write("2026-11-21.tsv", bench.read("new.tsv"));
+    bench.done("run config.toml");
+    assert_eq!(bench.read("out/2026-11-21/dedup/drop.txt").lines().count(), 40);
+    bench.done("run config.toml");
+}
+
+#[test]
+fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
+    let bench = days();
+    let words = text(1, 300);
+    bench.write("one.txt", words.join(" "));
+    bench.write("two.txt", words[..200].join(" "));
+    for check in [
+        "jaccard",
+        "minhash",
+        "minhash-512x2",
+        "classic-minhash-256x8",
+        "simhash-128",
+        "sentences-2",
+    ] {
+        let shown = bench.done(&format!("compare --recipe {check} one.txt two.txt")).stdout;
+        let shown: serde_json::Value = serde_json::from_str(shown.lines().next().unwrap()).unwrap();
+        let similarity = shown["similarity"].as_f64().unwrap();
+        match check {
+            "sentences-2" => assert_eq!(similarity, 0.0),
+            "simhash-128" => assert!((0.6..0.95).contains(&similarity), "{similarity}"),
+            _ => assert!((0.5..0.85).contains(&similarity), "{check}: {similarity}"),
+        }
+    }
+    let told = bench.done("explain --input new.tsv edited-3 turned-3 --recipe words").stdout;
+    assert!(told.contains(" by jaccard\n"), "{told}");
+    let told = bench.done("explain --input new.tsv --check minhash edited-3 turned-3").stdout;
+    assert!(told.contains(" by minhash-512x2\n"), "{told}");
+
+    let labels: String = (0..20)
+        .map(|page| {
+            format!("edited-{page}\t{page}\nturned-{page}\tt{page}\nturned-too-{page}\tt{page}\n")
+        })
+        .collect();
+    bench.write("labels.tsv", labels);
+    let line =
+        "evaluate --sweep --labels labels.tsv --input new.tsv --recipe words shingles --check";
+    let table = bench.done(&format!("{line} jaccard minhash")).stdout;
+    let f1 = |start: &str| {
+        let line =
+            |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start);
+        let line = table.lines().find(line).unwrap_or_else(|| panic!("{start}: {table}"));
+        line.split_whitespace().rev().nth(1).unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!([f1("jaccard all pairs any"), f1("minhash-512x2 words 3")], [1.0, 1.0]);
+    assert!(table.contains("any of these"));
+    bench.fails(2, &format!("{line} nonsense"));
+}
+
+/// Smaller kin of what a crawl brings: each ends in a fingerprint, as empty, or in the quarantine.
+#[test]
+fn hostile_documents_end_in_a_result() {
+    let bench = Bench::new();
+    let size = 3 << 20;
+    let distinct: String = (0..200_000).map(|word| format!("w{word} ")).collect();
+    let documents = [
+        ("one-word", "word ".repeat(size / 5)),
+        ("one-character", "\u{4e00}".repeat(size / 3)),
+        ("punctuation", "?!.,-".repeat(size / 5)),
+        ("spaces", " \\t".repeat(size / 3)),
+        ("distinct", distinct),
+        ("one-long-word", "x".repeat(size)),
+        ("marks", "a\u{301}".repeat(size / 3)),
+        ("sentences", "yes. ".repeat(size / 5)),
+    ];
+    let lines: String = documents
+        .iter()
+        .map(|(id, text)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n"))
+        .collect();
+    bench.write(
+        "hostile.jsonl",
+        lines + "{\"id\": \"late\", \"text\": \"a page like any other\"}\n",
+    );
+    for (name, flags) in [
+        ("words", "--recipe words --check minhash"),
+        ("shingles", "--recipe shingles --check sentences"),
+        ("simhash", "--recipe shingles --width 128 --check simhash-128"),
+    ] {
+        let line = format!("fingerprint --input hostile.jsonl --output {name}.seg {flags}");
+        let ended = bench.done(&line);
+        let counts = ["fingerprinted", "empty", "quarantined"].map(|count| ended.count(count));
+        assert_eq!(counts, [7, 2, 0], "{name}");
+        let cut = format!("{line} --overwrite --max-record 1MiB --max-bad 100%");
+        let ended = bench.done(&cut);
+        assert_eq!(["read", "quarantined"].map(|count| ended.count(count)), [9, 8], "{name}");
+        let listed = bench.read(&format!("{name}.seg.quarantine.tsv"));
+        assert_eq!(listed.lines().count(), 9, "{listed}");
+    }
+}
