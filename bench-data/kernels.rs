@@ -71,7 +71,9 @@ fn measure<F: Fingerprint>(point: &Point) {
             let (begun, mut pairs) = (Instant::now(), 0_u64);
             match (&method, &paper) {
                 (Some(method), _) => probe(method, &store, &mut pairs),
-                (_, paper) => store.iter().for_each(|&f| pairs += paper.as_ref().expect("one").find(f)),
+                (_, paper) => {
+                    store.iter().for_each(|&f| pairs += paper.as_ref().expect("one").find(f))
+                }
             }
             (begun.elapsed().as_secs_f64() * 1e9 / store.len() as f64, pairs)
         };

@@ -1,14 +1,16 @@
 //! A pass over one key range of many segments at once, a window of keys at a time.
 //!
-//! A window holds some fingerprints of each segment, up to one key that is the same for all, so that
-//! what a probe builds for a prefix serves every segment. Copies of a fingerprint stand in it once.
+//! A window has some fingerprints of each segment, up to one key that is the same for all, so that
+//! what a probe builds for a prefix serves every segment. Copies of a fingerprint stand once in it; the
+//! copies that follow in another window are counted there.
+
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::store::{KeyRange, Scan, Segment};
 
-/// About how many fingerprints all segments together hold in a window, unless one block of each is
-/// more.
+/// About how many fingerprints all segments together have in a window, so that it stays in the cache.
 const WINDOW: usize = 1 << 20;
 
 /// A pass under way.
@@ -24,9 +26,11 @@ pub(super) struct Sweep<F: Fingerprint> {
 struct Feed<F: Fingerprint> {
     /// None at its end.
     scan: Option<Scan<F>>,
-    /// The distinct fingerprints read and not yet left behind, of which `window` are in the window.
+    /// The distinct fingerprints read, those of `window` being in the window and those before it left
+    /// behind.
     held: Vec<F>,
-    window: usize,
+    window: Range<usize>,
+    /// What those not left behind stand for.
     rows: Rows,
 }
 
@@ -45,7 +49,7 @@ impl<F: Fingerprint> Sweep<F> {
         let feed = |segment: &Segment| Feed {
             scan: Some(segment.scan(range)),
             held: Vec::new(),
-            window: 0,
+            window: 0..0,
             rows: Rows::default(),
         };
         let least = WINDOW / segments.len().max(1);
@@ -66,17 +70,34 @@ impl<F: Fingerprint> Sweep<F> {
         // Beyond the last fingerprint read of any segment nothing is known of that segment.
         let unfinished = self.feeds.iter().filter(|feed| feed.scan.is_some());
         let high = unfinished.filter_map(|feed| feed.held.last()).min().copied();
-        let high = high.unwrap_or(F::MAX);
-        for feed in &mut self.feeds {
-            feed.window = feed.held.partition_point(|&fingerprint| fingerprint <= high);
+        self.end_at(high.unwrap_or(F::MAX));
+        if let Some(nearer) = self.nearer() {
+            self.end_at(nearer);
         }
-        let some = self.feeds.iter().any(|feed| feed.window > 0);
+        let some = self.feeds.iter().any(|feed| !feed.window.is_empty());
         Ok(some.then_some(read))
+    }
+
+    /// Ends the window at `high`.
+    fn end_at(&mut self, high: F) {
+        for Feed { held, window, .. } in &mut self.feeds {
+            let ahead = &held[window.start..];
+            window.end = window.start + ahead.partition_point(|&fingerprint| fingerprint <= high);
+        }
+    }
+
+    /// A key that divides a window of too many fingerprints, as the longest run is divided.
+    fn nearer(&self) -> Option<F> {
+        let count: usize = self.feeds.iter().map(|feed| feed.window.len()).sum();
+        let longest = self.feeds.iter().max_by_key(|feed| feed.window.len())?;
+        let Range { start, end } = longest.window;
+        let nearer = start + (end - start).div_ceil(count / WINDOW + 1);
+        (count > 2 * WINDOW).then(|| longest.held[nearer - 1])
     }
 
     /// The distinct fingerprints of the window, segment by segment.
     pub(super) fn runs(&self) -> Vec<&[F]> {
-        self.feeds.iter().map(|feed| &feed.held[..feed.window]).collect()
+        self.feeds.iter().map(|feed| &feed.held[feed.window.clone()]).collect()
     }
 
     /// The first row that fingerprint `at` of `run` stands for, and how many there are.
@@ -90,17 +111,18 @@ impl<F: Fingerprint> Sweep<F> {
 impl<F: Fingerprint> Feed<F> {
     /// Leaves the window behind.
     fn leave(&mut self) {
-        self.held.drain(..self.window);
-        self.rows.leave(self.window);
-        self.window = 0;
+        self.rows.leave(self.window.len());
+        self.window.start = self.window.end;
     }
 
-    /// Reads until `least` are held, and says how many were read.
+    /// Reads until `least` are held ahead, and says how many were read.
     fn fill(&mut self, least: usize, run: &mut Vec<F>) -> Result<u64> {
         let mut read = 0;
-        while let Some(scan) = &mut self.scan
-            && self.held.len() < least
+        while self.held.len() - self.window.start < least
+            && let Some(scan) = &mut self.scan
         {
+            self.held.drain(..self.window.start);
+            self.window = 0..0;
             match scan.next(run)? {
                 None => self.scan = None,
                 Some(row) => self.take(row, run),
@@ -174,17 +196,19 @@ mod tests {
         ) {
             let mut all = runs.concat();
             all.sort_unstable();
-            let mut feed = Feed { scan: None, held: Vec::new(), window: 0, rows: Rows::default() };
+            let mut feed = Feed { scan: None, held: Vec::new(), window: 0..0, rows: Rows::default() };
             let (mut row, mut seen, mut steps) = (0, Vec::new(), steps.into_iter().cycle());
             for run in all.chunks(7) {
                 feed.take(row, run);
                 row += run.len() as u64;
-                feed.window = steps.next().unwrap().min(feed.held.len());
-                for at in 0..feed.window {
+                feed.window.end = steps.next().unwrap().min(feed.held.len());
+                for at in 0..feed.window.len() {
                     let (start, end) = (feed.rows.row(at), feed.rows.row(at + 1));
                     seen.extend((start..end).map(|row| (row, feed.held[at])));
                 }
                 feed.leave();
+                feed.held.drain(..feed.window.start);
+                feed.window = 0..0;
             }
             let known = seen.iter().all(|&(row, fingerprint)| all[row as usize] == fingerprint);
             prop_assert!(known && seen.iter().map(|&(row, _)| row).eq(0..seen.len() as u64));

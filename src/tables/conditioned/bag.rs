@@ -88,7 +88,11 @@ impl<F: Fingerprint> Bag<F> {
     pub(super) fn slices(&self, fingerprint: F) -> Vec<Range<usize>> {
         let group = self.group(fingerprint);
         let (begins, ends) = (self.row(group), self.row(group + 1));
-        begins.iter().zip(ends).map(|(begin, end)| begin.there as usize..end.there as usize).collect()
+        begins
+            .iter()
+            .zip(ends)
+            .map(|(begin, end)| begin.there as usize..end.there as usize)
+            .collect()
     }
 
     /// A hit in the bag, told as one in a run.

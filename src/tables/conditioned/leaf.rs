@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::cost::thresholds;
 use super::level::{Entry, Level, Reach, low};
-use super::masks::Masks;
 use crate::fingerprint::Fingerprint;
 use crate::tables::Hit;
 
@@ -13,6 +12,9 @@ const FEWEST_CANDIDATES: usize = 4096;
 
 /// How many fingerprints are tested before those that passed are noted.
 const BLOCK: usize = 256;
+
+/// How many entries are marked at once, which bounds the keys beyond the most there may be.
+const AT_ONCE: usize = 64;
 
 /// The two blocks that follow a prefix, and the keys they give a fingerprint: X counts from 0, Y from
 /// 2^width.
@@ -132,8 +134,8 @@ impl<F: Fingerprint> Leaf<F> {
         let words = (2_usize << self.blocks.width).div_ceil(64);
         self.bitmap.resize(words.max(self.bitmap.len()), 0);
         task.level.reach(&task.reach, |left, bucket| {
-            for at in bucket {
-                self.mark(&task.level.entries[at], at as u32, left, task.reach.masks);
+            for start in bucket.clone().step_by(AT_ONCE) {
+                self.mark(task, left, start..bucket.end.min(start + AT_ONCE));
                 if self.keys.len() >= task.most_keys {
                     self.scan(task, found);
                 }
@@ -142,26 +144,36 @@ impl<F: Fingerprint> Leaf<F> {
         self.scan(task, found);
     }
 
-    /// Adds the keys of an entry that has `left` errors left.
+    /// Adds the keys of the entries of `bucket`, which have `left` errors left.
     #[inline]
-    fn mark(&mut self, entry: &Entry<F>, at: u32, left: u32, masks: &Masks) {
+    fn mark(&mut self, task: &Task<'_, F>, left: u32, bucket: Range<usize>) {
         let (blocks, (x, y)) = (self.blocks, thresholds(left));
-        let key = |key| Key { key, entry: at, tag: low(entry.fingerprint) };
-        self.add(key(blocks.x(entry.fingerprint)), masks, blocks.width, x);
+        self.add(task, bucket.clone(), x, blocks.width, |entry| blocks.x(entry));
         if let Some(y) = y {
-            self.add(key(blocks.y(entry.fingerprint)), masks, blocks.y_width(), y);
+            self.add(task, bucket, y, blocks.y_width(), |entry| blocks.y(entry));
         }
     }
 
-    /// Adds all keys within `off` bits of that one, a block of `width` bits.
+    /// Adds, for every entry of `bucket`, all keys within `off` bits of its own in a block of `width`
+    /// bits.
     #[inline]
-    fn add(&mut self, exact: Key, masks: &Masks, width: u32, off: u32) {
-        for off in 0..=off {
-            for mask in masks.of(width, off) {
-                let key = exact.key ^ mask;
-                self.bitmap[key as usize >> 6] |= 1 << (key & 63);
-                self.keys.push(Key { key, ..exact });
-            }
+    fn add(
+        &mut self,
+        task: &Task<'_, F>,
+        bucket: Range<usize>,
+        off: u32,
+        width: u32,
+        key: impl Fn(F) -> u32,
+    ) {
+        let bitmap = &mut self.bitmap[..];
+        for mask in (0..=off).flat_map(|off| task.reach.masks.of(width, off)) {
+            let first = bucket.start as u32;
+            let entries = task.level.entries[bucket.clone()].iter().zip(first..);
+            self.keys.extend(entries.map(|(entry, at)| {
+                let key = key(entry.fingerprint) ^ mask;
+                bitmap[key as usize >> 6] |= 1 << (key & 63);
+                Key { key, entry: at, tag: low(entry.fingerprint) }
+            }));
         }
     }
 

@@ -19,11 +19,13 @@
 //! reach below one prefix, by the errors left and the next digit, so what is within reach below each
 //! child lies in a few buckets. The walk goes down while that is cheaper than to scan ([`cost`]): the
 //! prefix is as long as the store is dense there, and where the batch is crowded it is longer. What is
-//! built for a prefix serves all runs at once.
+//! built for a prefix serves all runs at once, and where they are many they are gathered first ([`bag`]),
+//! so that a leaf scans one slice and not a thousand.
 //!
 //! Every pair is found once: a fingerprint probed is in one leaf only, a fingerprint of the batch in
 //! one bucket of that leaf's reach, and a pair that meets by X and by Y counts by X.
 
+mod bag;
 pub(super) mod cost;
 mod leaf;
 mod level;
@@ -33,6 +35,7 @@ use std::ops::Range;
 
 use super::{Hit, Probe, Scratch};
 use crate::fingerprint::{Fingerprint, Width};
+use bag::Bag;
 use cost::Counts;
 use leaf::{Leaf, Task};
 use level::{Level, Reach};
@@ -54,10 +57,18 @@ struct Shape {
     shallowest: u32,
     /// The most keys in a bitmap at once.
     most_keys: usize,
+    /// The most runs that are walked side by side.
+    side_by_side: usize,
 }
 
-const SHAPE: Shape =
-    Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: cost::MOST_KEYS };
+const SHAPE: Shape = Shape {
+    root: 12,
+    digit: 6,
+    widest: 22,
+    shallowest: 0,
+    most_keys: cost::MOST_KEYS,
+    side_by_side: 4,
+};
 
 /// The most bytes of bitmap, keys and candidates in a walk.
 const WALK_BYTES: u64 = 24 << 20;
@@ -78,11 +89,13 @@ pub(super) struct Walk<F> {
     spare: Vec<Level<F>>,
     /// How far the walk has come in each run, and which part of it the next child has.
     slices: Vec<Range<usize>>,
+    bag: Bag<F>,
 }
 
 impl<F> Default for Walk<F> {
     fn default() -> Walk<F> {
-        Walk { leaf: Leaf::default(), spare: Vec::new(), slices: Vec::new() }
+        let (leaf, bag) = (Leaf::default(), Bag::default());
+        Walk { leaf, spare: Vec::new(), slices: Vec::new(), bag }
     }
 }
 
@@ -104,9 +117,9 @@ impl<F: Fingerprint> Conditioned<F> {
         size_of_val(&self.root.entries[..]) as u64
     }
 
-    /// The bits of the first digit: such that digits end where leaves are cheapest, for as many
-    /// fingerprints as these runs would be if they were not a part of the key space only.
-    fn first_digit(&self, runs: &[&[F]]) -> u32 {
+    /// How many bits the prefixes of leaves are to have: what is cheapest for as many fingerprints as
+    /// these runs would be if they were not a part of the key space only.
+    fn depth(&self, runs: &[&[F]]) -> u32 {
         let Shape { root, digit, .. } = self.shape;
         let count: usize = runs.iter().map(|run| run.len()).sum();
         let lowest = runs.iter().filter_map(|run| run.first()).min();
@@ -116,19 +129,24 @@ impl<F: Fingerprint> Conditioned<F> {
             ((highest.to_u128() - lowest.to_u128()) as f64 + 1.0) / 2_f64.powi(F::BITS as i32);
         let store = (count as f64 / share).min(1e15);
         let batch = self.root.entries.len() as f64;
-        let depth = cost::best(batch, store, self.k, F::BITS, root, digit);
-        cost::first(depth.bits, root, digit)
+        cost::best(batch, store, self.k, F::BITS, root, digit).bits
     }
 }
 
 impl<F: Fingerprint> Probe<F> for Conditioned<F> {
     fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
         debug_assert!(runs.iter().all(|run| run.is_sorted()), "runs are sorted");
-        let Walk { leaf, spare, slices } = &mut scratch.walk;
+        let Walk { leaf, spare, slices, bag } = &mut scratch.walk;
+        let depth = self.depth(runs);
+        let first = cost::first(depth, self.shape.root, self.shape.digit);
+        let gathered = runs.len() > self.shape.side_by_side && depth > 0;
+        let gathered = (gathered && bag.fill(runs, F::BITS - depth)).then_some((&*bag, runs));
+        let whole = [&bag.fingerprints[..]];
+        let runs = if gathered.is_some() { &whole } else { runs };
         slices.clear();
         slices.resize(runs.len(), 0..0);
-        let first = self.first_digit(runs);
-        Walking { of: self, runs, leaf, spare, slices, found }.below(&self.root, first, F::MAX);
+        let mut walking = Walking { of: self, runs, gathered, leaf, spare, slices, found };
+        walking.below(&self.root, first, F::MAX);
     }
 }
 
@@ -136,6 +154,8 @@ impl<F: Fingerprint> Probe<F> for Conditioned<F> {
 struct Walking<'a, F> {
     of: &'a Conditioned<F>,
     runs: &'a [&'a [F]],
+    /// The bag, if that is what is walked, and what was gathered in it.
+    gathered: Option<(&'a Bag<F>, &'a [&'a [F]])>,
     leaf: &'a mut Leaf<F>,
     spare: &'a mut Vec<Level<F>>,
     slices: &'a mut [Range<usize>],
@@ -175,13 +195,30 @@ impl<F: Fingerprint> Walking<'_, F> {
             let width = width.min(widest);
             let (runs, slices) = (self.runs, &*self.slices);
             let task = Task { level, reach: *reach, runs, slices, width, most_keys };
-            self.leaf.join(&task, self.found);
+            match self.gathered {
+                None => self.leaf.join(&task, self.found),
+                Some((bag, _)) => self.leaf.join(&task, &mut |hit| (self.found)(bag.told(hit))),
+            }
             return self.consume();
         }
         let mut below = self.spare.pop().unwrap_or_default();
         below.refine(level, reach, digit);
-        self.below(&below, digit, high);
+        match self.gathered {
+            Some((bag, runs)) if rest <= bag.rest() => {
+                self.beside(runs, &mut bag.slices(high), &below, high);
+                self.consume();
+            }
+            _ => self.below(&below, digit, high),
+        }
         self.spare.push(below);
+    }
+
+    /// Joins `slices` of the runs that were gathered, where the bag is in no finer order.
+    fn beside(&mut self, runs: &[&[F]], slices: &mut [Range<usize>], level: &Level<F>, high: F) {
+        let Walking { of, leaf, spare, found, .. } = self;
+        slices.iter_mut().for_each(|slice| slice.end = slice.start);
+        let mut walking = Walking { of, runs, gathered: None, leaf, spare, slices, found };
+        walking.below(level, of.shape.digit, high);
     }
 
     /// The lowest fingerprint that is still to come, if it is not above `last`.

@@ -15,6 +15,7 @@ fn shapes() -> Vec<Shape> {
         widest,
         shallowest,
         most_keys,
+        side_by_side: 0,
     };
     vec![
         SHAPE,
@@ -124,4 +125,45 @@ proptest! {
         expected.sort_unstable();
         prop_assert_eq!(found, expected);
     }
+}
+
+/// Many runs side by side and gathered, whose leaves lie at the bag's depth and below it.
+fn many_runs<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(15);
+    let mut dense = |count| uniform::<F>(&mut random, count).into_iter().map(|f| f >> 20);
+    let (batch, mut others) = (set(dense(600)), dense(100_000).collect::<Vec<F>>());
+    let near = batch.iter().enumerate().map(|(at, &b)| off(&mut random, b, at % 5));
+    others.extend(near.map(|f| f & F::MAX >> 20));
+    let mut runs = vec![Vec::new(); 7];
+    for (at, &fingerprint) in others.iter().enumerate() {
+        runs[if at % 3 == 0 { 0 } else { at % 6 }].push(fingerprint);
+    }
+    runs.iter_mut().for_each(|run| run.sort_unstable());
+    let runs: Vec<&[F]> = runs.iter().map(Vec::as_slice).collect();
+    let mut expected = Vec::new();
+    for (number, run) in (0..).zip(&runs) {
+        expected
+            .extend(all_pairs(&batch, run, 3).into_iter().map(|hit| Hit { run: number, ..hit }));
+    }
+    expected.sort_unstable();
+    for (shallowest, side_by_side) in [(0, 9), (0, 0), (30, 0)] {
+        let shape = Shape { shallowest, side_by_side, ..SHAPE };
+        let conditioned = Conditioned::shaped(&batch, 3, shape);
+        assert!(side_by_side > 0 || conditioned.depth(&runs) > 20);
+        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        conditioned.probe(&runs, &mut scratch, &mut |hit| found.push(hit));
+        found.sort_unstable();
+        assert_eq!(found, expected, "{shape:?}");
+        assert_eq!(scratch.walk.bag.fingerprints.is_empty(), side_by_side > 0);
+    }
+}
+
+#[test]
+fn many_runs_are_one_at_64_bits() {
+    many_runs::<u64>();
+}
+
+#[test]
+fn many_runs_are_one_at_128_bits() {
+    many_runs::<u128>();
 }
