@@ -12,7 +12,7 @@
 //!
 //! The modules stand in the order of that flow, and each imports only what stands above it.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod error;
 pub mod progress;

@@ -1,4 +1,9 @@
-//! Within k bits, over slices: the scalar code, which is the meaning.
+//! Within k bits, over slices: the scalar code, which is the meaning. And the only home of unsafe code,
+//! which here gives advice to the machine and no more ([`memory`]).
+
+#![allow(unsafe_code)]
+
+pub mod memory;
 
 use crate::fingerprint::Fingerprint;
 

@@ -19,7 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::conditioned;
+use super::{conditioned, halves};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
@@ -29,7 +29,7 @@ pub const MAX_DISTANCE: u32 = 15;
 /// The most tables a design may have.
 pub const MAX_TABLES: u64 = 1024;
 
-/// How the batch is arranged, written `auto`, `conditioned`, `4`, `10`, `16`, `20` or
+/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `4`, `10`, `16`, `20` or
 /// `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Design {
@@ -37,6 +37,8 @@ pub enum Design {
     Auto,
     /// By the prefix of what is probed, which is sorted: no masks (`tables::conditioned`).
     Conditioned,
+    /// By blocks of which one is at most one bit off, in any order: no masks (`tables::halves`).
+    Halves,
     /// 4 blocks, choose 1.
     Four,
     /// 5 blocks, choose 2.
@@ -58,11 +60,17 @@ impl Design {
     /// The designs of the paper.
     pub const PAPER: [Design; 4] = [Design::Four, Design::Ten, Design::Sixteen, Design::Twenty];
 
-    /// The largest distance at which no pair is missed.
-    pub fn covers(self) -> u32 {
+    /// The designs that have a name of their own.
+    fn named() -> impl Iterator<Item = Design> {
+        [Design::Auto, Design::Conditioned, Design::Halves].into_iter().chain(Design::PAPER)
+    }
+
+    /// The largest distance at which no pair is missed, at this width.
+    pub fn covers(self, width: Width) -> u32 {
         match self {
             Design::Auto => MAX_DISTANCE,
             Design::Conditioned => conditioned::COVERS,
+            Design::Halves => halves::covers(width),
             Design::Four | Design::Ten | Design::Sixteen | Design::Twenty => 3,
             Design::Blocks { blocks, choose } => blocks.saturating_sub(choose).min(MAX_DISTANCE),
         }
@@ -72,11 +80,12 @@ impl Design {
     ///
     /// # Errors
     /// [`Kind::Usage`] where the design does not cover `k`, has more blocks than bits or more than
-    /// [`MAX_TABLES`] tables, or has no masks: [`Design::Auto`] and [`Design::Conditioned`].
+    /// [`MAX_TABLES`] tables, or has no masks: [`Design::Auto`], [`Design::Conditioned`]
+    /// and [`Design::Halves`].
     pub fn masks(self, width: Width, k: u32) -> Result<Vec<u128>> {
         self.check(width, k)?;
-        if self == Design::Conditioned {
-            return Err(Error::new(Kind::Usage, "the conditioned design has no masks"));
+        if matches!(self, Design::Conditioned | Design::Halves) {
+            return Err(Error::new(Kind::Usage, format!("the design {self} has no masks")));
         }
         let all = u128::MAX >> (128 - width.bits());
         Ok(match self {
@@ -91,6 +100,7 @@ impl Design {
     pub fn tables(self) -> u64 {
         match self {
             Design::Conditioned => 1,
+            Design::Halves => 2,
             Design::Sixteen => 16,
             _ => binomial(self.shape().0.into(), self.shape().1.into()),
         }
@@ -99,7 +109,11 @@ impl Design {
     /// R and C of a design that is nothing else than blocks; the first step of `16`.
     fn shape(self) -> (u32, u32) {
         match self {
-            Design::Auto | Design::Conditioned | Design::Four | Design::Sixteen => (4, 1),
+            Design::Auto
+            | Design::Conditioned
+            | Design::Halves
+            | Design::Four
+            | Design::Sixteen => (4, 1),
             Design::Ten => (5, 2),
             Design::Twenty => (6, 3),
             Design::Blocks { blocks, choose } => (blocks, choose),
@@ -111,14 +125,14 @@ impl Design {
         if self == Design::Auto {
             return Err(Error::new(Kind::Usage, "the design auto has no tables of its own"));
         }
-        if k > self.covers() {
+        if k > self.covers(width) {
             return Err(Error::new(
                 Kind::Usage,
                 format!("design {self} does not cover the distance"),
             )
-            .expected(format!("a distance of at most {}", self.covers()))
+            .expected(format!("a distance of at most {}", self.covers(width)))
             .found(k)
-            .help(covering(k)));
+            .help(covering(width, k)));
         }
         if choose == 0 || choose > blocks {
             return Err(Error::new(Kind::Usage, format!("design {self} chooses no blocks it has"))
@@ -142,14 +156,13 @@ impl Design {
 }
 
 /// Says which designs cover `k`.
-fn covering(k: u32) -> String {
-    let blocks = format!("blocks:R,choose:C with R - C >= {k} (blocks:{},choose:2)", k + 2);
-    match k {
-        0..=3 => format!("auto, conditioned, 4, 10, 16, 20 and {blocks} do"),
-        4..=conditioned::COVERS => format!("auto, conditioned and {blocks} do"),
-        _ if k <= MAX_DISTANCE => format!("auto and {blocks} do"),
-        _ => format!("no design goes beyond {MAX_DISTANCE}"),
-    }
+fn covering(width: Width, k: u32) -> String {
+    let mut covering = Design::named().filter(|design| k <= design.covers(width));
+    let Some(first) = covering.next() else {
+        return format!("no design goes beyond {MAX_DISTANCE}");
+    };
+    let named = covering.fold(first.to_string(), |list, design| format!("{list}, {design}"));
+    format!("{named} and blocks:R,choose:C with R - C >= {k} (blocks:{},choose:2) do", k + 2)
 }
 
 /// Every mask made of `fixed` and a choice of `choose` among the `blocks` blocks of the other bits
@@ -200,6 +213,7 @@ impl fmt::Display for Design {
         match self {
             Design::Auto => f.write_str("auto"),
             Design::Conditioned => f.write_str("conditioned"),
+            Design::Halves => f.write_str("halves"),
             Design::Four => f.write_str("4"),
             Design::Ten => f.write_str("10"),
             Design::Sixteen => f.write_str("16"),
@@ -213,14 +227,12 @@ impl FromStr for Design {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Design> {
-        let named = Design::PAPER.into_iter().chain([Design::Auto, Design::Conditioned]);
-        named
-            .into_iter()
+        Design::named()
             .find(|design| design.to_string() == text)
             .or_else(|| blocks(text))
             .ok_or_else(|| {
                 Error::new(Kind::Usage, "not a table design")
-                    .expected("auto, conditioned, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
+                    .expected("auto, conditioned, halves, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
                     .found(text)
             })
     }
@@ -294,7 +306,7 @@ mod tests {
         for (design, width) in shapes().flat_map(|design| WIDTHS.map(|width| (design, width))) {
             let masks = design.masks(width, 0).unwrap();
             let positions = sample(&mut random, width.bits() as usize, 12).into_vec();
-            for pattern in (0..1_u32 << 12).filter(|p| p.count_ones() == design.covers().min(12)) {
+            for pattern in (0..1_u32 << 12).filter(|p| p.count_ones() == design.covers(width).min(12)) {
                 let bits = (0..12).filter(|bit| pattern >> bit & 1 == 1);
                 let differing = bits.fold(0_u128, |bits, bit| bits | 1 << positions[bit]);
                 assert!(masks.iter().any(|mask| mask & differing == 0), "{design} {differing:x}");
@@ -312,7 +324,7 @@ mod tests {
                 .iter()
                 .map(|block| nth_bit(*block, random.random_range(0..block.count_ones())))
                 .sum();
-            assert_eq!(touched.count_ones(), design.covers() + 1);
+            assert_eq!(touched.count_ones(), design.covers(Width::W64) + 1);
             assert!(design.masks(Width::W64, 0).unwrap().iter().all(|mask| mask & touched != 0));
         }
     }

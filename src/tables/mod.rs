@@ -12,6 +12,7 @@
 
 mod conditioned;
 pub mod design;
+mod halves;
 pub mod plan;
 mod table;
 
@@ -19,12 +20,14 @@ use std::thread;
 
 pub use conditioned::Conditioned;
 pub use design::{Design, MAX_DISTANCE};
+pub use halves::Halves;
 pub use plan::{Estimate, Plan};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use conditioned::Walk;
+use halves::Candidate;
 use table::{Survivor, Table, first_meeting};
 
 /// How many bytes of fingerprints go through one table before the next table's turn: so many that its
@@ -62,12 +65,13 @@ pub trait Probe<F>: Send + Sync {
 #[derive(Debug)]
 pub struct Scratch<F> {
     survivors: Vec<Survivor>,
+    candidates: Vec<Candidate<F>>,
     walk: Walk<F>,
 }
 
 impl<F> Default for Scratch<F> {
     fn default() -> Scratch<F> {
-        Scratch { survivors: Vec::new(), walk: Walk::default() }
+        Scratch { survivors: Vec::new(), candidates: Vec::new(), walk: Walk::default() }
     }
 }
 
@@ -78,6 +82,8 @@ pub enum Method<F> {
     Tables(Tables<F>),
     /// By prefix.
     Conditioned(Conditioned<F>),
+    /// By blocks at most one bit off.
+    Halves(Halves<F>),
 }
 
 impl<F: Fingerprint> Method<F> {
@@ -99,6 +105,10 @@ impl<F: Fingerprint> Method<F> {
                 design.check(F::WIDTH, k)?;
                 Ok(Method::Conditioned(Conditioned::new(batch, k)))
             }
+            Design::Halves => {
+                design.check(F::WIDTH, k)?;
+                Ok(Method::Halves(Halves::new(batch, k)))
+            }
             design => Tables::build(batch, design, k).map(Method::Tables),
         }
     }
@@ -108,6 +118,7 @@ impl<F: Fingerprint> Method<F> {
         match self {
             Method::Tables(tables) => tables.memory_bytes(),
             Method::Conditioned(conditioned) => conditioned.memory_bytes(),
+            Method::Halves(halves) => halves.memory_bytes(),
         }
     }
 }
@@ -117,6 +128,7 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
         match self {
             Method::Tables(tables) => tables.probe(runs, scratch, found),
             Method::Conditioned(conditioned) => conditioned.probe(runs, scratch, found),
+            Method::Halves(halves) => halves.probe(runs, scratch, found),
         }
     }
 }
@@ -156,7 +168,7 @@ impl<F: Fingerprint> Tables<F> {
         for (turn, table) in self.tables.iter().enumerate() {
             let count = table.sift(block, survivors);
             for survivors in survivors[..count].chunks(GROUP) {
-                table.fetch(survivors);
+                table.fetch(survivors.iter().map(|survivor| survivor.bucket));
                 for survivor in survivors {
                     self.compare(turn, block, survivor, found);
                 }

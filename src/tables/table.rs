@@ -4,10 +4,10 @@
 //! comparison and nothing else, and skewed keys spread as evenly as others.
 
 use std::collections::BTreeMap;
-use std::hint::black_box;
 
 use super::design::refine;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::memory::prefetch;
 use crate::hamming::within;
 
 /// A bucket of more entries than this is arranged again by the bits outside its key.
@@ -166,30 +166,35 @@ impl<F: Fingerprint> Table<F> {
         (self.hash(fingerprint) >> self.bucket_shift) as usize
     }
 
+    /// The bucket to compare `fingerprint` with, and whether it passes the filter.
+    #[inline]
+    pub(super) fn look(&self, fingerprint: F) -> (u32, bool) {
+        let hash = self.hash(fingerprint);
+        let (word, bits) = self.marks(hash);
+        ((hash >> self.bucket_shift) as u32, self.filter[word] & bits == bits)
+    }
+
     /// Writes the fingerprints of `block` that pass the filter to `survivors`, which has room for all
     /// of them, and returns how many they are.
     pub(super) fn sift(&self, block: &[F], survivors: &mut [Survivor]) -> usize {
         let mut count = 0;
         for (at, &fingerprint) in block.iter().enumerate() {
-            let hash = self.hash(fingerprint);
-            let (word, bits) = self.marks(hash);
-            survivors[count] =
-                Survivor { at: at as u32, bucket: (hash >> self.bucket_shift) as u32 };
-            count += usize::from(self.filter[word] & bits == bits);
+            let (bucket, passes) = self.look(fingerprint);
+            survivors[count] = Survivor { at: at as u32, bucket };
+            count += usize::from(passes);
         }
         count
     }
 
-    /// Touches the first entry of each survivor's bucket, so that the cache misses of many overlap
-    /// before the comparisons wait for any.
-    pub(super) fn fetch(&self, survivors: &[Survivor]) {
-        let last = self.entries.len() - 1;
-        let mut touched = F::default();
-        for survivor in survivors {
-            let start = self.starts[survivor.bucket as usize] as usize;
-            touched = touched ^ self.entries[start.min(last)];
+    /// Begins to bring the first entry of each of these buckets into the cache, so that the misses of
+    /// many overlap before the comparisons wait for any.
+    pub(super) fn fetch(&self, buckets: impl Iterator<Item = u32> + Clone) {
+        for bucket in buckets.clone() {
+            prefetch(&self.starts, bucket as usize);
         }
-        black_box(touched);
+        for bucket in buckets {
+            prefetch(&self.entries, self.starts[bucket as usize] as usize);
+        }
     }
 
     /// Calls `found` for each entry of the bucket within `k` of `fingerprint`.

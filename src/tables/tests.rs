@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::fingerprint::Width;
 
 /// The meaning: every pair, compared.
 pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Vec<Hit> {
@@ -70,11 +71,12 @@ pub(super) fn inputs<F: Fingerprint>(random: &mut ChaCha8Rng, k: u32) -> Vec<(Ve
     ]
 }
 
-fn designs(k: u32) -> Vec<Design> {
+fn designs(width: Width, k: u32) -> Vec<Design> {
     let blocks = [1, 2, 3].map(|choose| Design::Blocks { blocks: k + choose, choose });
-    let wide = [Design::Blocks { blocks: 64, choose: 1 }, Design::Auto, Design::Conditioned];
-    let all = Design::PAPER.into_iter().chain(blocks).chain(wide);
-    all.filter(|design| k <= design.covers()).collect()
+    let wide = Design::Blocks { blocks: 64, choose: 1 };
+    let others = [wide, Design::Auto, Design::Conditioned, Design::Halves];
+    let all = Design::PAPER.into_iter().chain(blocks).chain(others);
+    all.filter(|design| k <= design.covers(width)).collect()
 }
 
 fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
@@ -82,7 +84,7 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
     for k in 0..=7 {
         for (batch, others) in inputs::<F>(&mut random, k) {
             let expected = all_pairs(&batch, &others, k);
-            for design in designs(k) {
+            for design in designs(F::WIDTH, k) {
                 let tables = Method::build(&batch, design, k).unwrap();
                 assert_eq!(probed(&tables, &others), expected, "{design} at {k}");
             }
@@ -117,7 +119,7 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
     let planted = batch.iter().step_by(20);
     let planted = planted.zip((0..8).cycle()).map(|(&b, bits)| off(&mut random, b, bits));
     let others = set(planted.collect::<Vec<F>>());
-    let near = [Design::Ten, Design::Sixteen, Design::Conditioned].map(|design| (3, design));
+    let near = [Design::Ten, Design::Sixteen, Design::Conditioned, Design::Halves].map(|design| (3, design));
     for (k, design) in near.into_iter().chain([(6, Design::Auto)]) {
         let tables = Method::build(&batch, design, k).unwrap();
         let hits = probed(&tables, &others);
