@@ -19,7 +19,8 @@ pub(crate) struct DedupSettings {
     #[arg(long, value_name = "C", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
-    /// How the batch is arranged: auto, conditioned, 4, 10, 16, 20 or blocks:R,choose:C [default: auto]
+    /// How the batch is arranged: auto, conditioned, halves, 4, 10, 16, 20 or blocks:R,choose:C
+    /// [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
     pub(crate) design: Option<Design>,

@@ -306,7 +306,9 @@ mod tests {
         for (design, width) in shapes().flat_map(|design| WIDTHS.map(|width| (design, width))) {
             let masks = design.masks(width, 0).unwrap();
             let positions = sample(&mut random, width.bits() as usize, 12).into_vec();
-            for pattern in (0..1_u32 << 12).filter(|p| p.count_ones() == design.covers(width).min(12)) {
+            for pattern in
+                (0..1_u32 << 12).filter(|p| p.count_ones() == design.covers(width).min(12))
+            {
                 let bits = (0..12).filter(|bit| pattern >> bit & 1 == 1);
                 let differing = bits.fold(0_u128, |bits, bit| bits | 1 << positions[bit]);
                 assert!(masks.iter().any(|mask| mask & differing == 0), "{design} {differing:x}");

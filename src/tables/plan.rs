@@ -5,13 +5,17 @@
 //! tables have long keys and many looks. The model counts these on uniform fingerprints and weighs
 //! them with the constants below, measured on one thread of a 2-core Zen 5 machine; only their ratios
 //! decide. The conditioned probe counts for itself, in `conditioned::cost`, and prices the batch
-//! against the store and against itself apart: it is cheap where the store is dense. A larger batch or memory in use elsewhere moves the result, never the matches found.
+//! against the store and against itself apart: it is cheap where the store is dense. The halves pay for a
+//! look into a large filter for each block, and before that for all that is marked there: they are cheap
+//! where the store is a few times as large as the batch. A larger batch or memory in use elsewhere moves
+//! the result, never the matches found.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::conditioned;
 use super::design::Design;
+use super::halves::{self, Block, MARKS};
 use super::table::{CROWD, hash_bits};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -31,6 +35,11 @@ const NEAR_NS: f64 = 1.0;
 const FAR_NS: f64 = 4.0;
 /// How many such accesses lead to a bucket and its entries.
 const SURVIVOR_ACCESSES: f64 = 5.0;
+/// Marking one value within one bit of a fingerprint's block, by where the filter is: inside that cache
+/// or beyond it.
+const MARK_NS: [f64; 2] = [1.0, 2.5];
+/// Looking, for one that passes, whether one such value is held.
+const FLIP_NS: f64 = 2.0;
 
 /// What a design is expected to cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,8 +90,10 @@ pub fn choose(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -
 /// # Errors
 /// [`Kind::Usage`] where the design does not cover `k`, and for [`Design::Auto`].
 pub fn estimate(design: Design, batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
-    if design == Design::Conditioned {
-        return estimate_conditioned(batch, store, k, width);
+    match design {
+        Design::Conditioned => return estimate_conditioned(batch, store, k, width),
+        Design::Halves => return estimate_halves(batch, store, k, width),
+        _ => {}
     }
     let masks = design.masks(width, k)?;
     let (mut nanoseconds, mut memory_bytes) = (0.0, 0);
@@ -112,13 +123,31 @@ fn estimate_conditioned(batch: u64, store: u64, k: u32, width: Width) -> Result<
     })
 }
 
+fn estimate_halves(batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
+    let design = Design::Halves;
+    design.check(width, k)?;
+    let halves: Vec<Half> =
+        Block::all(width, k).into_iter().map(|block| Half::of(batch, block, width)).collect();
+    let nanoseconds = (0..).zip(&halves).map(|(turn, half)| half.nanoseconds(turn == 0)).sum();
+    let build: f64 = halves.iter().map(|half| half.build_ns).sum();
+    let probes = store as f64 + batch as f64;
+    Ok(Estimate {
+        design,
+        tables: halves.len() as u64,
+        nanoseconds,
+        seconds: (probes * nanoseconds + build * batch as f64) / 1e9,
+        memory_bytes: halves.iter().map(|half| half.memory_bytes).sum(),
+    })
+}
+
 /// The designs worth a look: the paper's, and blocks that cover exactly `k`.
 fn candidates(k: u32, width: Width) -> Result<Vec<Design>> {
     let blocks = (1..=6).map(|choose| Design::Blocks { blocks: k + choose, choose });
     let mut seen = HashSet::new();
     let distinct = |design: &Design| design.masks(width, k).is_ok_and(|masks| seen.insert(masks));
     let mut found: Vec<Design> = Design::PAPER.into_iter().chain(blocks).filter(distinct).collect();
-    found.extend(Some(Design::Conditioned).filter(|design| design.check(width, k).is_ok()));
+    let without_masks = [Design::Conditioned, Design::Halves].into_iter();
+    found.extend(without_masks.filter(|design| design.check(width, k).is_ok()));
     match found.is_empty() {
         true => Err(Design::Blocks { blocks: k + 1, choose: 1 }.masks(width, k).unwrap_err()),
         false => Ok(found),
@@ -154,10 +183,66 @@ impl Shape {
     }
 
     fn nanoseconds(&self) -> f64 {
-        let reach = SURVIVOR_ACCESSES * access(self.memory_bytes as f64);
-        let survivor = SURVIVOR_NS + reach + COMPARE_NS * self.comparisons;
-        LOOK_NS + access(self.filter_bytes) + self.passing * survivor
+        LOOK_NS + access(self.filter_bytes) + self.passing * self.survivor_ns()
     }
+
+    /// For one that passes.
+    fn survivor_ns(&self) -> f64 {
+        let reach = SURVIVOR_ACCESSES * access(self.memory_bytes as f64);
+        SURVIVOR_NS + reach + COMPARE_NS * self.comparisons
+    }
+}
+
+/// One block of the halves, over uniform fingerprints.
+struct Half {
+    near_bytes: f64,
+    memory_bytes: u64,
+    /// The share of fingerprints that pass the filter.
+    passing: f64,
+    /// What one that passes looks for.
+    flips: f64,
+    /// The candidates of one fingerprint, passing or not.
+    candidates: f64,
+    /// A candidate's way to its bucket, and the comparisons there.
+    candidate_ns: f64,
+    /// Arranging one fingerprint of the batch.
+    build_ns: f64,
+}
+
+impl Half {
+    fn of(batch: u64, block: Block, width: Width) -> Half {
+        let (ball, count) = (f64::from(1 + block.flips()), batch as f64);
+        let [(near_bytes, near_errors), (own_bytes, own_errors)] =
+            [count * ball, count].map(|values| filter(values, block.width));
+        let passing = occupied(count * ball, block.width) + near_errors;
+        let met = count * ball / 2_f64.powi(block.width as i32);
+        let table = Shape::of(batch, block.width, width);
+        let mark = MARK_NS[usize::from(near_bytes > CACHE_BYTES)];
+        Half {
+            near_bytes,
+            memory_bytes: (near_bytes + own_bytes) as u64 + table.memory_bytes,
+            passing: passing.min(1.0),
+            flips: ball,
+            candidates: met + passing.min(1.0) * ball * own_errors,
+            candidate_ns: table.survivor_ns(),
+            build_ns: BUILD_NS + mark * ball,
+        }
+    }
+
+    /// For one fingerprint. Those probed ascend, and so they sweep the filter of the `first` block.
+    fn nanoseconds(&self, first: bool) -> f64 {
+        let look = if first { NEAR_NS } else { access(self.near_bytes) };
+        let survivors = self.passing * (self.flips * FLIP_NS + SURVIVOR_NS);
+        LOOK_NS + look + survivors + self.candidates * self.candidate_ns
+    }
+}
+
+/// How many bytes the filter of the halves takes for so many values of `bits` bits, and which share of
+/// others passes.
+fn filter(values: f64, bits: u32) -> (f64, f64) {
+    let words = 2_f64.powi(halves::word_bits(values as u64, bits) as i32);
+    let marked = -(-f64::from(MARKS) * values / words / 64.0).exp_m1();
+    (8.0 * words, marked.powi(MARKS as i32))
 }
 
 /// The share of 2^`bits` places taken by so many throws.
@@ -224,9 +309,27 @@ mod tests {
     fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables() {
         let cheapest = |width| {
             let plan = choose(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
-            plan.alternatives[0].design
+            let mut designs = plan.alternatives.iter().map(|estimate| estimate.design);
+            designs.find(|design| design.masks(width, 3).is_ok()).unwrap()
         };
         assert_eq!(WIDTHS.map(cheapest), [Design::Ten, Design::Four]);
+    }
+
+    #[test]
+    fn a_store_a_few_times_the_batch_takes_the_halves() {
+        for width in WIDTHS {
+            let plan = choose(1_000_000, 10_000_000, 3, width, u64::MAX).unwrap();
+            assert_eq!(plan.chosen.design, Design::Halves, "{}", plan.why);
+        }
+    }
+
+    #[test]
+    fn the_halves_take_the_memory_they_say() {
+        use super::super::Method;
+        let batch: Vec<u64> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
+        let said = estimate(Design::Halves, batch.len() as u64, 0, 3, Width::W64).unwrap();
+        let taken = Method::build(&batch, Design::Halves, 3).unwrap().memory_bytes();
+        assert!(taken <= said.memory_bytes && said.memory_bytes < taken + (1 << 20), "{taken}");
     }
 
     #[test]

@@ -161,17 +161,10 @@ impl<F: Fingerprint> Table<F> {
         ((first >> 6) as usize, 1 << (first & 63) | 1 << (second & 63))
     }
 
+    /// The bucket of those that have the key of `fingerprint`, and may hold others.
     #[inline]
-    fn bucket(&self, fingerprint: F) -> usize {
+    pub(super) fn bucket(&self, fingerprint: F) -> usize {
         (self.hash(fingerprint) >> self.bucket_shift) as usize
-    }
-
-    /// The bucket to compare `fingerprint` with, and whether it passes the filter.
-    #[inline]
-    pub(super) fn look(&self, fingerprint: F) -> (u32, bool) {
-        let hash = self.hash(fingerprint);
-        let (word, bits) = self.marks(hash);
-        ((hash >> self.bucket_shift) as u32, self.filter[word] & bits == bits)
     }
 
     /// Writes the fingerprints of `block` that pass the filter to `survivors`, which has room for all
@@ -179,9 +172,11 @@ impl<F: Fingerprint> Table<F> {
     pub(super) fn sift(&self, block: &[F], survivors: &mut [Survivor]) -> usize {
         let mut count = 0;
         for (at, &fingerprint) in block.iter().enumerate() {
-            let (bucket, passes) = self.look(fingerprint);
-            survivors[count] = Survivor { at: at as u32, bucket };
-            count += usize::from(passes);
+            let hash = self.hash(fingerprint);
+            let (word, bits) = self.marks(hash);
+            survivors[count] =
+                Survivor { at: at as u32, bucket: (hash >> self.bucket_shift) as u32 };
+            count += usize::from(self.filter[word] & bits == bits);
         }
         count
     }

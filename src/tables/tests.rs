@@ -119,7 +119,8 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
     let planted = batch.iter().step_by(20);
     let planted = planted.zip((0..8).cycle()).map(|(&b, bits)| off(&mut random, b, bits));
     let others = set(planted.collect::<Vec<F>>());
-    let near = [Design::Ten, Design::Sixteen, Design::Conditioned, Design::Halves].map(|design| (3, design));
+    let near = [Design::Ten, Design::Sixteen, Design::Conditioned, Design::Halves]
+        .map(|design| (3, design));
     for (k, design) in near.into_iter().chain([(6, Design::Auto)]) {
         let tables = Method::build(&batch, design, k).unwrap();
         let hits = probed(&tables, &others);

@@ -1,0 +1,188 @@
+//! The probe that needs no order: blocks at most one bit off, in a filter of all that is.
+//!
+//! Divide the fingerprint into blocks, each with a limit. A pair that exceeds every limit differs in
+//! at least the sum of all limits plus one each, so where that sum is above k, a pair within k meets in
+//! some block: the general pigeonhole. No limit here is above 1, so for the usual k = 3 the blocks are
+//! the two halves, and at 128 bits they are the four quarters for k = 7.
+//!
+//! | k | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+//! |---|---|---|---|---|---|---|---|---|
+//! | divided by | 2 | 2 | 2 | 2 | 3 | 3 | 4 | 4 |
+//! | limits | 0 | 0 0 | 1 0 | 1 1 | 1 1 0 | 1 1 1 | 1 1 1 0 | 1 1 1 1 |
+//!
+//! Enumeration is left to the batch, which is the smaller side. The 33 values within one bit of each of
+//! its halves are marked in a filter so large that few others pass, and a fingerprint that is probed
+//! pays one look for each block. The look may go anywhere in memory, so it is begun long before. For
+//! what passes, the 33 values within one bit of its own half are looked for among those of the batch:
+//! in a small filter first, and then in a table.
+
+mod block;
+mod filter;
+
+pub(super) use block::Block;
+use filter::Filter;
+pub(super) use filter::{MARKS, word_bits};
+
+use super::table::{Survivor, Table};
+use super::{GROUP, Hit, Probe, SPARE, Scratch, in_parallel};
+use crate::fingerprint::{Fingerprint, Width};
+
+/// How many fingerprints go through one block before the next one's turn.
+const PART: usize = 1 << 14;
+
+/// How many fingerprints before its test a look into the filter begins.
+const AHEAD: usize = 64;
+
+/// The largest distance it is made for: with blocks of the 32 bits that let few of a million pass.
+pub(super) fn covers(width: Width) -> u32 {
+    match width {
+        Width::W64 => 3,
+        Width::W128 => 7,
+    }
+}
+
+/// The batch by blocks.
+#[derive(Debug)]
+pub struct Halves<F> {
+    halves: Vec<Half<F>>,
+    k: u32,
+}
+
+/// The batch by one block.
+#[derive(Debug)]
+struct Half<F> {
+    block: Block,
+    /// The values within the limit of any fingerprint's.
+    near: Filter,
+    /// The values themselves.
+    own: Filter,
+    /// The fingerprints by them.
+    table: Table<F>,
+}
+
+/// What a survivor is to be compared with: a bucket, as the fingerprint that belongs there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate<F> {
+    near: F,
+    /// In how many bits the survivor differs from that.
+    off: u32,
+    at: u32,
+    bucket: u32,
+}
+
+impl<F: Fingerprint> Halves<F> {
+    /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
+    /// distances up to `k`.
+    pub(super) fn new(batch: &[F], k: u32) -> Halves<F> {
+        let places: Vec<u32> = (0..batch.len() as u32).collect();
+        let blocks = Block::all(F::WIDTH, k);
+        let half = |&block: &Block| Half::new(batch, &places, block, k);
+        Halves { halves: in_parallel(&blocks, half), k }
+    }
+
+    /// How many bytes it holds.
+    pub fn memory_bytes(&self) -> u64 {
+        self.halves.iter().map(Half::memory_bytes).sum()
+    }
+
+    /// Puts a part of a run through every block: sift, look up what survives, compare.
+    fn probe_part(&self, part: &[F], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
+        let Scratch { survivors, candidates, .. } = scratch;
+        for (turn, half) in self.halves.iter().enumerate() {
+            let count = half.sift(part, survivors);
+            for survivors in survivors[..count].chunks(GROUP) {
+                half.look_up(part, survivors, candidates);
+                for candidate in candidates.drain(..) {
+                    self.compare(turn, candidate, found);
+                }
+            }
+        }
+    }
+
+    /// Compares a candidate of block `turn` with its bucket. A pair may meet in several blocks; it
+    /// counts in the first, and so exactly once.
+    #[inline]
+    fn compare(&self, turn: usize, candidate: Candidate<F>, found: &mut dyn FnMut(Hit)) {
+        let Candidate { near, off, at, bucket } = candidate;
+        let (before, half) = (&self.halves[..turn], &self.halves[turn]);
+        half.table.compare(bucket as usize, near, self.k - off, &mut |batch, entry, distance| {
+            let differing = near ^ entry;
+            let is_new = before.iter().all(|half| !half.block.meets(differing));
+            if half.block.off(differing) == 0 && is_new {
+                found(Hit { batch, run: 0, at, distance: (distance + off) as u8 });
+            }
+        });
+    }
+}
+
+impl<F: Fingerprint> Probe<F> for Halves<F> {
+    fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
+        scratch.survivors.resize(PART, Survivor::default());
+        for (number, run) in (0..).zip(runs) {
+            for (part, first) in run.chunks(PART).zip((0..).step_by(PART)) {
+                self.probe_part(part, scratch, &mut |hit| {
+                    found(Hit { run: number, at: first + hit.at, ..hit });
+                });
+            }
+        }
+    }
+}
+
+impl<F: Fingerprint> Half<F> {
+    fn new(batch: &[F], places: &[u32], block: Block, k: u32) -> Half<F> {
+        let mut values: Vec<u64> = batch.iter().map(|&entry| block.value(entry)).collect();
+        values.sort_unstable();
+        values.dedup();
+        let count = values.len() as u64;
+        let mut near = Filter::new(count * u64::from(1 + block.flips()), block.width);
+        let mut own = Filter::new(count, block.width);
+        for value in values {
+            near.add(value, block.flips());
+            own.add(value, 0);
+        }
+        let table = Table::build(batch, places, block.mask(), k, &mut (SPARE * batch.len()));
+        Half { block, near, own, table }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.near.memory_bytes() + self.own.memory_bytes() + self.table.memory_bytes()
+    }
+
+    /// Writes the fingerprints of `part` that pass the filter to `survivors`, which has room for all of
+    /// them, and returns how many they are.
+    fn sift(&self, part: &[F], survivors: &mut [Survivor]) -> usize {
+        let (mut count, last) = (0, part.len() - 1);
+        for (at, &fingerprint) in part.iter().enumerate() {
+            self.near.prefetch(self.block.value(part[(at + AHEAD).min(last)]));
+            survivors[count].at = at as u32;
+            count += usize::from(self.near.has(self.block.value(fingerprint)));
+        }
+        count
+    }
+
+    /// Adds to `candidates` the buckets of the values within the limit of the survivors', and begins
+    /// to bring them into the cache.
+    fn look_up(&self, part: &[F], survivors: &[Survivor], candidates: &mut Vec<Candidate<F>>) {
+        for &Survivor { at, .. } in survivors {
+            let fingerprint = part[at as usize];
+            let value = self.block.value(fingerprint);
+            if self.own.has(value) {
+                candidates.push(self.candidate(at, fingerprint, 0));
+            }
+            let mut flips = self.own.flips(value, self.block.flips());
+            while flips != 0 {
+                let near = self.block.flip(fingerprint, flips.trailing_zeros());
+                candidates.push(self.candidate(at, near, 1));
+                flips &= flips - 1;
+            }
+        }
+        self.table.fetch(candidates.iter().map(|candidate| candidate.bucket));
+    }
+
+    fn candidate(&self, at: u32, near: F, off: u32) -> Candidate<F> {
+        Candidate { near, off, at, bucket: self.table.bucket(near) as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests;
