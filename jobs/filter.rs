@@ -67,9 +67,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
-    let _lock = Lock::on_file(output)?;
+    let lock = Lock::on_file(output)?;
     let copied = wanted.len() as u64;
-    let stood = copy(&inputs, &options, wanted, PackedFile::create(output)?, common)?;
+    let stood = copy(&inputs, &options, wanted, PackedFile::locked(output, &lock)?, common)?;
     let summary = summary.count("copied", copied);
     Ok(if stood { summary.already_done() } else { summary })
 }

@@ -105,7 +105,8 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     let (mut summary, processes) = (Summary::new().untold(), cluster.topology().processes);
     cluster.agree(&format!("write {}", output.display()), || {
         read.check_complete(processes)?;
-        summary = job.write(found, &read, &parameters, common)?;
+        let lock = lock.expect("process 0 holds the lock");
+        summary = job.write(found, &read, &parameters, common, &lock)?;
         Ok(())
     })?;
     Ok(summary)
@@ -257,6 +258,7 @@ impl Job {
         read: &Read,
         parameters: &Parameters,
         common: &Common,
+        lock: &Lock,
     ) -> Result<Summary> {
         self.inputs.check_unchanged()?;
         let Collected { documents, quarantined, records, bad } = found;
@@ -286,7 +288,7 @@ impl Job {
         };
         let memory = common.memory_bytes() as usize / 4;
         let documents = documents.sorted()?;
-        let segment = take_in(documents, &self.output, options, counts, &identity, memory)?;
+        let segment = take_in(documents, &self.output, options, counts, &identity, memory, lock)?;
         let summary = summary(&segment.counts(), &self.output);
         Ok(if bad > 0 { summary.path("quarantine", &quarantine) } else { summary })
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
-use dupsieve::output::{self, NewFile};
+use dupsieve::output::{self, Lock, NewFile};
 use dupsieve::{Error, Kind, Result};
 use flate2::write::GzEncoder;
 
@@ -27,7 +27,18 @@ impl PackedFile {
     pub(crate) fn create(path: &Path) -> Result<PackedFile> {
         let folder = output::parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
-        let file = BufWriter::new(NewFile::beside(path)?);
+        PackedFile::of(NewFile::beside(path)?, path)
+    }
+
+    /// The same under a lock, without which it will not appear.
+    pub(crate) fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
+        let mut file = NewFile::beside(path)?;
+        file.fenced(lock.fence());
+        PackedFile::of(file, path)
+    }
+
+    fn of(file: NewFile, path: &Path) -> Result<PackedFile> {
+        let file = BufWriter::new(file);
         let packer = match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
             Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),

@@ -183,10 +183,11 @@ impl Bench {
         files
     }
 
-    /// The files and folders below a folder, and when each was last written.
+    /// The files and folders below a folder, without locks, and when each was last written.
     pub(crate) fn times(&self, folder: &str) -> BTreeMap<PathBuf, SystemTime> {
         let pattern = format!("{}/**/*", self.path(folder).display());
         let paths = glob::glob(&pattern).unwrap().map(|path| path.unwrap());
+        let paths = paths.filter(|path| !is_lock(path));
         paths.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
     }
 
@@ -216,10 +217,15 @@ fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
         let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
         if entry.path().is_dir() {
             gather(&entry.path(), &format!("{name}/"), files);
-        } else if !name.ends_with(".lock") {
+        } else if !is_lock(&entry.path()) {
             files.insert(name, content(&entry.path()));
         }
     }
+}
+
+/// Locks say who held them last, and when.
+fn is_lock(path: &Path) -> bool {
+    path.ends_with("LOCK") || path.extension().is_some_and(|extension| extension == "lock")
 }
 
 fn content(path: &Path) -> Vec<u8> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::{parent_of, sync_folder};
+use super::{Fence, Lock, parent_of, sync_folder};
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
@@ -22,6 +22,7 @@ const RANDOM: usize = 6;
 pub struct NewFile {
     temporary: NamedTempFile,
     path: PathBuf,
+    fence: Option<Fence>,
 }
 
 impl NewFile {
@@ -34,7 +35,12 @@ impl NewFile {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(parent_of(&path))
             .map_err(|cause| Error::io(parent_of(&path), &cause))?;
-        Ok(NewFile { temporary, path })
+        Ok(NewFile { temporary, path, fence: None })
+    }
+
+    /// Publishes it only while the lock of this fence is held.
+    pub fn fenced(&mut self, fence: &Fence) {
+        self.fence = Some(fence.clone());
     }
 
     /// What was written so far, from its beginning.
@@ -43,9 +49,13 @@ impl NewFile {
     }
 
     /// Syncs what was written and renames it to its path, replacing what stood there.
+    ///
+    /// # Errors
+    /// [`Kind::Temporary`](crate::Kind::Temporary) if it is fenced and another run has taken over.
     pub fn publish(self) -> Result<()> {
-        let NewFile { temporary, path } = self;
+        let NewFile { temporary, path, fence } = self;
         temporary.as_file().sync_all().at(&path)?;
+        fence.map_or(Ok(()), |fence| fence.check())?;
         temporary.persist(&path).map_err(|failed| Error::io(&path, &failed.error))?;
         sync_folder(parent_of(&path))
     }
@@ -84,9 +94,10 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `bytes` as the whole of `path`.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes `bytes` as the whole of `path`, as long as the lock is held.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
     let mut file = NewFile::beside(path)?;
+    file.fenced(lock.fence());
     file.write_all(bytes).at(path)?;
     file.publish()
 }

@@ -44,19 +44,19 @@ impl Store {
     /// Damage is [`crate::Kind::BadData`], a store that another run is changing
     /// [`crate::Kind::Temporary`].
     pub fn compact(&self, codec: Codec) -> Result<Compacted> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let current = self.current()?;
         let version = Version::new(&self.path().join(SEGMENTS), current.clone());
         let segments = version.segments()?;
         if is_compact(&segments, codec)? {
             return Ok(Compacted::Already(version));
         }
-        self.sweep(&current)?;
+        self.sweep(&current, &lock)?;
         let file = format!("compacted-{:06}.seg", current.version + 1);
         let path = self.path().join(SEGMENTS).join(&file);
         let identity = format!("all days of {}", version.digest());
         let merged = merge(version.dated(segments), &path, codec, &identity)?;
-        self.commit(current.merged_into(&merged, file)).map(Compacted::New)
+        self.commit(current.merged_into(&merged, file), &lock).map(Compacted::New)
     }
 
     /// Whether [`Store::compact`] would change anything.

@@ -66,11 +66,11 @@ impl Store {
         for part in [MANIFESTS, SEGMENTS] {
             fs::create_dir_all(store.path.join(part)).at(&store.path)?;
         }
-        let _lock = store.lock()?;
+        let lock = store.lock()?;
         if store.path.join(CURRENT).exists() {
             return Ok((store, false)); // Another run was faster.
         }
-        store.commit(Manifest::empty())?;
+        store.commit(Manifest::empty(), &lock)?;
         sync_folder(parent_of(&store.path))?;
         Ok((store, true))
     }
@@ -122,7 +122,7 @@ impl Store {
         only: Option<&Path>,
         after: Option<Digest>,
     ) -> Result<Added> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let Some(Prospect { current, segment, only }) = self.prospect(segment, day, only)? else {
             return self.at(None).map(Added::Already);
         };
@@ -134,7 +134,7 @@ impl Store {
                 .found(held)
                 .help("run the same command again"));
         }
-        self.sweep(&current)?;
+        self.sweep(&current, &lock)?;
         let digest = only.as_ref().map(IdList::digest);
         let file = file_name(day, segment.digest(), digest);
         let held = self.take_in(&segment, only.as_ref(), &file)?;
@@ -149,7 +149,7 @@ impl Store {
             source: segment.digest(),
             only: digest,
         };
-        self.commit(current.with(&held, entry)).map(Added::New)
+        self.commit(current.with(&held, entry), &lock).map(Added::New)
     }
 
     /// Whether [`Store::add`] would change anything; fails where that would, as far as can be told
@@ -163,10 +163,10 @@ impl Store {
     /// # Errors
     /// As [`Store::at`], and as [`Store::add`] for a store that another run is changing.
     pub fn rollback(&self, to: u64) -> Result<Version> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let mut manifest = self.manifest(to)?;
         manifest.version = self.current()?.version + 1;
-        self.commit(manifest)
+        self.commit(manifest, &lock)
     }
 
     /// Reads every segment of the newest version and checks all of it against the manifest.
@@ -205,10 +205,10 @@ impl Store {
     }
 
     /// Makes `manifest` the newest version.
-    pub(super) fn commit(&self, manifest: Manifest) -> Result<Version> {
-        let checksum = manifest.write(&self.manifest_path(manifest.version))?;
+    pub(super) fn commit(&self, manifest: Manifest, lock: &Lock) -> Result<Version> {
+        let checksum = manifest.write(&self.manifest_path(manifest.version), lock)?;
         let line = current_line(manifest.version, checksum);
-        write_whole(&self.path.join(CURRENT), line.as_bytes())?;
+        write_whole(&self.path.join(CURRENT), line.as_bytes(), lock)?;
         Ok(Version::new(&self.path.join(SEGMENTS), manifest))
     }
 

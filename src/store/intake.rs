@@ -9,6 +9,7 @@ use super::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
+use crate::output::{self, Lock};
 use crate::runs::{Record, Sorted, Sorter};
 
 /// A document on its way into a segment, ordered by id and then as it stood in the input.
@@ -59,9 +60,11 @@ pub fn take_in<F: Fingerprint>(
     mut counts: Counts,
     identity: &str,
     memory_bytes: usize,
+    lock: &Lock,
 ) -> Result<Segment> {
     let mut segment = SegmentWriter::<F>::create(path, options)?;
-    let mut entries = Sorter::new(crate::output::parent_of(path), memory_bytes);
+    segment.fenced(lock.fence());
+    let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
     let mut last = None;
     for arrival in arrivals {
         let Arrival { id, fingerprint, length, time, check, .. } = arrival?;

@@ -13,7 +13,7 @@ use super::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::segment::Segment;
-use crate::output::write_whole;
+use crate::output::{Lock, write_whole};
 
 /// The version of the manifest's format.
 const FORMAT: u32 = 1;
@@ -117,12 +117,12 @@ impl Manifest {
         self.width.and_then(Width::of_bits)
     }
 
-    /// Writes the manifest to `path` and returns the checksum of the file.
-    pub(crate) fn write(&self, path: &Path) -> Result<u64> {
+    /// Writes the manifest to `path` under the store's lock and returns the checksum of the file.
+    pub(crate) fn write(&self, path: &Path, lock: &Lock) -> Result<u64> {
         let json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
         let lines = json + "\n";
         let whole = format!("{lines}{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
-        write_whole(path, whole.as_bytes())?;
+        write_whole(path, whole.as_bytes(), lock)?;
         Ok(xxh3_64(whole.as_bytes()))
     }
 

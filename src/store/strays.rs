@@ -8,12 +8,12 @@ use crate::error::{At, Error, Kind, Result};
 
 use super::folder::{LOCK, MANIFESTS, SEGMENTS, Store};
 use super::manifest::Manifest;
-use crate::output::UNFINISHED;
+use crate::output::{Lock, UNFINISHED};
 
 impl Store {
     /// Removes what attempts that died have left: unfinished files, and segments that no version
     /// holds. (A manifest after the newest is replaced by the one that comes to bear its number.)
-    pub(super) fn sweep(&self, current: &Manifest) -> Result<()> {
+    pub(super) fn sweep(&self, current: &Manifest, lock: &Lock) -> Result<()> {
         let mut strays = names(&self.path().join(SEGMENTS))?;
         for number in (1..=current.version).rev() {
             if strays.is_empty() {
@@ -23,6 +23,8 @@ impl Store {
             let held: HashSet<&str> = manifest.entries.iter().map(|entry| &*entry.file).collect();
             strays.retain(|name| !held.contains(name.as_str()));
         }
+        // What a run that has taken over is about to add is no stray.
+        lock.check()?;
         for stray in strays {
             remove(&self.path().join(SEGMENTS).join(stray))?;
         }

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
-use crate::output::NewFile;
+use crate::output::{Fence, NewFile};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
 
@@ -159,6 +159,11 @@ impl<F: Fingerprint> SegmentWriter<F> {
             last_day: None,
             last_empty: String::new(),
         })
+    }
+
+    /// Puts the segment in its place only while the lock of this fence is held.
+    pub fn fenced(&mut self, fence: &Fence) {
+        self.fingerprints.blocks.out.get_mut().fenced(fence);
     }
 
     /// Adds a row, which must come after the last one by (fingerprint, id as bytes, day).

@@ -1,0 +1,214 @@
+//! Locks: one run at a time makes an output or changes a store.
+//!
+//! Two things keep others out. The system's lock on the file ends with the process that holds it, so
+//! that a run which died is followed at once; but it does not reach everywhere between machines that
+//! share a file system. The file therefore names its owner, and every run that takes the lock writes
+//! itself in, under the next number. A run that finds another owner there when it is about to commit
+//! was superseded, while it stood still perhaps, and must not.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fmt, process};
+
+use rustix::system::uname;
+use serde::{Deserialize, Serialize};
+use time::UtcDateTime;
+
+use super::{new_file, parent_of, sibling};
+use crate::error::{At, Error, Kind, Result};
+
+/// The longest record of an owner, in bytes.
+const OWNER_BYTES: u64 = 4 << 10;
+
+/// A lock on a path, held until dropped or until the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock {
+    fence: Fence,
+    _file: File,
+}
+
+/// What tells whether a lock is still held, for what is committed far from it.
+#[derive(Clone, Debug)]
+pub struct Fence {
+    path: PathBuf,
+    owner: Owner,
+}
+
+/// Who holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    /// How often the lock was taken so far.
+    token: u64,
+    host: String,
+    process: u32,
+    /// Seconds since 1970, by the clock of that host.
+    since: i64,
+    /// Tells two owners apart that took the lock at once where neither saw the other.
+    nonce: u64,
+}
+
+impl Lock {
+    /// Takes the lock on an output, which stands beside it, in a folder that is made if need be.
+    pub fn beside(target: &Path) -> Result<Lock> {
+        let parent = parent_of(target);
+        fs::create_dir_all(parent).at(parent)?;
+        Lock::take(&sibling(target, ".lock"))
+    }
+
+    /// Takes the lock on an output that is one file, cleaning up after attempts that died.
+    pub fn on_file(target: &Path) -> Result<Lock> {
+        let lock = Lock::beside(target)?;
+        new_file::remove_unfinished(target)?;
+        Ok(lock)
+    }
+
+    /// Takes the lock; one that another run holds is [`Kind::Temporary`].
+    pub fn take(path: &Path) -> Result<Lock> {
+        let file = File::options().create(true).truncate(false).write(true).open(path).at(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(path)),
+            // Where there are no such locks, the fence alone must do.
+            Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(cause)) => return Err(Error::io(path, &cause)),
+        }
+        let owner = Owner::after(Owner::read(path)?);
+        owner.write(&file).at(path)?;
+        Ok(Lock { fence: Fence { path: path.to_path_buf(), owner }, _file: file })
+    }
+
+    /// Fails if another run has taken the lock over, with [`Kind::Temporary`]. To be asked right before
+    /// something is committed.
+    pub fn check(&self) -> Result<()> {
+        self.fence.check()
+    }
+
+    /// The same question, to be asked elsewhere.
+    pub fn fence(&self) -> &Fence {
+        &self.fence
+    }
+}
+
+impl Fence {
+    /// As [`Lock::check`].
+    pub fn check(&self) -> Result<()> {
+        let found = Owner::read(&self.path)?;
+        if found.as_ref() == Some(&self.owner) {
+            return Ok(());
+        }
+        let found = found.map_or("nobody".to_owned(), |owner| owner.to_string());
+        Err(Error::new(Kind::Temporary, "another run has taken over: this one must not commit")
+            .at(&self.path)
+            .expected(&self.owner)
+            .found(found)
+            .help("see whether that run has done it, and run the same command again if not"))
+    }
+}
+
+impl Owner {
+    /// This process, after the last owner.
+    fn after(last: Option<Owner>) -> Owner {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
+        Owner {
+            token: last.map_or(0, |last| last.token) + 1,
+            host: uname().nodename().to_string_lossy().into_owned(),
+            process: process::id(),
+            since: since as i64,
+            nonce: rand::random(),
+        }
+    }
+
+    /// The owner named in the file at `path`, if one is.
+    fn read(path: &Path) -> Result<Option<Owner>> {
+        let mut line = Vec::new();
+        match File::open(path) {
+            Err(none) if none.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.and_then(|file| file.take(OWNER_BYTES).read_to_end(&mut line)).at(path)?,
+        };
+        Ok(line
+            .split(|&byte| byte == b'\n')
+            .next()
+            .and_then(|line| serde_json::from_slice(line).ok()))
+    }
+
+    /// Writes itself over the owner before, at once for whoever reads.
+    fn write(&self, file: &File) -> io::Result<()> {
+        let line = serde_json::to_string(self)? + "\n";
+        file.write_all_at(line.as_bytes(), 0)?;
+        file.set_len(line.len() as u64)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Owner { token, host, process, since, .. } = self;
+        write!(f, "process {process} on {host}")?;
+        if let Ok(since) = UtcDateTime::from_unix_timestamp(*since) {
+            let (hour, minute, second) = since.time().as_hms();
+            write!(f, " since {} {hour:02}:{minute:02}:{second:02} UTC", since.date())?;
+        }
+        write!(f, ", owner {token}")
+    }
+}
+
+/// The refusal of a lock that another run holds.
+fn held(path: &Path) -> Error {
+    let error = Error::new(Kind::Temporary, "another run holds the lock").at(path);
+    let error = match Owner::read(path) {
+        Ok(Some(owner)) => error.found(owner),
+        _ => error,
+    };
+    error.help("wait until it has ended and run the same command again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_names_its_owner() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let first = Lock::take(&path).unwrap();
+        let error = Lock::take(&path).unwrap_err();
+        assert_eq!(error.kind(), Kind::Temporary);
+        let told = error.to_string();
+        let owner =
+            format!("process {} on {}", process::id(), uname().nodename().to_string_lossy());
+        assert!(told.contains(&owner) && told.contains(" UTC, owner 1"), "{told}");
+        drop(first);
+        let second = Lock::take(&path).unwrap();
+        assert_eq!(second.fence.owner.token, 2);
+        second.check().unwrap();
+    }
+
+    /// As where the system's lock does not reach.
+    #[test]
+    fn who_was_superseded_is_told_so() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let first = Lock::take(&path).unwrap();
+        let other = Owner { host: "elsewhere".into(), ..Owner::after(Owner::read(&path).unwrap()) };
+        other.write(&File::options().write(true).open(&path).unwrap()).unwrap();
+        let error = first.check().unwrap_err();
+        assert_eq!(error.kind(), Kind::Temporary);
+        assert!(error.to_string().contains("on elsewhere"), "{error}");
+        fs::remove_file(&path).unwrap();
+        assert!(first.check().unwrap_err().to_string().contains("nobody"));
+        let second = Lock::take(&path).unwrap();
+        assert!(second.check().is_ok() && first.check().is_err());
+    }
+
+    #[test]
+    fn a_lock_file_that_says_nothing_can_be_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        for odd in ["", "\n", "{", "{\"token\": 1}", "\0\0\0"] {
+            fs::write(&path, odd).unwrap();
+            Lock::take(&path).unwrap().check().unwrap();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A file that is summed as it is written.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{At, Error, Result};
+use crate::progress::{self, Activity};
+
+/// What stands in a finished file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// XXH3-128 of its bytes, in hex.
+    pub xxh3: String,
+}
+
+/// A file of the output, summed as it is written.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    file: BufWriter<Summing>,
+}
+
+impl OutputFile {
+    /// A new file; one that stands there is replaced.
+    pub fn create(path: &Path) -> Result<OutputFile> {
+        let file = File::create(path).at(path)?;
+        let summing = Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) };
+        let file = BufWriter::with_capacity(1 << 20, summing);
+        Ok(OutputFile { path: path.to_path_buf(), file })
+    }
+
+    /// Calls `write` with the file; what fails is reported with its path.
+    pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        write(&mut self.file).at(&self.path)
+    }
+
+    /// Brings everything to the disk and says what stands there.
+    pub fn finish(self) -> Result<Sum> {
+        let OutputFile { path, file } = self;
+        let summing = file.into_inner().map_err(|cause| Error::io(&path, cause.error()))?;
+        summing.file.sync_all().at(&path)?;
+        Ok(Sum { bytes: summing.bytes, xxh3: format!("{:032x}", summing.hash.digest128()) })
+    }
+}
+
+struct Summing {
+    file: File,
+    bytes: u64,
+    hash: Box<Xxh3>,
+}
+
+impl std::fmt::Debug for Summing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Summing").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl Write for Summing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        progress::tick(Activity::Writing);
+        let written = self.file.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
