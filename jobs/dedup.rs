@@ -13,7 +13,8 @@ use std::time::Instant;
 use clap::Args;
 use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
 use dupsieve::flow::{
-    self, Chunk, Cluster, End, Gather, Gathered, Join, Probed, Prober, Reduce, Worker, deal,
+    self, Chunk, Cluster, End, Gather, Gathered, Join, Ledger, Probed, Prober, Reduce, Worker,
+    deal, ledger_key,
 };
 use dupsieve::matches::{self, Batch, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Lock, Staging};
@@ -225,8 +226,9 @@ impl Job {
         };
         let existing = report::existing(&self.output, &parameters, is_outdated, common.overwrite)?;
         match (existing, lock) {
-            (Existing::Same(report), _) => {
+            (Existing::Same(report), lock) => {
                 tracing::info!("{} is done already", self.output.display());
+                lock.map_or(Ok(()), |lock| output::remove_leftovers(&self.output, &lock))?;
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
             (Existing::Nothing, None) => {
@@ -283,11 +285,14 @@ impl Job {
         let groups: Arc<[F]> = matches::groups(&self.segment)?.into();
         let design = self.plan(groups.len() as u64, common)?;
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
+        let chunks = flow::chunks(groups.len() as u32, &segments);
+        let ledger = self.ledger(&segments, &chunks)?;
         let join = Arc::new(Join {
             method: Method::build(&groups, design, self.distance)?,
-            chunks: flow::chunks(groups.len() as u32, &segments),
+            chunks,
             groups,
             segments,
+            ledger,
             probed: Arc::default(),
             claimed: AtomicUsize::new(0),
             process: (cluster.topology().process, cluster.topology().processes),
@@ -299,9 +304,11 @@ impl Job {
             "design": design.to_string(),
             "workers": cluster.topology().workers,
             "processes": cluster.topology().processes,
+            "chunks_resumed": probed.iter().filter(|chunk| chunk.resumed).count(),
             "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
         });
         let (chunks, segments) = (join.chunks.clone(), join.segments.clone());
+        let ledger = join.ledger.clone();
         drop(join);
         let mut summary = Summary::new().untold();
         cluster.agree(&format!("settle {}", self.output.display()), || {
@@ -311,7 +318,21 @@ impl Job {
             summary = self.report(outcome, probe, run, staging)?;
             Ok(())
         })?;
+        ledger.remove()?;
         Ok(summary)
+    }
+
+    /// The chunks that runs which were cut short have finished.
+    fn ledger<F: Fingerprint>(&self, segments: &[Segment], chunks: &[Chunk<F>]) -> Result<Ledger> {
+        let key = ledger_key(self.segment.digest(), self.distance, segments, chunks);
+        let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
+        ledger.remove_others()?;
+        ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
+        match ledger.finished().count() {
+            0 => {}
+            finished => tracing::info!("{finished} of {} chunks are done already", chunks.len()),
+        }
+        Ok(ledger)
     }
 
     /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.

@@ -150,7 +150,7 @@ fn a_failed_job_leaves_no_output_and_keeps_the_one_before() {
     bench.fails(65, &format!("{DEDUP} --distance 6 --max-matches 1 --overwrite"));
     assert_eq!(bench.files("out/dedup"), before);
     bench.fails(65, "dedup --batch out/batch.seg --store store --output new/dedup --max-matches 1");
-    assert_eq!(bench.names("new"), [".dedup.lock", "dedup.failed.json"]);
+    assert_eq!(bench.names("new"), [".dedup.lock", ".dedup.resume", "dedup.failed.json"]);
     bench.done("dedup --batch out/batch.seg --store store --output new/dedup");
     assert_eq!(bench.names("new"), [".dedup.lock", "dedup"]);
 }

@@ -10,6 +10,7 @@ mod formats;
 mod keep_rule;
 mod nothing_lost;
 mod quality;
+mod resume;
 mod run;
 mod same_bytes;
 mod support;

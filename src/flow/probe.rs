@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::sweep::Sweep;
-use super::{Claim, Work};
+use super::{Claim, Finished, Ledger, LedgerWriter, Work};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
@@ -36,6 +36,8 @@ pub struct Probed {
     pub fingerprints: u64,
     /// Pairs found.
     pub pairs: u64,
+    /// Whether an earlier run did it, and this one read it from a ledger.
+    pub resumed: bool,
 }
 
 /// The join of a batch with a store, shared by the workers of a process.
@@ -51,6 +53,8 @@ pub struct Join<F: Fingerprint, P> {
     pub chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
     pub probed: Arc<AtomicU64>,
+    /// The chunks that earlier runs have finished, and where this one notes its own.
+    pub ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
     pub claimed: AtomicUsize,
     /// Which of how many processes this is.
@@ -74,6 +78,7 @@ pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>
 #[derive(Debug)]
 pub struct Prober<F: Fingerprint, P> {
     join: Arc<Join<F, P>>,
+    ledger: LedgerWriter,
     scratch: Scratch<F>,
     run: Vec<F>,
 }
@@ -81,11 +86,12 @@ pub struct Prober<F: Fingerprint, P> {
 impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     /// A hand in `join`.
     pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
-        Prober { join, scratch: Scratch::default(), run: Vec::new() }
+        let ledger = join.ledger.writer();
+        Prober { join, ledger, scratch: Scratch::default(), run: Vec::new() }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>, pairs: &mut Vec<Pair>) -> Result<u64> {
-        let Prober { join, scratch, run } = self;
+        let Prober { join, scratch, run, .. } = self;
         let (mut fingerprints, mut sweep) = (0, Sweep::new(&join.segments, range));
         while let Some(read) = sweep.next(run)? {
             fingerprints += read;
@@ -97,6 +103,14 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
             });
         }
         Ok(fingerprints)
+    }
+
+    /// What an earlier run found in a chunk.
+    fn resume(&self, finished: &Finished) -> Result<(Vec<Pair>, Probed)> {
+        let (mut pairs, receipt) = (Vec::new(), finished.receipt());
+        finished.pairs(|part| Ok(pairs.extend_from_slice(part)))?;
+        self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
+        Ok((pairs, receipt))
     }
 
     fn probe_batch(&mut self, groups: Range<u32>, pairs: &mut Vec<Pair>) {
@@ -127,6 +141,10 @@ impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
     }
 
     fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Vec<Pair>, Probed)> {
+        if let Some(finished) = self.join.ledger.chunk(chunk) {
+            return self.resume(finished);
+        }
+        self.ledger.begin(chunk);
         let mut pairs = Vec::new();
         let fingerprints = match range {
             Chunk::Store(range) => self.probe_store(range, &mut pairs)?,
@@ -135,7 +153,9 @@ impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
                 0
             }
         };
-        let receipt = Probed { chunk, fingerprints, pairs: pairs.len() as u64 };
+        self.ledger.append(&pairs)?;
+        let receipt = Probed { chunk, fingerprints, pairs: pairs.len() as u64, resumed: false };
+        self.ledger.finish(receipt)?;
         Ok((pairs, receipt))
     }
 }

@@ -1,0 +1,189 @@
+//! The bytes of a ledger: a header, and frames that carry the checksums of their heads and bodies.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{At, Result};
+use crate::matches::{Pair, Place};
+use crate::store::Digest;
+
+/// The version of the format.
+pub(super) const VERSION: u32 = 1;
+pub(super) const HEADER_BYTES: u64 = 40;
+pub(super) const PAIR_BYTES: usize = 25;
+/// The most pairs in a frame, the unit of checksumming and reading.
+pub(super) const FRAME_PAIRS: usize = 1 << 15;
+
+const MAGIC: &[u8; 8] = b"DUPSLEDG";
+/// A frame before its body.
+const HEAD_BYTES: usize = 32;
+const RECEIPT_BYTES: usize = 16;
+/// What names a segment where the existing side of a pair stands in the batch.
+const BATCH: u32 = u32::MAX;
+
+/// What is in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Pairs = 1,
+    Receipt = 2,
+}
+
+/// The head of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) holds: Holds,
+    pub(super) chunk: u64,
+    body_bytes: usize,
+    body_checksum: u64,
+}
+
+/// What is found where a frame may begin.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A frame, with its body read.
+    Frame(Head),
+    /// One whose body is not what was written.
+    Damaged(Head),
+    /// Something else: there is no telling where the next frame begins.
+    Unreadable,
+    /// The end of the file, which may break off within a frame.
+    End,
+}
+
+/// A ledger that is open.
+#[derive(Debug)]
+pub(super) struct LedgerFile {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+}
+
+impl LedgerFile {
+    /// Whether the file begins as one of `key`.
+    pub(super) fn is_of(&self, key: Digest) -> Result<bool> {
+        let mut found = [0; HEADER_BYTES as usize];
+        self.file.read_exact_at(&mut found, 0).at(&self.path)?;
+        Ok(found == header(key))
+    }
+
+    /// Reads the frame at `at` of a file, or part of one, that ends at `end`.
+    pub(super) fn read(&self, at: u64, end: u64, body: &mut Vec<u8>) -> Result<Found> {
+        let left = end.saturating_sub(at);
+        if left < HEAD_BYTES as u64 {
+            return Ok(Found::End);
+        }
+        let mut bytes = [0; HEAD_BYTES];
+        self.file.read_exact_at(&mut bytes, at).at(&self.path)?;
+        let Some(head) = Head::read(&bytes) else { return Ok(Found::Unreadable) };
+        if head.bytes() > left {
+            return Ok(Found::End);
+        }
+        body.resize(head.body_bytes, 0);
+        self.file.read_exact_at(body, at + HEAD_BYTES as u64).at(&self.path)?;
+        Ok(match xxh3_64(body) == head.body_checksum {
+            true => Found::Frame(head),
+            false => Found::Damaged(head),
+        })
+    }
+}
+
+impl Head {
+    /// The length of the frame.
+    pub(super) fn bytes(&self) -> u64 {
+        (HEAD_BYTES + self.body_bytes) as u64
+    }
+
+    /// The head in these bytes, if it is sound.
+    fn read(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
+        let body_bytes = u32_at(bytes, 0) as usize;
+        let holds = match u32_at(bytes, 4) {
+            1 if body_bytes <= FRAME_PAIRS * PAIR_BYTES && body_bytes % PAIR_BYTES == 0 => {
+                Holds::Pairs
+            }
+            2 if body_bytes == RECEIPT_BYTES => Holds::Receipt,
+            _ => return None,
+        };
+        let [chunk, body_checksum, own] = [8, 16, 24].map(|at| u64_at(bytes, at));
+        (own == xxh3_64(&bytes[..24])).then_some(Head { holds, chunk, body_bytes, body_checksum })
+    }
+}
+
+/// The first bytes of a ledger.
+pub(super) fn header(key: Digest) -> [u8; HEADER_BYTES as usize] {
+    let mut header = [0; HEADER_BYTES as usize];
+    header[..8].copy_from_slice(MAGIC);
+    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[16..32].copy_from_slice(&key.0.to_le_bytes());
+    let checksum = xxh3_64(&header[..32]);
+    header[32..].copy_from_slice(&checksum.to_le_bytes());
+    header
+}
+
+/// Adds to `bytes` a frame of at most [`FRAME_PAIRS`] pairs of `chunk`.
+pub(super) fn write_pairs(chunk: u64, pairs: &[Pair], bytes: &mut Vec<u8>) {
+    write(Holds::Pairs, chunk, bytes, |body| body.extend(pairs.iter().flat_map(encoded)));
+}
+
+/// Adds to `bytes` the receipt of `chunk`.
+pub(super) fn write_receipt(chunk: u64, fingerprints: u64, pairs: u64, bytes: &mut Vec<u8>) {
+    let counts = [fingerprints, pairs];
+    write(Holds::Receipt, chunk, bytes, |body| {
+        body.extend(counts.into_iter().flat_map(u64::to_le_bytes));
+    });
+}
+
+fn write(holds: Holds, chunk: u64, bytes: &mut Vec<u8>, write_body: impl FnOnce(&mut Vec<u8>)) {
+    let start = bytes.len();
+    bytes.extend([0; HEAD_BYTES]);
+    write_body(bytes);
+    let (head, body) = bytes[start..].split_at_mut(HEAD_BYTES);
+    head[..4].copy_from_slice(&(body.len() as u32).to_le_bytes());
+    head[4..8].copy_from_slice(&(holds as u32).to_le_bytes());
+    head[8..16].copy_from_slice(&chunk.to_le_bytes());
+    head[16..24].copy_from_slice(&xxh3_64(body).to_le_bytes());
+    let checksum = xxh3_64(&head[..24]);
+    head[24..].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The pairs of a body.
+pub(super) fn pairs(body: &[u8]) -> impl ExactSizeIterator<Item = Pair> {
+    body.chunks_exact(PAIR_BYTES).map(decoded)
+}
+
+/// The counts of a receipt: fingerprints and pairs.
+pub(super) fn receipt(body: &[u8]) -> [u64; 2] {
+    [0, 8].map(|at| u64_at(body, at))
+}
+
+fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
+    let (segment, row, rows) = match pair.existing {
+        Place::Store { segment, row, rows } => (segment, row, rows),
+        Place::Batch { group } => (BATCH, group.into(), 0),
+    };
+    let mut bytes = [0; PAIR_BYTES];
+    bytes[..4].copy_from_slice(&pair.new.to_le_bytes());
+    bytes[4..8].copy_from_slice(&segment.to_le_bytes());
+    bytes[8..16].copy_from_slice(&row.to_le_bytes());
+    bytes[16..24].copy_from_slice(&rows.to_le_bytes());
+    bytes[24] = pair.distance;
+    bytes
+}
+
+fn decoded(bytes: &[u8]) -> Pair {
+    let (segment, row) = (u32_at(bytes, 4), u64_at(bytes, 8));
+    let existing = match segment {
+        BATCH => Place::Batch { group: row as u32 },
+        segment => Place::Store { segment, row, rows: u64_at(bytes, 16) },
+    };
+    Pair { new: u32_at(bytes, 0), existing, distance: bytes[24] }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}

@@ -1,0 +1,246 @@
+//! The ledger of a join: the chunks that are finished, each with its pairs and its receipt, in files
+//! that only grow. FORMAT.md beside this file has their bytes.
+//!
+//! A chunk is finished once its receipt stands behind its pairs in the file of the worker that probed
+//! it, before any of them is exchanged; a rerun reads it from there. Every worker has a file of its
+//! own, and no file is ever written by two runs, so whoever reads needs no lock, and the rerun may
+//! have other workers and processes than the run that died. What is written is not synced: it outlives
+//! the process, and what a power cut takes of it is missed by the checksums and probed again.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::probe::{Chunk, Probed};
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::matches::Pair;
+use crate::store::{Digest, Segment};
+
+use frame::{Found, HEADER_BYTES, Holds, LedgerFile};
+
+mod frame;
+mod writer;
+
+pub use writer::LedgerWriter;
+
+/// The digest of all that decides the pairs of every chunk: the batch, the distance, the segments in
+/// their order, and how both are cut. Designs, workers, processes and memory are no part of it.
+pub fn ledger_key<F: Fingerprint>(
+    batch: Digest,
+    distance: u32,
+    segments: &[Segment],
+    chunks: &[Chunk<F>],
+) -> Digest {
+    let mut hash = Xxh3::new();
+    hash.update(&frame::VERSION.to_le_bytes());
+    hash.update(&batch.0.to_le_bytes());
+    hash.update(&distance.to_le_bytes());
+    hash.update(&(segments.len() as u64).to_le_bytes());
+    segments.iter().for_each(|segment| hash.update(&segment.digest().0.to_le_bytes()));
+    for chunk in chunks {
+        let (kind, low, high) = match chunk {
+            Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
+            Chunk::Batch(groups) => (1, groups.start.into(), groups.end.into()),
+        };
+        hash.update(&[kind]);
+        hash.update(&low.to_le_bytes());
+        hash.update(&high.to_le_bytes());
+    }
+    Digest(hash.digest128())
+}
+
+/// What stands finished in a folder, as one process of a join finds it when it begins.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    folder: PathBuf,
+    key: Digest,
+    finished: HashMap<u64, Finished>,
+    damage: Vec<Error>,
+}
+
+/// A finished chunk in its file.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    receipt: Probed,
+    file: Arc<LedgerFile>,
+    /// Where its frames begin, and where its receipt does.
+    start: u64,
+    end: u64,
+}
+
+impl Ledger {
+    /// Reads the ledgers of `key` in `folder`, all of them and to the last byte, so that nothing is
+    /// counted on that is not there. A folder that is missing holds none.
+    pub fn open(folder: &Path, key: Digest) -> Result<Ledger> {
+        let (finished, damage) = (HashMap::new(), Vec::new());
+        let mut ledger = Ledger { folder: folder.to_path_buf(), key, finished, damage };
+        for path in ledger.files(true)? {
+            match File::open(&path) {
+                Ok(file) => ledger.read(LedgerFile { path, file })?,
+                Err(gone) if gone.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => return Err(Error::io(&path, &cause)),
+            }
+        }
+        Ok(ledger)
+    }
+
+    /// The chunks that stand finished, in no order.
+    pub fn finished(&self) -> impl Iterator<Item = &Finished> {
+        self.finished.values()
+    }
+
+    /// The chunk of this number, if it is finished.
+    pub fn chunk(&self, number: u64) -> Option<&Finished> {
+        self.finished.get(&number)
+    }
+
+    /// What was found damaged, and is therefore done again. A file that breaks off at its end is
+    /// not: that is how a run that was killed leaves it.
+    pub fn damage(&self) -> &[Error] {
+        &self.damage
+    }
+
+    /// A worker's hand: a file of its own, made when its first chunk is finished.
+    pub fn writer(&self) -> LedgerWriter {
+        LedgerWriter::new(self.folder.clone(), self.key)
+    }
+
+    /// Removes the ledgers of other joins that were to have the same output.
+    pub fn remove_others(&self) -> Result<()> {
+        self.files(false)?.iter().try_for_each(|path| remove(path))
+    }
+
+    /// Removes the ledgers of this join, which is through, and the folder if nothing else is in it.
+    pub fn remove(&self) -> Result<()> {
+        self.files(true)?.iter().try_for_each(|path| remove(path))?;
+        // Another process may be at the same, or have begun something else.
+        let _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// The files in the folder that are of this key, or those that are not.
+    fn files(&self, of_key: bool) -> Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(none) if none.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.at(&self.folder)?,
+        };
+        let prefix = self.key.to_string();
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.at(&self.folder)?;
+            if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) == of_key {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Takes what is finished in `file`.
+    fn read(&mut self, file: LedgerFile) -> Result<()> {
+        let file = Arc::new(file);
+        let end = file.file.metadata().at(&file.path)?.len();
+        if end < HEADER_BYTES {
+            return Ok(());
+        }
+        if !file.is_of(self.key)? {
+            self.damage.push(damaged(&file, 0));
+            return Ok(());
+        }
+        let (mut at, mut chunk, mut body) = (HEADER_BYTES, Begun::at(HEADER_BYTES), Vec::new());
+        loop {
+            let (head, sound) = match file.read(at, end, &mut body)? {
+                Found::Frame(head) => (head, true),
+                Found::Damaged(head) => (head, false),
+                Found::Unreadable => return Ok(self.damage.push(damaged(&file, at))),
+                Found::End => return Ok(()),
+            };
+            if chunk.number != Some(head.chunk) {
+                chunk = Begun { number: Some(head.chunk), ..Begun::at(at) };
+            }
+            if !sound {
+                self.damage.push(damaged(&file, at));
+            }
+            chunk.sound &= sound;
+            if head.holds == Holds::Pairs {
+                chunk.pairs += frame::pairs(&body).len() as u64;
+            } else if let Some(receipt) = chunk.receipt(&body) {
+                let finished =
+                    Finished { receipt, file: Arc::clone(&file), start: chunk.start, end: at };
+                self.finished.insert(head.chunk, finished);
+            }
+            at += head.bytes();
+        }
+    }
+}
+
+/// A chunk whose frames are being read.
+struct Begun {
+    number: Option<u64>,
+    start: u64,
+    pairs: u64,
+    sound: bool,
+}
+
+impl Begun {
+    fn at(start: u64) -> Begun {
+        Begun { number: None, start, pairs: 0, sound: true }
+    }
+
+    /// The receipt in `body`, if it is that of what was read.
+    fn receipt(&self, body: &[u8]) -> Option<Probed> {
+        let [fingerprints, pairs] = frame::receipt(body);
+        let whole = self.sound && pairs == self.pairs;
+        whole.then_some(Probed { chunk: self.number?, fingerprints, pairs, resumed: true })
+    }
+}
+
+impl Finished {
+    /// The receipt; of a chunk that an earlier run has finished, marked as resumed.
+    pub fn receipt(&self) -> Probed {
+        self.receipt
+    }
+
+    /// Calls `take` with the pairs, in parts of bounded size.
+    ///
+    /// # Errors
+    /// Those of `take`; [`Kind::Io`] if what was there when it was written, or opened, no longer is.
+    pub fn pairs(&self, mut take: impl FnMut(&[Pair]) -> Result<()>) -> Result<()> {
+        let (mut at, mut body, mut pairs) = (self.start, Vec::new(), Vec::new());
+        while at < self.end {
+            let Found::Frame(head) = self.file.read(at, self.end, &mut body)? else {
+                return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
+                    .at(&self.file.path)
+                    .offset(at)
+                    .help("check the disk and run the same command again"));
+            };
+            pairs.clear();
+            pairs.extend(frame::pairs(&body));
+            take(&pairs)?;
+            at += head.bytes();
+        }
+        Ok(())
+    }
+}
+
+/// Damage, which costs no more than the chunks it is in.
+fn damaged(file: &LedgerFile, offset: u64) -> Error {
+    let what = "a ledger of finished chunks is damaged; what cannot be read of it is done again";
+    Error::new(Kind::BadData, what).at(&file.path).offset(offset)
+}
+
+/// Another process may have been faster.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io(path, &cause)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Ledgers written, read, cut short and damaged.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::matches::Place;
+
+/// The pairs of each chunk.
+type Chunks = BTreeMap<u64, Vec<Pair>>;
+
+const KEY: Digest = Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+
+/// Some chunks, of which the second has no pairs.
+fn chunks() -> Chunks {
+    let store = Place::Store { segment: 2, row: 1 << 40, rows: 3 };
+    let batch = Place::Batch { group: 5 };
+    let pair = |new, existing| Pair { new, existing, distance: new as u8 };
+    let first = vec![pair(7, store), pair(9, batch)];
+    BTreeMap::from([(0, first), (3, vec![]), (u64::MAX, vec![pair(u32::MAX, batch)])])
+}
+
+fn write(ledger: &Ledger, chunks: &Chunks) {
+    let mut writer = ledger.writer();
+    for (&chunk, pairs) in chunks {
+        writer.begin(chunk);
+        pairs.chunks(2).for_each(|part| writer.append(part).unwrap());
+        let (fingerprints, pairs) = (chunk / 2, pairs.len() as u64);
+        writer.finish(Probed { chunk, fingerprints, pairs, resumed: false }).unwrap();
+    }
+}
+
+fn read(ledger: &Ledger) -> Chunks {
+    let chunk = |finished: &Finished| {
+        let (mut pairs, receipt) = (Vec::new(), finished.receipt());
+        finished.pairs(|part| Ok(pairs.extend_from_slice(part))).unwrap();
+        assert_eq!(receipt.fingerprints, receipt.chunk / 2);
+        assert_eq!((receipt.pairs, receipt.resumed), (pairs.len() as u64, true));
+        (receipt.chunk, pairs)
+    };
+    ledger.finished().map(chunk).collect()
+}
+
+/// A folder with a ledger of some chunks in it, and its bytes.
+fn written() -> (TempDir, PathBuf, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    write(&Ledger::open(folder.path(), KEY).unwrap(), &chunks());
+    let path = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&path).unwrap();
+    (folder, path, bytes)
+}
+
+#[test]
+fn the_ledger_of_the_museum_is_read_and_written() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/ledger-v1");
+    let ledger = Ledger::open(&folder, KEY).unwrap();
+    assert_eq!((read(&ledger), ledger.damage().len()), (chunks(), 0));
+    let museum = fs::read(folder.join(format!("{KEY}-museum.ledger"))).unwrap();
+    assert!(written().2 == museum, "what is written has changed: raise the version");
+}
+
+#[test]
+fn a_ledger_that_breaks_off_anywhere_holds_what_is_whole() {
+    let (folder, path, bytes) = written();
+    let mut held = 0;
+    for length in 0..=bytes.len() {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let ledger = Ledger::open(folder.path(), KEY).unwrap();
+        let found = read(&ledger);
+        assert!(ledger.damage().is_empty(), "{length}");
+        assert!(found.iter().eq(chunks().iter().take(found.len())), "{length}");
+        assert!(found.len() >= held);
+        held = found.len();
+    }
+    assert_eq!(held, 3);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_found_and_costs_chunks_alone() {
+    let (folder, path, bytes) = written();
+    for at in 0..8 * bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at / 8] ^= 1 << (at % 8);
+        fs::write(&path, flipped).unwrap();
+        let ledger = Ledger::open(folder.path(), KEY).unwrap();
+        let (found, all) = (read(&ledger), chunks());
+        assert!(found.len() < 3 && found.iter().all(|(chunk, pairs)| all[chunk] == *pairs), "{at}");
+        let told = ledger.damage().iter().all(|damage| damage.to_string().contains(" at byte "));
+        assert!(told && !ledger.damage().is_empty(), "bit {at}");
+    }
+}
+
+#[test]
+fn what_changes_after_it_was_found_sound_is_an_error() {
+    let (folder, path, mut bytes) = written();
+    let ledger = Ledger::open(folder.path(), KEY).unwrap();
+    bytes[80] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let error = ledger.chunk(0).unwrap().pairs(|_| Ok(())).unwrap_err();
+    assert_eq!(error.kind(), Kind::Io);
+}
+
+#[test]
+fn ledgers_of_other_keys_are_none_of_ours() {
+    let (folder, path, _) = written();
+    let other = Ledger::open(folder.path(), Digest(1)).unwrap();
+    assert!(other.finished().next().is_none());
+    other.remove_others().unwrap();
+    assert!(!path.exists());
+    write(&other, &chunks());
+    let ledger = Ledger::open(folder.path(), KEY).unwrap();
+    ledger.remove().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    other.remove().unwrap();
+    assert!(!folder.path().exists());
+}
+
+proptest! {
+    #[test]
+    fn what_several_workers_note_is_read_by_one(
+        sizes in prop::collection::vec((0usize..5, prop::bool::ANY), 0..9),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("made"), KEY).unwrap();
+        let pair = Pair { new: 1, existing: Place::Batch { group: 0 }, distance: 2 };
+        let (mut all, mut parts) = (Chunks::new(), [Chunks::new(), Chunks::new()]);
+        for (chunk, (size, second)) in (0..).zip(sizes) {
+            all.insert(chunk, vec![pair; size]);
+            parts[usize::from(second)].insert(chunk, vec![pair; size]);
+        }
+        parts.iter().for_each(|part| write(&ledger, part));
+        prop_assert_eq!(read(&Ledger::open(&folder.path().join("made"), KEY).unwrap()), all);
+    }
+
+    #[test]
+    fn many_pairs_are_read_back_in_parts(size in 0usize..200_000) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = Ledger::open(folder.path(), KEY).unwrap().writer();
+        let pair = |new| Pair { new, existing: Place::Batch { group: 0 }, distance: 2 };
+        let pairs: Vec<Pair> = (0..size as u32).map(pair).collect();
+        writer.begin(4);
+        writer.append(&pairs).unwrap();
+        let receipt = Probed { chunk: 4, fingerprints: 2, pairs: size as u64, resumed: false };
+        let finished = writer.finish(receipt).unwrap();
+        let mut back = Vec::new();
+        finished.pairs(|part| {
+            assert!(part.len() <= 1 << 15);
+            Ok(back.extend_from_slice(part))
+        }).unwrap();
+        prop_assert_eq!(back, pairs);
+        let again = Ledger::open(folder.path(), KEY).unwrap();
+        prop_assert_eq!(again.chunk(4).unwrap().receipt().pairs, size as u64);
+    }
+}

@@ -1,0 +1,186 @@
+//! What is finished is not done again: a join that was killed goes on with the chunks that are
+//! missing, in whatever topology, and writes the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rustix::process::Signal;
+
+use crate::support::Bench;
+
+const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
+
+/// A batch and a store that take long enough to be killed over.
+fn large() -> Bench {
+    let bench = Bench::new();
+    bench.done("generate segment --count 2000000 --output old.seg");
+    bench.done(
+        "generate segment --count 60000 --seed 2 --near old.seg --planted 5000 --output batch.seg",
+    );
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench
+}
+
+/// The ledgers of the join.
+fn ledgers(bench: &Bench) -> Vec<PathBuf> {
+    let Ok(files) = fs::read_dir(bench.path(".out.resume")) else { return Vec::new() };
+    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// How many bytes the ledgers hold.
+fn noted(bench: &Bench) -> u64 {
+    ledgers(bench).iter().map(|path| path.metadata().unwrap().len()).sum()
+}
+
+/// The chunks whose receipts stand in the ledgers, by the frames that FORMAT.md tells of.
+fn finished(bench: &Bench) -> BTreeSet<u64> {
+    let mut finished = BTreeSet::new();
+    for path in ledgers(bench) {
+        let bytes = fs::read(path).unwrap();
+        let mut rest = bytes.get(40..).unwrap_or_default();
+        while let Some((head, after)) = rest.split_at_checked(32) {
+            let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
+            let Some((_, after)) = after.split_at_checked(length) else { break };
+            if head[4] == 2 {
+                finished.insert(u64::from_le_bytes(head[8..16].try_into().unwrap()));
+            }
+            rest = after;
+        }
+    }
+    finished
+}
+
+/// Kills a join once it has noted more than `bytes`; says whether it was in time.
+fn killed(bench: &Bench, flags: &str, bytes: u64) -> bool {
+    let mut running = bench.start(&format!("{DEDUP} {flags}"));
+    while running.goes_on() && noted(bench) <= bytes {
+        thread::sleep(Duration::from_micros(200));
+    }
+    running.signal(Signal::KILL);
+    running.end().code == -1
+}
+
+/// Runs the join to its end, however long the processes of a killed supervisor hold the lock yet.
+fn completed(bench: &Bench, flags: &str) {
+    let late = Instant::now() + Duration::from_secs(20);
+    loop {
+        let ended = bench.run(&format!("{DEDUP} {flags}"));
+        match ended.code {
+            0 => return,
+            75 if Instant::now() < late => thread::sleep(Duration::from_millis(50)),
+            _ => panic!("{ended:?}"),
+        }
+    }
+}
+
+/// The chunks that were taken from ledgers, and all.
+fn resumed(bench: &Bench) -> [u64; 2] {
+    let report = bench.report("out");
+    let chunks = [&report["run"]["chunks_resumed"], &report["probe"]["chunks_planned"]];
+    chunks.map(|count| count.as_u64().unwrap())
+}
+
+/// A join that was killed midway, its output when it is not, and how many chunks there are.
+fn begun() -> (Bench, BTreeMap<String, Vec<u8>>, u64) {
+    let bench = large();
+    bench.done(DEDUP);
+    let (expected, [resumed, planned]) = (bench.files("out"), resumed(&bench));
+    assert_eq!(resumed, 0);
+    assert!(!bench.path(".out.resume").exists(), "nothing is left");
+    kill_midway(&bench, "--workers 2");
+    (bench, expected, planned)
+}
+
+/// Kills the join when some chunks more are finished.
+fn kill_midway(bench: &Bench, flags: &str) {
+    let _ = fs::remove_dir_all(bench.path("out"));
+    let before = noted(bench);
+    while !killed(bench, flags, before + 3_000) {
+        fs::remove_dir_all(bench.path("out")).unwrap();
+    }
+    assert!(!bench.path("out").exists());
+}
+
+#[test]
+fn a_killed_join_goes_on_with_what_is_missing_in_any_topology() {
+    let (bench, expected, planned) = begun();
+    for (first, second, last) in [
+        ("--workers 1", "--workers 2", "--workers 2 --design blocks:6,choose:2"),
+        ("--workers 2", "--workers 1 --memory 64MiB", "--workers 1 --processes 3"),
+        ("--workers 1 --processes 2", "--workers 1 --processes 2", "--workers 1"),
+    ] {
+        kill_midway(&bench, first);
+        kill_midway(&bench, second);
+        // The children of a supervisor notice that it is gone, and may finish a chunk until then.
+        let least = finished(&bench).len() as u64;
+        completed(&bench, last);
+        let [resumed, all] = resumed(&bench);
+        assert!(0 < least && least <= resumed && resumed < all, "{least}, {resumed} of {all}");
+        assert_eq!((bench.files("out"), all), (expected.clone(), planned));
+        assert!(!bench.path(".out.resume").exists(), "nothing is left");
+    }
+}
+
+#[test]
+fn every_chunk_that_is_finished_is_resumed_and_no_other() {
+    let (bench, expected, _) = begun();
+    let noted = finished(&bench).len() as u64;
+    completed(&bench, "--workers 1");
+    assert_eq!((resumed(&bench)[0], bench.files("out")), (noted, expected));
+}
+
+#[test]
+fn a_damaged_ledger_costs_chunks_and_never_pairs() {
+    let (bench, expected, _) = begun();
+    let sound: Vec<_> =
+        ledgers(&bench).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+    let noted = finished(&bench).len() as u64;
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for round in 0..6 {
+        let _ = fs::remove_dir_all(bench.path("out"));
+        for (bytes, path) in &sound {
+            let (mut bytes, at) = (bytes.clone(), random.random_range(0..bytes.len()));
+            match round % 2 {
+                0 => bytes[at] ^= 1 << random.random_range(0..8),
+                _ => bytes.truncate(at),
+            }
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let ended = bench.done(DEDUP);
+        assert_eq!(bench.files("out"), expected);
+        assert!(resumed(&bench)[0] < noted);
+        assert_eq!(ended.stderr.contains("damaged"), round % 2 == 0, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_was_finished_for_other_inputs_is_cleaned_away() {
+    let (bench, _, _) = begun();
+    bench.done(&DEDUP.replace("--distance 4", "--distance 3"));
+    assert_eq!(resumed(&bench)[0], 0);
+    assert!(!bench.path(".out.resume").exists(), "nothing is left");
+    // What decides no pair decides no chunk.
+    kill_midway(&bench, "");
+    assert!(!finished(&bench).is_empty());
+    completed(&bench, "--matches best --keep first-id");
+    assert!(resumed(&bench)[0] > 0);
+}
+
+#[test]
+fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
+    let bench = large();
+    bench.done(DEDUP);
+    bench.write(".out.resume/some.ledger", "");
+    bench.write(".out.tmp-abcdef/matches.tsv", "");
+    assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
+    assert!(!bench.path(".out.resume").exists() && !bench.path(".out.tmp-abcdef").exists());
+}
