@@ -11,7 +11,7 @@ use crate::settings::ByteSize;
 use crate::summary::Summary;
 use crate::{
     cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, inspect,
-    plan, run, store,
+    plan, run, store, verify,
 };
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
@@ -74,6 +74,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Plan(plan::Arguments),
     Store(store::Arguments),
+    Verify(verify::Arguments),
     Compare(compare::Arguments),
     Explain(explain::Arguments),
     Evaluate(evaluate::Arguments),
@@ -145,6 +146,7 @@ impl CommandLine {
             Command::Inspect(_) => "inspect",
             Command::Plan(_) => "plan",
             Command::Store(_) => "store",
+            Command::Verify(_) => "verify",
             Command::Compare(_) => "compare",
             Command::Explain(_) => "explain",
             Command::Evaluate(_) => "evaluate",
@@ -163,6 +165,7 @@ impl CommandLine {
             Command::Inspect(arguments) => inspect::run(arguments, common),
             Command::Plan(arguments) => plan::run(arguments, common),
             Command::Store(arguments) => store::run(arguments, common),
+            Command::Verify(arguments) => verify::run(arguments, common),
             Command::Compare(arguments) => compare::run(arguments, common),
             Command::Explain(arguments) => explain::run(arguments, common),
             Command::Evaluate(arguments) => evaluate::run(arguments, common),

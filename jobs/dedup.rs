@@ -5,7 +5,7 @@
 //! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
 //! Sarma, section 3. The tables are made of the batch; the store streams past them.
 
-use std::path::PathBuf;
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use dupsieve::flow::{
 use dupsieve::matches::{self, Batch, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
-use dupsieve::store::{Digest, Segment, Version};
+use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::{Design, Method, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,7 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
 struct Job {
     segment: Segment,
     store: Option<Version>,
+    store_path: Option<PathBuf>,
     output: PathBuf,
     distance: u32,
     check: Option<Confirm>,
@@ -162,6 +163,7 @@ impl Job {
         Ok(Job {
             segment,
             store,
+            store_path: request.store.path().map(Path::to_path_buf),
             output: request.output.clone(),
             distance: settings.distance.unwrap_or(3),
             check: settings.check,
@@ -192,6 +194,12 @@ impl Job {
     fn inputs(&self) -> (Digest, Option<(u64, Digest)>) {
         let store = self.store.as_ref().map(|store| (store.number(), store.digest()));
         (self.segment.digest(), store)
+    }
+
+    /// Where the inputs are, for whoever wants to look at them again.
+    fn places(&self) -> serde_json::Value {
+        let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
+        json!({ "batch": place(self.segment.path()), "store": self.store_path.as_deref().map(place) })
     }
 
     /// The inputs must be the ones that process 0 sees.
@@ -236,11 +244,19 @@ impl Job {
                 Ok((Decision::Nothing, None, self.would()))
             }
             (Existing::Nothing, Some(lock)) => {
+                output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
                 let (batch, store) = self.inputs();
                 let staging = Staging::beside(&self.output, lock)?;
                 Ok((Decision::Make { batch, store }, Some(staging), Summary::new()))
             }
         }
+    }
+
+    /// About how many bytes verdicts and lists take, at least: every id twice. How many matches there
+    /// are is known later.
+    fn listed_bytes(&self) -> u64 {
+        let ids = self.segment.columns().filter(|size| size.column == Column::Ids);
+        2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * self.segment.rows()
     }
 
     /// What there is to do, for a dry run.
@@ -301,6 +317,7 @@ impl Job {
         let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
         let found = began.elapsed();
         let run = json!({
+            "inputs": self.places(),
             "design": design.to_string(),
             "workers": cluster.topology().workers,
             "processes": cluster.topology().processes,
@@ -413,7 +430,7 @@ impl Job {
         run: serde_json::Value,
         staging: Staging,
     ) -> Result<Summary> {
-        let report = Report {
+        let mut report = Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             parameters: self.parameters(),
             store_version: self.store.as_ref().map(Version::number),

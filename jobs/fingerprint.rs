@@ -1,5 +1,6 @@
 //! Documents to a segment: read, fingerprint on every worker, sort, write.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,10 +8,11 @@ use std::sync::atomic::AtomicU64;
 use clap::Args;
 use dupsieve::document::{Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share};
 use dupsieve::fingerprint::{Check, Recipe, Width};
+use dupsieve::error::At;
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Portions, Read, Sketching, Worker, deal,
 };
-use dupsieve::output::{self, Lock, OutputFile};
+use dupsieve::output::{self, Lock, NewFile};
 use dupsieve::runs::Sorted;
 use dupsieve::store::{Counts, Digest, IdKind, Segment, SegmentOptions, take_in};
 use dupsieve::{Error, Kind, Result};
@@ -91,6 +93,7 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     let (mut lock, mut parameters) = (None, Parameters::new());
     let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
         lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| lock.remove_unfinished(&quarantine(output)))?;
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
@@ -128,6 +131,11 @@ fn summary(counts: &Counts, output: &Path) -> Summary {
         .count("blank", counts.blank)
         .count("truncated", counts.truncated)
         .path("output", output)
+}
+
+/// The list of what could not be read.
+fn quarantine(output: &Path) -> PathBuf {
+    beside(output, ".quarantine.tsv")
 }
 
 /// What came from a stream cannot be known again.
@@ -172,8 +180,7 @@ impl Job {
     }
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
-        let made = self.output.exists().then(|| Segment::open(&self.output));
-        if let Some(made) = made.transpose().or_else(|damage| match common.overwrite {
+        if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
             true => Ok(None),
             false => Err(damage.help("replace it with --overwrite")),
         })? {
@@ -189,6 +196,15 @@ impl Job {
             true => Ok(Decision::Asked),
             false => Ok(Decision::Make(self.inputs.files().len() as u64, self.inputs.bytes())),
         }
+    }
+
+    /// The segment that stands where this one is to be made, if it is sound.
+    fn standing(&self) -> Result<Option<Segment>> {
+        if !self.output.exists() {
+            return Ok(None);
+        }
+        let segment = Segment::open(&self.output)?;
+        segment.verify().map(|()| Some(segment))
     }
 
     /// What there is to do, for a dry run.
@@ -262,7 +278,7 @@ impl Job {
     ) -> Result<Summary> {
         self.inputs.check_unchanged()?;
         let Collected { documents, quarantined, records, bad } = found;
-        let quarantine = self.write_quarantine(quarantined.sorted()?, bad)?;
+        let quarantine = self.write_quarantine(quarantined.sorted()?, bad, lock)?;
         if self.max_bad.exceeded(bad, records) {
             return Err(Error::new(Kind::BadData, "too many records cannot be read")
                 .at(quarantine)
@@ -293,19 +309,25 @@ impl Job {
         Ok(if bad > 0 { summary.path("quarantine", &quarantine) } else { summary })
     }
 
-    fn write_quarantine(&self, records: Sorted<Quarantined>, bad: u64) -> Result<PathBuf> {
-        let path = beside(&self.output, ".quarantine.tsv");
+    fn write_quarantine(
+        &self,
+        records: Sorted<Quarantined>,
+        bad: u64,
+        lock: &Lock,
+    ) -> Result<PathBuf> {
+        let path = quarantine(&self.output);
         if bad == 0 {
             let _ = std::fs::remove_file(&path);
             return Ok(path);
         }
-        let mut file = OutputFile::create(&path)?;
-        file.write(|out| out.write_all(QUARANTINE_HEADER.as_bytes()))?;
+        let mut file = NewFile::beside(&path)?;
+        file.fenced(lock.fence());
+        let mut file = BufWriter::new(file);
+        file.write_all(QUARANTINE_HEADER.as_bytes()).at(&path)?;
         for record in records {
-            let record = record?;
-            file.write(|out| record.write(&self.inputs, out))?;
+            record?.write(&self.inputs, &mut file).at(&path)?;
         }
-        file.finish()?;
+        file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?.publish()?;
         tracing::warn!("{bad} records could not be read; they are listed in {}", path.display());
         Ok(path)
     }

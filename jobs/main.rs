@@ -26,6 +26,7 @@ mod store;
 mod store_at;
 mod summary;
 mod supervisor;
+mod verify;
 
 use std::time::Duration;
 

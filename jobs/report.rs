@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
 use dupsieve::matches::Outcome;
-use dupsieve::output::{self, OutputFile, SUCCESS, Staging};
-use dupsieve::store::Counts;
+use dupsieve::output::{self, NewFile, SUCCESS, Staging, Sum};
+use dupsieve::store::{Counts, Digest};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,36 +54,58 @@ impl Report {
     /// The name of the file.
     const NAME: &str = "report.json";
 
+    /// Where it stands in its `run`, the digest of the report's own text with zeros in this place.
+    const SEAL: &str = "xxh3";
+    const UNSEALED: Digest = Digest(0);
+
     /// Writes the report into an output that is being built.
-    pub(crate) fn write(&self, staging: &Staging) -> Result<()> {
+    pub(crate) fn write(&mut self, staging: &Staging) -> Result<()> {
+        self.run[Report::SEAL] = Report::UNSEALED.to_string().into();
+        let text = serde_json::to_string_pretty(self).expect("a report is plain data") + "\n";
+        let seal = Digest::of(text.as_bytes()).to_string();
+        let sealed = text.replacen(&Report::UNSEALED.to_string(), &seal, 1);
         let mut file = staging.create(Report::NAME)?;
-        file.write(|mut out| {
-            serde_json::to_writer_pretty(&mut out, self)?;
-            writeln!(out)
-        })?;
+        file.write(|out| out.write_all(sealed.as_bytes()))?;
         file.finish().map(drop)
     }
 
     /// The report of a whole output that stands at `output`, if there is one.
+    ///
+    /// # Errors
+    /// One that is not as it was written is [`Kind::BadData`].
     pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
         let path = output.join(Report::NAME);
         if !output.join(SUCCESS).exists() || !path.exists() {
             return Ok(None);
         }
-        let text = fs::read_to_string(&path).at(&path)?;
-        let report = serde_json::from_str(&text);
-        report.map(Some).map_err(|cause| damaged(&cause.to_string()).at(&path))
+        let text = String::from_utf8(fs::read(&path).at(&path)?)
+            .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
+        let report: Report =
+            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
+        let seal = report.run[Report::SEAL].as_str().unwrap_or("none");
+        let unsealed = text.replacen(seal, &Report::UNSEALED.to_string(), 1);
+        let found = Digest::of(unsealed.as_bytes()).to_string();
+        match found == seal {
+            true => Ok(Some(report)),
+            false => {
+                let error = damaged("this is not the report that was written").at(&path);
+                Err(error.expected(seal).found(found))
+            }
+        }
     }
 
-    /// Fails if a file that was written at `output` is no longer there, or of another length.
-    fn check_files(&self, output: &Path) -> Result<()> {
+    /// Fails if a file that was written at `output` is no longer there, or no longer what it was.
+    pub(crate) fn check_files(&self, output: &Path) -> Result<()> {
         for (name, sum) in &self.outcome.files {
             let path = output.join(name);
-            let found = fs::metadata(&path).ok().map(|file| file.len());
-            if found != Some(sum.bytes) {
-                let found = found.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
+            let found = match fs::metadata(&path) {
+                Ok(file) if file.len() == sum.bytes => Sum::of(&path)?.to_string(),
+                Ok(file) => format!("{} bytes", file.len()),
+                Err(_) => "none".to_owned(),
+            };
+            if found != sum.to_string() {
                 let error = damaged("this is not the file that was written").at(&path);
-                return Err(error.expected(format!("{} bytes", sum.bytes)).found(found));
+                return Err(error.expected(sum).found(found));
             }
         }
         Ok(())
@@ -190,7 +213,7 @@ pub(crate) fn write_failure(path: &Path, error: &Error) -> Result<()> {
     let (code, retryable) = (error.kind().code(), error.kind().retryable());
     let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
     fs::create_dir_all(output::parent_of(path)).at(path)?;
-    let mut file = OutputFile::create(path)?;
-    file.write(|out| writeln!(out, "{failure:#}"))?;
-    file.finish().map(drop)
+    let mut file = NewFile::beside(path)?;
+    writeln!(file, "{failure:#}").at(path)?;
+    file.publish()
 }

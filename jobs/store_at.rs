@@ -1,6 +1,6 @@
 //! Which version of which store a batch is joined with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dupsieve::Result;
 use dupsieve::store::{Day, Store, Version};
@@ -17,6 +17,14 @@ pub(crate) enum StoreAt {
 }
 
 impl StoreAt {
+    /// Where the store is.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            StoreAt::Nowhere => None,
+            StoreAt::Version(store, _) | StoreAt::Before(store, _) => Some(store),
+        }
+    }
+
     /// The version that process 0 finds.
     pub(crate) fn find(&self) -> Result<Option<Version>> {
         match self {

@@ -14,3 +14,4 @@ mod resume;
 mod run;
 mod same_bytes;
 mod support;
+mod verify;

@@ -31,7 +31,7 @@ pub use deal::{Claim, Dealt, Window, Work, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
 pub use identity::JobIdentity;
-pub use ledger::{Finished, Ledger, LedgerWriter, ledger_key};
+pub use ledger::{Finished, Ledger, LedgerWriter, Pairs, ledger_key};
 pub use probe::{Chunk, Join, Probed, Prober, chunks};
 pub use reduce::Reduce;
 pub use secret::Secret;

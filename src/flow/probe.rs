@@ -107,8 +107,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
 
     /// What an earlier run found in a chunk.
     fn resume(&self, finished: &Finished) -> Result<(Vec<Pair>, Probed)> {
-        let (mut pairs, receipt) = (Vec::new(), finished.receipt());
-        finished.pairs(|part| Ok(pairs.extend_from_slice(part)))?;
+        let (pairs, receipt) = (finished.pairs().collect::<Result<_>>()?, finished.receipt());
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
         Ok((pairs, receipt))
     }

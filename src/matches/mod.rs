@@ -10,6 +10,7 @@
 //! ```
 
 mod against;
+mod audit;
 mod batch;
 mod check;
 mod expand;
@@ -22,6 +23,7 @@ mod sift;
 mod verdicts;
 
 pub use against::Against;
+pub use audit::{Audit, DocumentId};
 pub use batch::{Batch, Leaders, groups};
 pub use check::{Confirm, Similarity};
 pub use keep::KeepOrder;

@@ -80,6 +80,11 @@ impl Lock {
         Ok(Lock { fence: Fence { path: path.to_path_buf(), owner }, _file: file })
     }
 
+    /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
+    pub fn remove_unfinished(&self, file: &Path) -> Result<()> {
+        new_file::remove_unfinished(file)
+    }
+
     /// Fails if another run has taken the lock over, with [`Kind::Temporary`]. To be asked right before
     /// something is committed.
     pub fn check(&self) -> Result<()> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Result};
+use crate::error::{At, Error, Kind, Result};
 
 mod lock;
 mod new_file;
@@ -28,6 +28,21 @@ pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
+    }
+}
+
+/// Fails with [`Kind::Io`] if the disk of `folder` has no room for about `needed` bytes more. There may
+/// be less room by the time they are written, which is then found out.
+pub fn check_room(folder: &Path, needed: u64) -> Result<()> {
+    let disk = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
+    let free = u128::from(disk.f_bavail) * u128::from(disk.f_frsize);
+    match u128::from(needed) <= free {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Io, "the disk has too little room")
+            .at(folder)
+            .expected(format_args!("about {needed} bytes"))
+            .found(format_args!("{free} bytes"))
+            .help("free some space and run the same command again")),
     }
 }
 

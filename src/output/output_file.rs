@@ -1,7 +1,8 @@
 //! A file that is summed as it is written.
 
+use std::fmt;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,29 @@ pub struct Sum {
     pub bytes: u64,
     /// XXH3-128 of its bytes, in hex.
     pub xxh3: String,
+}
+
+impl Sum {
+    /// What stands in the file at `path` now.
+    pub fn of(path: &Path) -> Result<Sum> {
+        let (mut file, mut hash) = (File::open(path).at(path)?, Xxh3::new());
+        let (mut bytes, mut part) = (0, vec![0; 1 << 20]);
+        loop {
+            match file.read(&mut part).at(path)? {
+                0 => return Ok(Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) }),
+                read => {
+                    hash.update(&part[..read]);
+                    bytes += read as u64;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of XXH3 {}", self.bytes, self.xxh3)
+    }
 }
 
 /// A file of the output, summed as it is written.

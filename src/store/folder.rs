@@ -22,7 +22,7 @@ use super::manifest::{Entry, Manifest};
 use super::only::IdList;
 use super::segment::Segment;
 use super::version::Version;
-use crate::output::{Lock, NewFile, parent_of, sync_folder, write_whole};
+use crate::output::{Lock, NewFile, check_room, parent_of, sync_folder, write_whole};
 
 const CURRENT: &str = "CURRENT";
 pub(super) const LOCK: &str = "LOCK";
@@ -305,7 +305,10 @@ impl Store {
                 File::open(&path).and_then(|file| file.sync_all()).at(&path)?;
                 sync_folder(parent_of(&path))?;
             }
-            Err(_) => copy(segment.path(), &path)?,
+            Err(_) => {
+                check_room(&self.path, segment.bytes())?;
+                copy(segment.path(), &path)?;
+            }
         }
         let held = Segment::open(&path)?;
         match held.digest() == segment.digest() {

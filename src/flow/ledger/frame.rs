@@ -147,11 +147,6 @@ fn write(holds: Holds, chunk: u64, bytes: &mut Vec<u8>, write_body: impl FnOnce(
     head[24..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The pairs of a body.
-pub(super) fn pairs(body: &[u8]) -> impl ExactSizeIterator<Item = Pair> {
-    body.chunks_exact(PAIR_BYTES).map(decoded)
-}
-
 /// The counts of a receipt: fingerprints and pairs.
 pub(super) fn receipt(body: &[u8]) -> [u64; 2] {
     [0, 8].map(|at| u64_at(body, at))
@@ -171,7 +166,8 @@ fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
     bytes
 }
 
-fn decoded(bytes: &[u8]) -> Pair {
+/// The pair that these bytes begin with.
+pub(super) fn pair(bytes: &[u8]) -> Pair {
     let (segment, row) = (u32_at(bytes, 4), u64_at(bytes, 8));
     let existing = match segment {
         BATCH => Place::Batch { group: row as u32 },

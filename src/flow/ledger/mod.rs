@@ -21,7 +21,7 @@ use crate::fingerprint::Fingerprint;
 use crate::matches::Pair;
 use crate::store::{Digest, Segment};
 
-use frame::{Found, HEADER_BYTES, Holds, LedgerFile};
+use frame::{Found, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
 
 mod frame;
 mod writer;
@@ -168,7 +168,7 @@ impl Ledger {
             }
             chunk.sound &= sound;
             if head.holds == Holds::Pairs {
-                chunk.pairs += frame::pairs(&body).len() as u64;
+                chunk.pairs += (body.len() / PAIR_BYTES) as u64;
             } else if let Some(receipt) = chunk.receipt(&body) {
                 let finished =
                     Finished { receipt, file: Arc::clone(&file), start: chunk.start, end: at };
@@ -206,25 +206,58 @@ impl Finished {
         self.receipt
     }
 
-    /// Calls `take` with the pairs, in parts of bounded size.
-    ///
-    /// # Errors
-    /// Those of `take`; [`Kind::Io`] if what was there when it was written, or opened, no longer is.
-    pub fn pairs(&self, mut take: impl FnMut(&[Pair]) -> Result<()>) -> Result<()> {
-        let (mut at, mut body, mut pairs) = (self.start, Vec::new(), Vec::new());
-        while at < self.end {
-            let Found::Frame(head) = self.file.read(at, self.end, &mut body)? else {
+    /// The pairs, as they were appended; no more than a frame of them is in memory.
+    pub fn pairs(&self) -> Pairs {
+        Pairs { chunk: self.clone(), body: Vec::new(), next: 0 }
+    }
+}
+
+/// The pairs of a finished chunk. After an error there are no more.
+#[derive(Debug)]
+pub struct Pairs {
+    /// The chunk, from the frame that is to be read next.
+    chunk: Finished,
+    /// The frame before that, and where its next pair begins.
+    body: Vec<u8>,
+    next: usize,
+}
+
+impl Pairs {
+    fn read_frame(&mut self) -> Result<()> {
+        let Pairs { chunk: Finished { file, start, end, .. }, body, next } = self;
+        match file.read(*start, *end, body) {
+            Ok(Found::Frame(head)) => (*start, *next) = (*start + head.bytes(), 0),
+            Err(error) => return Err(error),
+            Ok(_) => {
                 return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
-                    .at(&self.file.path)
-                    .offset(at)
+                    .at(&file.path)
+                    .offset(*start)
                     .help("check the disk and run the same command again"));
-            };
-            pairs.clear();
-            pairs.extend(frame::pairs(&body));
-            take(&pairs)?;
-            at += head.bytes();
+            }
         }
         Ok(())
+    }
+}
+
+impl Iterator for Pairs {
+    type Item = Result<Pair>;
+
+    /// # Errors
+    /// [`Kind::Io`] if what was there when the chunk was written, or found finished, no longer is.
+    fn next(&mut self) -> Option<Result<Pair>> {
+        while self.next == self.body.len() {
+            if self.chunk.start >= self.chunk.end {
+                return None;
+            }
+            if let Err(error) = self.read_frame() {
+                self.body.clear();
+                (self.next, self.chunk.start) = (0, self.chunk.end);
+                return Some(Err(error));
+            }
+        }
+        let pair = frame::pair(&self.body[self.next..]);
+        self.next += PAIR_BYTES;
+        Some(Ok(pair))
     }
 }
 

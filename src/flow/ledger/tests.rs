@@ -35,8 +35,8 @@ fn write(ledger: &Ledger, chunks: &Chunks) {
 
 fn read(ledger: &Ledger) -> Chunks {
     let chunk = |finished: &Finished| {
-        let (mut pairs, receipt) = (Vec::new(), finished.receipt());
-        finished.pairs(|part| Ok(pairs.extend_from_slice(part))).unwrap();
+        let pairs: Vec<Pair> = finished.pairs().collect::<Result<_>>().unwrap();
+        let receipt = finished.receipt();
         assert_eq!(receipt.fingerprints, receipt.chunk / 2);
         assert_eq!((receipt.pairs, receipt.resumed), (pairs.len() as u64, true));
         (receipt.chunk, pairs)
@@ -99,7 +99,7 @@ fn what_changes_after_it_was_found_sound_is_an_error() {
     let ledger = Ledger::open(folder.path(), KEY).unwrap();
     bytes[80] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let error = ledger.chunk(0).unwrap().pairs(|_| Ok(())).unwrap_err();
+    let error = ledger.chunk(0).unwrap().pairs().collect::<Result<Vec<_>>>().unwrap_err();
     assert_eq!(error.kind(), Kind::Io);
 }
 
@@ -145,11 +145,7 @@ proptest! {
         writer.append(&pairs).unwrap();
         let receipt = Probed { chunk: 4, fingerprints: 2, pairs: size as u64, resumed: false };
         let finished = writer.finish(receipt).unwrap();
-        let mut back = Vec::new();
-        finished.pairs(|part| {
-            assert!(part.len() <= 1 << 15);
-            Ok(back.extend_from_slice(part))
-        }).unwrap();
+        let back: Vec<Pair> = finished.pairs().collect::<Result<_>>().unwrap();
         prop_assert_eq!(back, pairs);
         let again = Ledger::open(folder.path(), KEY).unwrap();
         prop_assert_eq!(again.chunk(4).unwrap().receipt().pairs, size as u64);

@@ -1,0 +1,210 @@
+//! `dupsieve verify`: proves that what was written is whole, is what was written, and agrees with
+//! itself and with what it was made from.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::error::At;
+use dupsieve::matches::{Audit, Detail, DocumentId};
+use dupsieve::output::SUCCESS;
+use dupsieve::runs::{Sorted, Sorter};
+use dupsieve::store::{Segment, Store, Version};
+use dupsieve::{Error, Kind, Result};
+
+use crate::arguments::Common;
+use crate::report::{Report, beside};
+use crate::summary::Summary;
+
+/// Prove that an output is whole and sound, and that nothing is lost in it
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A folder that dedup wrote, one of a day that run wrote, a segment, or a store
+    output: PathBuf,
+}
+
+/// Runs `verify`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let path = arguments.output.as_path();
+    let holds = |name: &str| path.join(name).exists();
+    if path.is_file() {
+        return verify_segment(path).map(|segment| told(&segment));
+    }
+    if holds("CURRENT") {
+        return verify_store(path);
+    }
+    if holds("batch.seg") && holds("dedup") {
+        let batch = verify_segment(&path.join("batch.seg"))?;
+        return Ok(told(&batch).then(verify_join(&path.join("dedup"), Some(batch), common)?));
+    }
+    match path.exists() {
+        true => verify_join(path, None, common),
+        false => Err(Error::new(Kind::Missing, "there is nothing here").at(path)),
+    }
+}
+
+fn verify_store(path: &Path) -> Result<Summary> {
+    let version = Store::open(path)?.verify()?;
+    Ok(Summary::new()
+        .count("version", version.number())
+        .count("days", version.entries().len() as u64)
+        .count("fingerprints", version.rows())
+        .path("store", path))
+}
+
+fn told(segment: &Segment) -> Summary {
+    let counts = segment.counts();
+    Summary::new()
+        .count("read", counts.read)
+        .count("fingerprinted", counts.fingerprinted)
+        .count("empty", counts.empty)
+        .count("repeated", counts.repeated)
+        .count("quarantined", counts.quarantined)
+        .path("segment", segment.path())
+}
+
+/// Every byte of the segment, and every record it was made from by its count.
+fn verify_segment(path: &Path) -> Result<Segment> {
+    let segment = Segment::open(path)?;
+    segment.verify()?;
+    let counts = segment.counts();
+    let sum = counts.fingerprinted + counts.empty + counts.repeated + counts.quarantined;
+    let held = (segment.rows(), segment.empties());
+    if counts.read != sum || held != (counts.fingerprinted, counts.empty) {
+        return Err(Error::new(Kind::BadData, "the counts do not add up")
+            .at(path)
+            .expected(format_args!("{counts:?}"))
+            .found(format_args!("{} fingerprints and {} empty pages", held.0, held.1)));
+    }
+    verify_quarantine(path, counts.quarantined)?;
+    Ok(segment)
+}
+
+/// The list of what could not be read, if it still stands beside the segment.
+fn verify_quarantine(segment: &Path, quarantined: u64) -> Result<()> {
+    let path = beside(segment, ".quarantine.tsv");
+    if !path.exists() {
+        return Ok(());
+    }
+    let listed = BufReader::new(fs::File::open(&path).at(&path)?).split(b'\n').count() as u64;
+    match listed == quarantined + 1 {
+        true => Ok(()),
+        false => Err(Error::new(Kind::BadData, "not as many records as were quarantined")
+            .at(&path)
+            .expected(quarantined)
+            .found(listed.saturating_sub(1))),
+    }
+}
+
+/// An output of `dedup`: its report and files, what they say, and the batch and the store where they
+/// are still to be found.
+fn verify_join(output: &Path, batch: Option<Segment>, common: &Common) -> Result<Summary> {
+    let Some(report) = Report::read(output)? else {
+        let what = "this is no whole output of dupsieve";
+        return Err(Error::new(Kind::BadData, what)
+            .at(output)
+            .expected(format_args!("a report.json and {SUCCESS}, a segment, or a store")));
+    };
+    report.check_files(output)?;
+    let made = Made { output, report: &report, memory_bytes: common.memory_bytes() as usize / 4 };
+    let batch = match (batch, made.input("batch")) {
+        (Some(batch), _) => Some(batch),
+        (None, Some(path)) => Some(verify_segment(&path)?),
+        (None, None) => None,
+    };
+    made.check_counts()?;
+    let store = made.input("store").map(|path| made.verify_store(&path)).transpose()?;
+    made.audit(batch.as_ref())?;
+    let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
+    let bytes = report.outcome.files.values().map(|sum| sum.bytes).sum();
+    Ok(report.summary(output).count("bytes", bytes).count("inputs_verified", inputs))
+}
+
+/// An output and what its report says of how it was made.
+struct Made<'a> {
+    output: &'a Path,
+    report: &'a Report,
+    memory_bytes: usize,
+}
+
+impl Made<'_> {
+    /// Every document of the batch was judged, and every chunk of the store probed.
+    fn check_counts(&self) -> Result<()> {
+        let Report { batch, outcome, probe, .. } = self.report;
+        let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
+        let probed = probe.chunks_planned == probe.chunks_probed
+            && (probe.chunks_planned == 0 || probe.store_fingerprints == probe.fingerprints_probed);
+        match judged && probed {
+            true => Ok(()),
+            false => Err(Error::new(Kind::BadData, "the report's counts do not add up")
+                .at(self.output)
+                .found(format_args!("{batch:?}, {outcome:?}, {probe:?}"))),
+        }
+    }
+
+    /// Where an input was, if it is still there.
+    fn input(&self, name: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.report.run["inputs"][name].as_str()?);
+        path.exists().then_some(path)
+    }
+
+    /// A parameter by its name.
+    fn parameter(&self, name: &str) -> Result<&str> {
+        self.report.parameters.get(name).map(String::as_str).ok_or_else(|| {
+            Error::new(Kind::BadData, format!("the report does not name its {name}"))
+                .at(self.output)
+        })
+    }
+
+    /// The version of the store that was read: still there, and with the same contents.
+    fn verify_store(&self, path: &Path) -> Result<Version> {
+        let version = Store::open(path)?.at(self.report.store_version)?;
+        self.expect("store", version.digest().to_string(), path)?;
+        version.segments()?;
+        Ok(version)
+    }
+
+    /// The files among themselves, and against the batch.
+    fn audit(&self, batch: Option<&Segment>) -> Result<()> {
+        let ids = batch.map(|batch| self.ids(batch)).transpose()?;
+        let wrong = |_| Error::new(Kind::BadData, "the report makes no sense").at(self.output);
+        let audit = Audit {
+            output: self.output,
+            outcome: &self.report.outcome,
+            empty: self.report.batch.empty,
+            distance: self.parameter("distance")?.parse().map_err(wrong)?,
+            detail: self.parameter("matches")?.parse::<Detail>()?,
+            spill: &env::temp_dir(),
+            memory_bytes: self.memory_bytes,
+        };
+        audit.run(ids)
+    }
+
+    /// The ids of the batch, which must be the one that was read, in their order.
+    fn ids(&self, batch: &Segment) -> Result<Sorted<DocumentId>> {
+        self.expect("batch", batch.digest().to_string(), batch.path())?;
+        let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
+        let mut ids = batch.ids();
+        for row in 0..batch.rows() {
+            sorter.push(DocumentId(ids.get(row)?.to_owned()))?;
+        }
+        for id in batch.empty_ids() {
+            sorter.push(DocumentId(id?))?;
+        }
+        sorter.sorted()
+    }
+
+    /// Fails unless the digest of what stands at `path` is the one that was read.
+    fn expect(&self, name: &str, found: String, path: &Path) -> Result<()> {
+        let told = self.parameter(name)?;
+        match told == found {
+            true => Ok(()),
+            false => Err(Error::new(Kind::BadData, format!("not the {name} this was made from"))
+                .at(path)
+                .expected(told)
+                .found(found)),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The files of a join held against each other: verdicts, lists and matches must tell one story.
+//!
+//! All of them are read once, in their order, and what is looked up out of order is sorted on disk,
+//! so that an output of any size is audited in bounded memory.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{At, Error, Kind, Result};
+use crate::matches::{Detail, Outcome, Row};
+use crate::runs::{Record, Sorted, Sorter};
+
+/// The longest line: two ids, and what is said of them.
+const LINE_BYTES: u64 = 256 << 10;
+
+/// An output to be audited.
+#[derive(Debug)]
+pub struct Audit<'a> {
+    /// Its folder.
+    pub output: &'a Path,
+    /// What was counted when it was written.
+    pub outcome: &'a Outcome,
+    /// How many documents of the batch have no fingerprint.
+    pub empty: u64,
+    /// The largest distance that counts as near.
+    pub distance: u32,
+    /// Which matches were to be written.
+    pub detail: Detail,
+    /// A place for spilled runs.
+    pub spill: &'a Path,
+    /// Memory that each of three sorts may use, in bytes.
+    pub memory_bytes: usize,
+}
+
+/// A row of matches.tsv by its texts, ordered as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Match {
+    new: String,
+    distance: u32,
+    existing: String,
+    against: String,
+}
+
+impl Record for Match {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.new.len() + self.existing.len() + self.against.len()
+    }
+}
+
+/// The id of a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DocumentId(pub String);
+
+impl Record for DocumentId {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.0.len()
+    }
+}
+
+/// What a pass over the verdicts asks of the matches and of the kept pages.
+struct Claims {
+    /// The pair that each verdict names.
+    named: Sorter<Match>,
+    /// Pages of the batch in whose favour others were dropped.
+    favoured: Sorter<DocumentId>,
+}
+
+impl Audit<'_> {
+    /// Checks that every document has one verdict, that the lists are those verdicts, that every
+    /// dropped page is near to a kept one by a row of the matches, that no two kept pages are near by
+    /// any row, and that all counts are those of the outcome. With `ids`, all of the batch's in their
+    /// order, also that no document is missing and none is strange.
+    ///
+    /// # Errors
+    /// What does not agree is [`Kind::BadData`], with its file and line.
+    pub fn run(&self, ids: Option<Sorted<DocumentId>>) -> Result<()> {
+        let Claims { named, favoured } = self.verdicts(ids)?;
+        let outvoted = self.matches(named.sorted()?)?;
+        self.check_kept(favoured.sorted()?, true)?;
+        self.check_kept(outvoted.sorted()?, false)
+    }
+
+    fn verdicts(&self, mut ids: Option<Sorted<DocumentId>>) -> Result<Claims> {
+        let mut claims = Claims { named: self.sorter(), favoured: self.sorter() };
+        let (mut keep, mut drop) = (self.open("keep.txt")?, self.open("drop.txt")?);
+        let mut verdicts = self.open("verdicts.tsv")?;
+        verdicts.expect_header("id\tverdict\tof\tdistance\tagainst")?;
+        let (mut counts, mut last) = ([0; 3], String::new());
+        while let Some(line) = verdicts.next()? {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [id, verdict, of, distance, against] = fields[..] else {
+                return Err(verdicts.wrong("not five columns"));
+            };
+            if id <= last.as_str() {
+                return Err(verdicts.wrong("the ids do not ascend"));
+            }
+            if let Some(ids) = &mut ids
+                && ids.next().transpose()?.is_none_or(|expected| expected.0 != id)
+            {
+                return Err(verdicts.wrong("not the next document of the batch"));
+            }
+            last.replace_range(.., id);
+            let kind = match verdict {
+                "keep" => 0,
+                "drop" => 1,
+                "empty" => 2,
+                _ => return Err(verdicts.wrong("no such verdict")),
+            };
+            counts[kind] += 1;
+            match kind {
+                0 => keep.expect(id)?,
+                1 => drop.expect(id)?,
+                _ => {}
+            }
+            if kind == 1 {
+                let Some(distance) = self.near(distance) else {
+                    return Err(verdicts.wrong("not a distance of near pages"));
+                };
+                if against == "batch" {
+                    claims.favoured.push(DocumentId(of.to_owned()))?;
+                }
+                claims.named.push(Match::of(id, of, distance, against))?;
+            } else if !(of.is_empty() && distance.is_empty() && against.is_empty()) {
+                return Err(verdicts.wrong("a page that is not dropped names another"));
+            }
+        }
+        keep.expect_end()?;
+        drop.expect_end()?;
+        if let Some(missing) = ids.and_then(|mut ids| ids.next()).transpose()? {
+            return Err(verdicts.wrong("a document of the batch is missing").expected(missing.0));
+        }
+        let told = [self.outcome.kept, self.outcome.dropped, self.empty];
+        match counts == told {
+            true => Ok(claims),
+            false => Err(verdicts
+                .wrong("not as many kept, dropped and empty pages as the report tells of")
+                .expected(format_args!("{told:?}"))
+                .found(format_args!("{counts:?}"))),
+        }
+    }
+
+    /// Checks the matches, each of those `named` among them. Gives the pages that must not be kept,
+    /// for a row says that they are near to a kept one.
+    fn matches(&self, named: Sorted<Match>) -> Result<Sorter<DocumentId>> {
+        let mut named = named.peekable();
+        let (mut matches, mut kept) =
+            (self.open("matches.tsv")?, Kept::new(self.open("keep.txt")?));
+        let mut outvoted = self.sorter();
+        matches.expect_header(Row::HEADER.trim_end())?;
+        let (mut distances, mut rows, mut last) = (BTreeMap::new(), 0, None);
+        while let Some(line) = matches.next()? {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [new, existing, distance, against] = fields[..] else {
+                return Err(matches.wrong("not four columns"));
+            };
+            let Some(distance) = self.near(distance) else {
+                return Err(matches.wrong("not a distance of near pages"));
+            };
+            let row = Match::of(new, existing, distance, against);
+            if last.as_ref() >= Some(&row) || row.new != new {
+                return Err(matches.wrong("the rows do not ascend"));
+            }
+            rows += 1;
+            *distances.entry(distance).or_default() += 1;
+            let claim = named.next_if(|claim| claim.as_ref().map_or(true, |claim| *claim <= row));
+            match claim.transpose()? {
+                Some(claim) if claim != row => return Err(matches.lacks(&claim)),
+                None if self.detail == Detail::Best => {
+                    return Err(matches.wrong("no verdict names this row"));
+                }
+                _ => {}
+            }
+            if kept.holds(&row.new)? {
+                match against {
+                    "batch" => outvoted.push(DocumentId(existing.to_owned()))?,
+                    _ => return Err(matches.wrong("a kept page is near to a page of the store")),
+                }
+            }
+            last = Some(row);
+        }
+        if let Some(claim) = named.next().transpose()? {
+            return Err(matches.lacks(&claim));
+        }
+        let all = self.detail == Detail::Best || distances == self.outcome.distances;
+        match all && rows == self.outcome.matches {
+            true => Ok(outvoted),
+            false => Err(matches
+                .wrong("not as many rows at each distance as the report tells of")
+                .expected(format_args!("{} rows", self.outcome.matches))
+                .found(format_args!("{rows} rows"))),
+        }
+    }
+
+    /// Checks that all of `ids` are kept, or that none is.
+    fn check_kept(&self, ids: Sorted<DocumentId>, expected: bool) -> Result<()> {
+        let mut kept = Kept::new(self.open("keep.txt")?);
+        for id in ids {
+            let DocumentId(id) = id?;
+            if kept.holds(&id)? != expected {
+                let what = match expected {
+                    true => "a page was dropped in favour of one that is not kept",
+                    false => "a page is kept beside one that it is near to",
+                };
+                return Err(kept.list.wrong(what).found(format_args!("`{id:.100}`")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The distance in this text, if it counts as near.
+    fn near(&self, text: &str) -> Option<u32> {
+        text.parse().ok().filter(|distance| *distance <= self.distance)
+    }
+
+    fn open(&self, name: &str) -> Result<Lines> {
+        Lines::open(self.output.join(name))
+    }
+
+    fn sorter<R: Record>(&self) -> Sorter<R> {
+        Sorter::new(self.spill, self.memory_bytes)
+    }
+}
+
+impl Match {
+    /// The row for a pair of pages: of two in the batch, the larger id is the new one.
+    fn of(a: &str, b: &str, distance: u32, against: &str) -> Match {
+        let (new, existing) = if against == "batch" && a < b { (b, a) } else { (a, b) };
+        let [new, existing, against] = [new, existing, against].map(str::to_owned);
+        Match { new, distance, existing, against }
+    }
+}
+
+/// The list of kept pages, asked for ids that ascend.
+struct Kept {
+    list: Lines,
+    /// The first one that is not below all that was asked for.
+    next: Option<String>,
+    begun: bool,
+}
+
+impl Kept {
+    fn new(list: Lines) -> Kept {
+        Kept { list, next: None, begun: false }
+    }
+
+    fn holds(&mut self, id: &str) -> Result<bool> {
+        while !self.begun || self.next.as_deref().is_some_and(|next| next < id) {
+            self.begun = true;
+            self.next = self.list.next()?.map(str::to_owned);
+        }
+        Ok(self.next.as_deref() == Some(id))
+    }
+}
+
+/// The lines of a file of the output.
+struct Lines {
+    path: PathBuf,
+    lines: BufReader<File>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    fn open(path: PathBuf) -> Result<Lines> {
+        let lines = BufReader::with_capacity(1 << 20, File::open(&path).at(&path)?);
+        Ok(Lines { path, lines, line: Vec::new(), number: 0 })
+    }
+
+    /// The next line, without its end.
+    fn next(&mut self) -> Result<Option<&str>> {
+        self.line.clear();
+        let read = self.lines.by_ref().take(LINE_BYTES).read_until(b'\n', &mut self.line);
+        if read.at(&self.path)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        match self.line.strip_suffix(b"\n").map(str::from_utf8) {
+            Some(Ok(line)) => Ok(Some(line)),
+            _ => Err(wrong(&self.path, self.number, "not a whole line of UTF-8")),
+        }
+    }
+
+    fn expect_header(&mut self, header: &str) -> Result<()> {
+        match self.next()? {
+            Some(found) if found == header => Ok(()),
+            _ => Err(self.wrong("not the header it should have").expected(header)),
+        }
+    }
+
+    /// Fails unless the next line is `id`.
+    fn expect(&mut self, id: &str) -> Result<()> {
+        match self.next()? {
+            Some(found) if found == id => Ok(()),
+            _ => Err(self.wrong("not what the verdicts say").expected(format_args!("`{id:.100}`"))),
+        }
+    }
+
+    fn expect_end(&mut self) -> Result<()> {
+        match self.next()? {
+            None => Ok(()),
+            Some(_) => Err(self.wrong("more pages than there are verdicts")),
+        }
+    }
+
+    /// What is wrong with the line that was read last.
+    fn wrong(&self, what: &str) -> Error {
+        wrong(&self.path, self.number, what)
+    }
+
+    fn lacks(&self, Match { new, existing, distance, against }: &Match) -> Error {
+        self.wrong("a pair is missing that a verdict names")
+            .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
+    }
+}
+
+fn wrong(path: &Path, line: u64, what: &str) -> Error {
+    Error::new(Kind::BadData, what)
+        .at(path)
+        .line(line)
+        .help("the output does not agree with itself: make it again with --overwrite")
+}
