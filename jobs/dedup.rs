@@ -330,6 +330,7 @@ impl Job {
         let mut summary = Summary::new().untold();
         cluster.agree(&format!("settle {}", self.output.display()), || {
             let staging = staging.expect("process 0 began the output");
+            staging.check()?;
             let probe = self.prove(&chunks, &probed)?;
             let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
             summary = self.report(outcome, probe, run, staging)?;

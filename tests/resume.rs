@@ -176,6 +176,28 @@ fn what_was_finished_for_other_inputs_is_cleaned_away() {
 }
 
 #[test]
+fn a_frozen_run_that_was_superseded_does_not_commit() {
+    let bench = large();
+    let mut frozen = bench.start(DEDUP);
+    while noted(&bench) == 0 {
+        assert!(frozen.goes_on(), "it was never seen to work");
+        thread::sleep(Duration::from_micros(200));
+    }
+    frozen.signal(Signal::STOP);
+    let said = bench.fails(75, DEDUP);
+    assert!(said.contains(&format!("process {} on ", frozen.id())), "{said}");
+    // As on another host, where the system's lock does not reach.
+    fs::remove_file(bench.path(".out.lock")).unwrap();
+    bench.done(DEDUP);
+    let (files, times) = (bench.files("out"), bench.times("out"));
+    frozen.signal(Signal::CONT);
+    let ended = frozen.end();
+    assert_eq!(ended.code, 75, "{ended:?}");
+    assert!(ended.stderr.contains("taken over"), "{ended:?}");
+    assert_eq!((bench.files("out"), bench.times("out")), (files, times));
+}
+
+#[test]
 fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
     let bench = large();
     bench.done(DEDUP);

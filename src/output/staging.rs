@@ -41,6 +41,11 @@ impl Staging {
         OutputFile::create(&self.folder().join(name))
     }
 
+    /// Fails if another run has taken the lock over, and with it what stands in the folder.
+    pub fn check(&self) -> Result<()> {
+        self.lock.check()
+    }
+
     /// Marks the folder as whole and renames it into place, instead of what stood there before.
     ///
     /// # Errors
