@@ -99,7 +99,9 @@ impl Head {
     fn read(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
         let body_bytes = u32_at(bytes, 0) as usize;
         let holds = match u32_at(bytes, 4) {
-            1 if body_bytes <= FRAME_PAIRS * PAIR_BYTES && body_bytes % PAIR_BYTES == 0 => {
+            1 if body_bytes <= FRAME_PAIRS * PAIR_BYTES
+                && body_bytes.is_multiple_of(PAIR_BYTES) =>
+            {
                 Holds::Pairs
             }
             2 if body_bytes == RECEIPT_BYTES => Holds::Receipt,

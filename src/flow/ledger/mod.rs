@@ -157,7 +157,10 @@ impl Ledger {
             let (head, sound) = match file.read(at, end, &mut body)? {
                 Found::Frame(head) => (head, true),
                 Found::Damaged(head) => (head, false),
-                Found::Unreadable => return Ok(self.damage.push(damaged(&file, at))),
+                Found::Unreadable => {
+                    self.damage.push(damaged(&file, at));
+                    return Ok(());
+                }
                 Found::End => return Ok(()),
             };
             if chunk.number != Some(head.chunk) {
