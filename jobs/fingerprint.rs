@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share};
-use dupsieve::fingerprint::{Check, Recipe, Width};
 use dupsieve::error::At;
+use dupsieve::fingerprint::{Check, Recipe, Width};
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Portions, Read, Sketching, Worker, deal,
 };

@@ -150,13 +150,17 @@ impl Audit<'_> {
         let (mut matches, mut kept) =
             (self.open("matches.tsv")?, Kept::new(self.open("keep.txt")?));
         let mut outvoted = self.sorter();
-        matches.expect_header(Row::HEADER.trim_end())?;
+        let checked = self.outcome.candidates.is_some();
+        matches.expect_header(Row::header(checked).trim_end())?;
         let (mut distances, mut rows, mut last) = (BTreeMap::new(), 0, None);
         while let Some(line) = matches.next()? {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [new, existing, distance, against] = fields[..] else {
+            let [new, existing, distance, against, ref check @ ..] = fields[..] else {
                 return Err(matches.wrong("not four columns"));
             };
+            if check.len() != usize::from(checked) || !check.iter().all(|check| is_share(check)) {
+                return Err(matches.wrong("not the column of a check"));
+            }
             let Some(distance) = self.near(distance) else {
                 return Err(matches.wrong("not a distance of near pages"));
             };
@@ -315,6 +319,11 @@ impl Lines {
         self.wrong("a pair is missing that a verdict names")
             .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
     }
+}
+
+/// Whether this is a number from 0 to 1.
+fn is_share(text: &str) -> bool {
+    text.parse().is_ok_and(|share: f64| (0.0..=1.0).contains(&share))
 }
 
 fn wrong(path: &Path, line: u64, what: &str) -> Error {
