@@ -52,7 +52,7 @@ impl Blocks {
 struct Key {
     key: u32,
     entry: u32,
-    /// The low bits of the entry, which tell most pairs that are too far apart.
+    /// The last bits of the entry but those that are blank, which tell most pairs that are too far apart.
     tag: u32,
 }
 
@@ -95,6 +95,8 @@ impl<F> Default for Leaf<F> {
 pub(super) struct Task<'a, F> {
     pub(super) level: &'a Level<F>,
     pub(super) reach: Reach<'a>,
+    /// How many bits at the end of all fingerprints are zeros.
+    pub(super) blank: u32,
     pub(super) runs: &'a [&'a [F]],
     pub(super) slices: &'a [Range<usize>],
     /// The bits of X.
@@ -172,7 +174,7 @@ impl<F: Fingerprint> Leaf<F> {
             self.keys.extend(entries.map(|(entry, at)| {
                 let key = key(entry.fingerprint) ^ mask;
                 bitmap[key as usize >> 6] |= 1 << (key & 63);
-                Key { key, entry: at, tag: low(entry.fingerprint) }
+                Key { key, entry: at, tag: low(entry.fingerprint >> task.blank) }
             }));
         }
     }
@@ -230,7 +232,7 @@ impl<F: Fingerprint> Leaf<F> {
             while let Some(at) = next.checked_sub(1) {
                 let candidate = &self.candidates[at as usize];
                 next = candidate.next;
-                let apart = (low(candidate.fingerprint) ^ key.tag).count_ones();
+                let apart = (low(candidate.fingerprint >> task.blank) ^ key.tag).count_ones();
                 if candidate.key == key.key && apart <= task.reach.k {
                     self.compare(task, candidate, *key, found);
                 }

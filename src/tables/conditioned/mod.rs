@@ -79,6 +79,8 @@ pub struct Conditioned<F> {
     root: Level<F>,
     masks: Masks,
     k: u32,
+    /// How many bits at the end of all fingerprints tell nothing: they are zeros.
+    blank: u32,
     shape: Shape,
 }
 
@@ -109,7 +111,9 @@ impl<F: Fingerprint> Conditioned<F> {
     fn shaped(batch: &[F], k: u32, shape: Shape) -> Conditioned<F> {
         assert!(k <= COVERS, "the design was checked");
         let (root, masks) = (Level::root(batch, k, shape.root), Masks::up_to(k));
-        Conditioned { root, masks, k, shape }
+        let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
+        let blank = ones.to_u128().trailing_zeros().min(F::BITS / 2);
+        Conditioned { root, masks, k, blank, shape }
     }
 
     /// How many bytes it holds; each worker holds about as much again.
@@ -129,7 +133,7 @@ impl<F: Fingerprint> Conditioned<F> {
             ((highest.to_u128() - lowest.to_u128()) as f64 + 1.0) / 2_f64.powi(F::BITS as i32);
         let store = (count as f64 / share).min(1e15);
         let batch = self.root.entries.len() as f64;
-        cost::best(batch, store, self.k, F::BITS, root, digit).bits
+        cost::best(batch, store, self.k, F::BITS - self.blank, root, digit).bits
     }
 }
 
@@ -186,6 +190,7 @@ impl<F: Fingerprint> Walking<'_, F> {
         }
         let deep = F::BITS - rest >= shallowest;
         let children = self.span(rest.saturating_sub(digit)).min(2_f64.powi(digit as i32));
+        let rest = rest - self.of.blank;
         let width = match cost::divide(&counts, rest, fingerprints as f64, digit, children) {
             _ if rest < digit + 2 => Some(rest.div_ceil(2)),
             Err(width) if deep => Some(width),
@@ -194,7 +199,8 @@ impl<F: Fingerprint> Walking<'_, F> {
         if let Some(width) = width {
             let width = width.min(widest);
             let (runs, slices) = (self.runs, &*self.slices);
-            let task = Task { level, reach: *reach, runs, slices, width, most_keys };
+            let (reach, blank) = (*reach, self.of.blank);
+            let task = Task { level, reach, blank, runs, slices, width, most_keys };
             match self.gathered {
                 None => self.leaf.join(&task, self.found),
                 Some((bag, _)) => self.leaf.join(&task, &mut |hit| (self.found)(bag.told(hit))),
