@@ -13,7 +13,7 @@ use std::time::Instant;
 use clap::Args;
 use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
 use dupsieve::flow::{
-    self, Chunk, Cluster, End, Gather, Gathered, Join, Ledger, Probed, Prober, Reduce, Worker,
+    self, Chunk, Cluster, End, Gather, Gathered, Hot, Join, Ledger, Probed, Prober, Reduce, Worker,
     deal, ledger_key,
 };
 use dupsieve::matches::{self, Batch, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
@@ -303,8 +303,11 @@ impl Job {
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let chunks = flow::chunks(groups.len() as u32, &segments);
         let ledger = self.ledger(&segments, &chunks)?;
+        let build = |groups: &[F]| Method::build(groups, design, self.distance);
+        let split = segments.iter().any(Segment::is_split);
         let join = Arc::new(Join {
-            method: Method::build(&groups, design, self.distance)?,
+            method: build(&groups)?,
+            hot: split.then(|| Hot::new(&groups, self.distance, build)).transpose()?,
             chunks,
             groups,
             segments,
@@ -322,6 +325,7 @@ impl Job {
             "workers": cluster.topology().workers,
             "processes": cluster.topology().processes,
             "chunks_resumed": probed.iter().filter(|chunk| chunk.resumed).count(),
+            "bytes_read": join.segments.iter().map(Segment::bytes_read).sum::<u64>(),
             "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
         });
         let (chunks, segments) = (join.chunks.clone(), join.segments.clone());

@@ -8,7 +8,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width, hex};
-use dupsieve::store::{Codec, Column, KeyRange, Segment};
+use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 
 use crate::arguments::Common;
 use crate::summary::Summary;
@@ -125,8 +125,10 @@ impl Gaps {
     fn describe(&self, segment: &Segment, out: &mut impl Write) -> io::Result<()> {
         let rows = segment.rows() as f64;
         if self.highest > self.lowest {
-            let column = segment.columns().find(|size| size.column == Column::Fingerprints);
-            let bits = column.map_or(0, |size| 8 * size.bytes) as f64 / rows;
+            let fingerprints =
+                |size: &ColumnSize| matches!(size.column, Column::Fingerprints | Column::Cold);
+            let bytes: u64 = segment.columns().filter(fingerprints).map(|size| size.bytes).sum();
+            let bits = 8.0 * bytes as f64 / rows;
             let span = (self.highest - self.lowest) as f64;
             let bound = span.log2() - rows.log2() + std::f64::consts::LOG2_E;
             writeln!(

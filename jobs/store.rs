@@ -53,7 +53,7 @@ enum Change {
     Compact {
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// How the fingerprints are coded: elias-fano, dense, huffman or raw
+        /// How the fingerprints are coded: elias-fano, dense, hot-cold, huffman or raw
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
     },

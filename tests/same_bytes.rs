@@ -67,6 +67,78 @@ fn any_number_of_workers_and_processes_and_little_memory() {
     }
 }
 
+/// Pages around some random fingerprints, many of them near in their last bits only.
+fn crowded(seed: u64, count: u64, width: u32) -> Vec<(String, u128)> {
+    let mut state = seed;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as u32 % below
+    };
+    let page = |at| {
+        let centre =
+            u128::from(random(400) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let below = if random(2) == 0 { 16 } else { width };
+        let flips = (0..random(6)).map(|_| 1 << random(below)).fold(0, |all, bit: u128| all | bit);
+        (format!("{seed}-{at}"), (centre >> (128 - width)) ^ flips)
+    };
+    (0..count).map(page).collect()
+}
+
+#[test]
+fn any_codec_of_the_store_and_several_of_them_at_once() {
+    for width in [64, 128] {
+        let bench = Bench::new();
+        bench.done("store init store");
+        for day in 1..=3 {
+            bench.segment(&format!("{day}"), width, &crowded(day, 3000, width));
+            bench.done(&format!("store add store --segment {day}.seg --day 2026-01-0{day}"));
+        }
+        bench.segment("batch", width, &crowded(7, 3000, width));
+        let join = |output: &str, flags: &str| {
+            let line = format!("dedup --batch batch.seg --store store --output {output} {flags}");
+            bench.done(&line);
+            let mut files = bench.files(output);
+            files.remove("report.json");
+            files
+        };
+        let expected = join("plain", "");
+        assert!(expected["matches.tsv"].len() > 100_000, "too little to compare");
+        for codec in ["dense", "huffman", "raw", "elias-fano", "hot-cold"] {
+            bench.done(&format!("store compact store --codec {codec}"));
+            assert!(join(codec, "--workers 2") == expected, "{codec} at {width}");
+        }
+        for design in ["10", "conditioned"] {
+            let found = join(design, &format!("--design {design} --processes 2 --workers 1"));
+            assert!(found == expected, "hot-cold by {design} at {width}");
+        }
+        bench.segment("more", width, &crowded(9, 2000, width));
+        bench.done("store add store --segment more.seg --day 2026-01-04");
+        let mixed = join("mixed", "");
+        bench.done("store compact store --codec elias-fano");
+        assert!(join("one", "") == mixed, "two codecs at once, at {width}");
+        assert!(mixed["matches.tsv"].len() > expected["matches.tsv"].len());
+    }
+}
+
+#[test]
+fn a_probe_reads_hot_bits_and_those_of_its_candidates() {
+    let bench = Bench::new();
+    bench.done("generate segment --count 1000000 --codec hot-cold --output held.seg");
+    bench.done(
+        "generate segment --count 300 --seed 2 --near held.seg --planted 20 --output new.seg",
+    );
+    bench.done("store init store");
+    bench.done("store add store --segment held.seg --day 2026-01-01");
+    assert_eq!(bench.done("dedup --batch new.seg --store store --output out").count("matches"), 20);
+    let segment = dupsieve::store::Segment::open(bench.path("held.seg")).unwrap();
+    let hot: u64 = segment.cuts().map(|(_, bytes)| bytes).sum();
+    let read = bench.report("out")["run"]["bytes_read"].as_u64().unwrap();
+    // Chunks begin within blocks, which are read for both; and there are twenty blocks of cold bits.
+    let most = hot + hot / 3;
+    assert!((hot..most).contains(&read), "{read} bytes of {hot} hot ones");
+    assert!(most < segment.bytes());
+}
+
 #[test]
 fn a_segment_by_sorts_that_all_spill() {
     let bench = days();

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// What names the rows: their fingerprints, or their numbers
     #[arg(long, value_enum, default_value_t)]
     ids: Ids,
-    /// How they are coded: elias-fano, dense, huffman or raw
+    /// How they are coded: elias-fano, dense, hot-cold, huffman or raw
     #[arg(long, value_name = "C", default_value_t)]
     codec: Codec,
     /// The width of the fingerprints in bits, 64 or 128

@@ -6,6 +6,7 @@
 //! worker of process 0, and a window bounds what is in flight between.
 
 mod cluster;
+mod confirm;
 mod deal;
 mod door;
 mod fatal;
@@ -27,6 +28,7 @@ mod wire;
 pub use timely::worker::Worker;
 
 pub use cluster::{Cluster, Patience, Peers, Topology};
+pub use confirm::Hot;
 pub use deal::{Claim, Dealt, Window, Work, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::confirm::{Candidate, Candidates, Confirming, Hot};
 use super::sweep::Sweep;
 use super::{Claim, Finished, Ledger, LedgerWriter, Work};
 use crate::error::Result;
@@ -47,6 +48,8 @@ pub struct Join<F: Fingerprint, P> {
     pub groups: Arc<[F]>,
     /// The batch arranged for probing.
     pub method: P,
+    /// The same by their hot bits, where a segment of the store has the cold ones apart.
+    pub hot: Option<Hot<P>>,
     /// The segments of the store, if there is one.
     pub segments: Vec<Segment>,
     /// All chunks, the same ones in every process.
@@ -74,6 +77,24 @@ pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>
     store.chain(batch).collect()
 }
 
+impl<F: Fingerprint, P> Join<F, P> {
+    /// The runs of whole fingerprints and those of hot bits; in either the others are empty.
+    fn divide<'a>(&self, runs: Vec<&'a [F]>) -> [Vec<&'a [F]>; 2] {
+        let only = |split| {
+            let runs = runs.iter().zip(&self.segments);
+            runs.map(|(&run, segment)| if segment.is_split() == split { run } else { &[] })
+                .collect()
+        };
+        [only(false), only(true)]
+    }
+
+    /// What candidates are confirmed with, where there can be any.
+    fn confirming<'a>(&'a self, pairs: &'a mut Vec<Pair>) -> Option<Confirming<'a, F, P>> {
+        let Join { segments, groups, hot, .. } = self;
+        hot.as_ref().map(|hot| Confirming { segments, groups, hot, pairs })
+    }
+}
+
 /// One worker's hand in a join.
 #[derive(Debug)]
 pub struct Prober<F: Fingerprint, P> {
@@ -81,26 +102,41 @@ pub struct Prober<F: Fingerprint, P> {
     ledger: LedgerWriter,
     scratch: Scratch<F>,
     run: Vec<F>,
+    candidates: Candidates<F>,
 }
 
 impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     /// A hand in `join`.
     pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
+        let (scratch, candidates) = (Scratch::default(), Candidates::default());
         let ledger = join.ledger.writer();
-        Prober { join, ledger, scratch: Scratch::default(), run: Vec::new() }
+        Prober { join, ledger, scratch, run: Vec::new(), candidates }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>, pairs: &mut Vec<Pair>) -> Result<u64> {
-        let Prober { join, scratch, run, .. } = self;
+        let Prober { join, scratch, run, candidates, .. } = self;
         let (mut fingerprints, mut sweep) = (0, Sweep::new(&join.segments, range));
         while let Some(read) = sweep.next(run)? {
             fingerprints += read;
             join.probed.fetch_add(read, Ordering::Relaxed);
-            join.method.probe(&sweep.runs(), scratch, &mut |Hit { batch, run, at, distance }| {
+            let [whole, split] = join.divide(sweep.runs());
+            join.method.probe(&whole, scratch, &mut |Hit { batch, run, at, distance }| {
                 let (row, rows) = sweep.rows(run, at);
                 let existing = Place::Store { segment: run, row, rows };
                 pairs.push(Pair { new: batch, existing, distance });
             });
+            if let Some(mut confirming) = join.confirming(pairs) {
+                let probe = &confirming.hot.method;
+                probe.probe(&split, scratch, &mut |Hit { batch, run, at, .. }| {
+                    let hot = split[run as usize][at as usize];
+                    let (row, rows) = sweep.rows(run, at);
+                    let candidate = Candidate { segment: run, row, rows, near: batch, hot };
+                    candidates.push(candidate, &mut confirming);
+                });
+            }
+        }
+        if let Some(mut confirming) = join.confirming(pairs) {
+            candidates.finish(&mut confirming)?;
         }
         Ok(fingerprints)
     }

@@ -2,7 +2,8 @@
 //!
 //! A window has some fingerprints of each segment, up to one key that is the same for all, so that
 //! what a probe builds for a prefix serves every segment. Copies of a fingerprint stand once in it; the
-//! copies that follow in another window are counted there.
+//! copies that follow in another window are counted there. Of segments whose cold bits are apart it
+//! has the hot ones, and all that share these are copies.
 
 use std::ops::Range;
 
@@ -12,6 +13,9 @@ use crate::store::{KeyRange, Scan, Segment};
 
 /// About how many fingerprints all segments together have in a window, so that it stays in the cache.
 const WINDOW: usize = 1 << 20;
+
+/// About how many bytes of all segments together are read at once, unless one block of each is more.
+const PIECES_BYTES: u64 = 4 << 20;
 
 /// A pass under way.
 #[derive(Debug)]
@@ -46,8 +50,9 @@ struct Rows {
 impl<F: Fingerprint> Sweep<F> {
     /// A pass over `range` of `segments`.
     pub(super) fn new(segments: &[Segment], range: KeyRange<F>) -> Sweep<F> {
+        let pieces = PIECES_BYTES / segments.len().max(1) as u64;
         let feed = |segment: &Segment| Feed {
-            scan: Some(segment.scan(range)),
+            scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
             held: Vec::new(),
             window: 0..0,
             rows: Rows::default(),

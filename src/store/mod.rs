@@ -49,7 +49,9 @@ pub use folder::{Added, Store};
 pub use generate::{Planted, Random, generate, plant};
 pub use intake::{Arrival, take_in};
 pub use manifest::{Entry, Merged};
-pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
+pub use segment::{
+    BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, MAX_ID_BYTES, hot, is_id,
+};
 pub use segment::{
     Checks, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };

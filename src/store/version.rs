@@ -16,7 +16,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::manifest::{Entry, Manifest, Merged};
 use super::segment::KeyRange;
-use super::segment::Segment;
+use super::segment::{Segment, hot};
 
 /// The most compressed bytes that a chunk is meant to have, and the least.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
@@ -155,7 +155,7 @@ impl Version {
 
 /// Cuts the key space into ranges in which the segments together hold about `target_bytes` of
 /// compressed fingerprints. The ranges follow on one another and cover every key; without any row
-/// there are none. They depend on nothing but the segments and the target.
+/// there are none. They depend on nothing but the segments and the target, and their bounds on hot bits alone.
 ///
 /// # Panics
 /// If `F` is not of the segments' width.
@@ -165,6 +165,8 @@ pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<Ke
     cuts.sort_unstable();
     let (mut chunks, mut low, mut held) = (Vec::new(), 0, 0);
     for &(first, bytes) in &cuts {
+        // What differs in cold bits only stays together.
+        let first = hot(first);
         if held >= target_bytes && first > low {
             chunks.push(KeyRange { low: F::from_u128(low), high: F::from_u128(first - 1) });
             (low, held) = (first, 0);

@@ -16,8 +16,14 @@ use super::{elias_fano, huffman, rice};
 /// Fingerprints in a block; the last block of a segment may hold fewer.
 pub const BLOCK_ROWS: usize = 16_384;
 
+/// The bits at the end of a fingerprint that [`Codec::HotCold`] keeps apart.
+pub const COLD_BITS: u32 = 16;
+
 /// The bytes before a block's code.
 pub(crate) const HEADER_BYTES: usize = 8;
+
+/// [`COLD_BITS`] in bytes.
+const COLD_BYTES: usize = COLD_BITS as usize / 8;
 
 /// How a block of fingerprints is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,14 +39,19 @@ pub enum Codec {
     Huffman = 3,
     /// The fingerprints as they are. No parameter.
     Raw = 4,
+    /// Elias-Fano without the last [`COLD_BITS`] bits, which stand in a column of their own
+    /// ([`super::cold`]) and are read for candidates only. The parameter is the number of low bytes,
+    /// the cold ones included. Either all blocks of a segment are coded so, or none.
+    HotCold = 5,
 }
 
 impl Codec {
-    const NAMED: [(&str, Codec); 4] = [
+    const NAMED: [(&str, Codec); 5] = [
         ("elias-fano", Codec::EliasFano),
         ("dense", Codec::Dense),
         ("huffman", Codec::Huffman),
         ("raw", Codec::Raw),
+        ("hot-cold", Codec::HotCold),
     ];
 
     /// The codec of that number.
@@ -75,18 +86,26 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
     block.resize(HEADER_BYTES, 0);
     block[0] = codec as u8;
     let parameter = match codec {
-        Codec::EliasFano => elias_fano::encode(fingerprints, block),
+        Codec::EliasFano => elias_fano::encode(fingerprints, 0, block),
         Codec::Dense => rice::encode(fingerprints, block),
         Codec::Huffman => huffman::encode(fingerprints, block),
         Codec::Raw => {
             block.extend(fingerprints.iter().flat_map(|&fingerprint| bytes(fingerprint)));
             0
         }
+        Codec::HotCold => elias_fano::encode(fingerprints, COLD_BYTES, block),
     };
     block[1] = parameter as u8;
 }
 
-/// Decodes `out.len()` fingerprints, of which the first is `first`.
+/// The fingerprint without its cold bits.
+#[inline]
+pub fn hot<F: Fingerprint>(fingerprint: F) -> F {
+    fingerprint >> COLD_BITS << COLD_BITS
+}
+
+/// Decodes `out.len()` fingerprints, of which the first is `first`; under [`Codec::HotCold`] the cold
+/// bits of all of them are zeros.
 ///
 /// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
@@ -94,17 +113,24 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
     let Some((&[codec, parameter, ..], code)) = block.split_first_chunk::<HEADER_BYTES>() else {
         return Err(damaged("the block has no header"));
     };
-    match Codec::of(codec) {
-        Some(Codec::EliasFano) => elias_fano::decode(parameter.into(), block, first, out)?,
-        Some(Codec::Dense) => rice::decode(parameter.into(), block, first, out)?,
-        Some(Codec::Huffman) => huffman::decode(code, out)?,
-        Some(Codec::Raw) => copy(code, out)?,
-        None => return Err(damaged("the block has an unknown codec").found(codec)),
+    let codec = Codec::of(codec).ok_or_else(|| unknown(codec))?;
+    match codec {
+        Codec::EliasFano => elias_fano::decode(parameter.into(), 0, block, first, out)?,
+        Codec::Dense => rice::decode(parameter.into(), block, first, out)?,
+        Codec::Huffman => huffman::decode(code, out)?,
+        Codec::Raw => copy(code, out)?,
+        Codec::HotCold => elias_fano::decode(parameter.into(), COLD_BYTES, block, first, out)?,
     }
+    let first = if codec == Codec::HotCold { hot(first) } else { first };
     match out.first() {
         Some(&decoded) if decoded != first => Err(damaged("the block does not start as it should")),
         _ => Ok(()),
     }
+}
+
+/// The block is in none of the codecs.
+pub(crate) fn unknown(codec: u8) -> Error {
+    damaged("the block has an unknown codec").found(codec)
 }
 
 /// Decodes fingerprints that stand as they are.
@@ -163,7 +189,13 @@ mod tests {
             assert!(bytes <= most_bytes(rows, F::WIDTH), "{codec}: {rows} rows in {bytes} bytes");
             let mut decoded = vec![F::default(); fingerprints.len()];
             decode(&block, fingerprints[0], &mut decoded).unwrap();
-            assert!(decoded == fingerprints, "{codec}");
+            let expected = match codec {
+                Codec::HotCold => {
+                    fingerprints.iter().map(|&fingerprint| hot(fingerprint)).collect()
+                }
+                _ => fingerprints.clone(),
+            };
+            assert!(decoded == expected, "{codec}");
         }
     }
 
@@ -186,7 +218,7 @@ mod tests {
         #[test]
         fn hostile_bytes_never_panic(
             mut block in prop::collection::vec(any::<u8>(), 0..200),
-            codec in 0u8..6,
+            codec in 0u8..7,
             parameter in 0u8..130,
             first: u64,
             rows in 0usize..100,

@@ -13,6 +13,7 @@ use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
 use crate::store::damaged;
 
 use super::block::{self, BLOCK_ROWS};
+use super::cold::{self, COLD_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
 use super::signatures::SIGNATURE_ROWS;
 
@@ -36,6 +37,8 @@ pub enum Column {
     Empties = 6,
     /// Signatures by which near documents are confirmed.
     Checks = 8,
+    /// The last bits of the fingerprints, where their own column leaves them out.
+    Cold = 9,
 }
 
 /// How the blocks of a column are coded.
@@ -51,12 +54,14 @@ pub enum Coding {
     RowNumber = 4,
     /// No blocks: the row's fingerprint, as padded hex.
     Hex = 5,
+    /// Blocks of one length, each with its checksum in it and no entry.
+    Cold = 6,
     /// Signatures of one length, as they are.
     Signatures = 8,
 }
 
 impl Column {
-    const ALL: [Column; 7] = [
+    const ALL: [Column; 8] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -64,6 +69,7 @@ impl Column {
         Column::Days,
         Column::Empties,
         Column::Checks,
+        Column::Cold,
     ];
 
     fn takes(self, coding: Coding) -> bool {
@@ -73,17 +79,19 @@ impl Column {
             Column::Lengths | Column::Times | Column::Days => coding == Coding::Integers,
             Column::Empties => coding == Coding::Text,
             Column::Checks => coding == Coding::Signatures,
+            Column::Cold => coding == Coding::Cold,
         }
     }
 }
 
 impl Coding {
-    const ALL: [Coding; 6] = [
+    const ALL: [Coding; 7] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
         Coding::RowNumber,
         Coding::Hex,
+        Coding::Cold,
         Coding::Signatures,
     ];
 
@@ -95,6 +103,7 @@ impl Coding {
             Coding::Integers => INTEGER_ROWS as u64,
             Coding::Signatures => SIGNATURE_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
+            Coding::Cold => COLD_ROWS as u64,
         }
     }
 
@@ -102,6 +111,7 @@ impl Coding {
     fn entry_bytes(self, width: Width) -> u64 {
         match self {
             Coding::Blocks => 12 + u64::from(width.bits() / 8),
+            Coding::Cold => 0,
             _ => 12,
         }
     }
@@ -124,7 +134,7 @@ pub(crate) struct Head {
     pub(crate) rows: u64,
     /// Bytes of all its blocks.
     pub(crate) bytes: u64,
-    /// XXH3-128 of its entries.
+    /// XXH3-128 of its entries; under [`Coding::Cold`], of the checksums in its blocks.
     pub(crate) entries: u128,
 }
 
@@ -174,7 +184,12 @@ impl Head {
             entries: u128::from_le_bytes(bytes[24..40].try_into().expect("16 bytes")),
         };
         let block_rows = u64::from(u32_at(bytes, 4));
-        if !column.takes(coding) || block_rows != coding.block_rows() || bytes[2..4] != [0; 2] {
+        let fits = coding != Coding::Cold || cold::bytes(head.rows) == Some(head.bytes);
+        if !fits
+            || !column.takes(coding)
+            || block_rows != coding.block_rows()
+            || bytes[2..4] != [0; 2]
+        {
             return Err(
                 damaged("a column is not told as it should be").found(format_args!("{head:?}"))
             );

@@ -14,6 +14,9 @@
 //! ```text
 //! block = header (8 bytes) | bit vector (64-bit words) | lows (low_bytes each)
 //! ```
+//!
+//! The lowest `cold` bytes of each fingerprint may be kept elsewhere: then they are left out of the
+//! lows, and decode as zeros.
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -23,31 +26,37 @@ use super::block::{HEADER_BYTES, bytes_of, plus, word};
 use super::unary;
 
 /// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header,
-/// and returns the `low_bytes` that the header must tell.
-pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) -> usize {
-    let low_bytes = cheapest(fingerprints);
+/// and returns the `low_bytes` that the header must tell. The lowest `cold` bytes are left out.
+pub(crate) fn encode<F: Fingerprint>(
+    fingerprints: &[F],
+    cold: usize,
+    block: &mut Vec<u8>,
+) -> usize {
+    let low_bytes = cheapest(fingerprints, cold);
     let base = high(fingerprints[0], low_bytes);
     let growths = fingerprints.iter().map(|&fingerprint| high(fingerprint, low_bytes) - base);
     unary::write(growths, growth(fingerprints, low_bytes), block);
     for fingerprint in fingerprints {
-        block.extend_from_slice(&fingerprint.to_u128().to_le_bytes()[..low_bytes]);
+        block.extend_from_slice(&fingerprint.to_u128().to_le_bytes()[cold..low_bytes]);
     }
     low_bytes
 }
 
-/// Decodes `out.len()` fingerprints, of which the first is `first`, from a whole block.
+/// Decodes `out.len()` fingerprints, of which the first is `first`, from a whole block that leaves
+/// out the lowest `cold` bytes.
 ///
 /// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) fn decode<F: Fingerprint>(
     low_bytes: usize,
+    cold: usize,
     block: &[u8],
     first: F,
     out: &mut [F],
 ) -> Result<()> {
-    let lows_at = out
-        .len()
-        .checked_mul(low_bytes)
+    let lows_at = low_bytes
+        .checked_sub(cold)
+        .and_then(|stored| out.len().checked_mul(stored))
         .and_then(|lows| block.len().checked_sub(lows))
         .filter(|_| low_bytes <= bytes_of::<F>())
         .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
@@ -61,28 +70,33 @@ pub(crate) fn decode<F: Fingerprint>(
     // With every byte low, all high parts are zero, and no shift moves them.
     let (base, shift) = (F::from_u128(base), (8 * low_bytes as u32).min(F::BITS - 1));
     unary::read(vector, out, |growth| plus(base, F::from_u128(growth.into())) << shift);
-    join_lows(block, lows_at, low_bytes, out);
+    join_lows(block, lows_at, low_bytes - cold, 8 * cold as u32, out);
     Ok(())
 }
 
-/// Adds the low parts to the high parts that `out` holds.
-fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, low_bytes: usize, out: &mut [F]) {
-    match low_bytes {
+/// Adds the low parts, of `size` bytes each and `shift` bits up, to the high parts that `out` holds.
+fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, shift: u32, out: &mut [F]) {
+    match size {
         0 => {}
+        2 => {
+            let (lows, _) = block[lows_at..].as_chunks::<2>();
+            for (slot, &low) in out.iter_mut().zip(lows) {
+                *slot = *slot | F::from_u128(u128::from(u16::from_le_bytes(low))) << shift;
+            }
+        }
         4 => {
             let (lows, _) = block[lows_at..].as_chunks::<4>();
             for (slot, &low) in out.iter_mut().zip(lows) {
-                *slot = *slot | F::from_u128(u128::from(u32::from_le_bytes(low)));
+                *slot = *slot | F::from_u128(u128::from(u32::from_le_bytes(low))) << shift;
             }
         }
         // A low part is the upper end of the word that ends where it ends. The first such word
         // starts in the bit vector or the header, so that none starts before the block.
         _ => {
-            let size = bytes_of::<F>();
-            let words = block[lows_at + low_bytes - size..].windows(size).step_by(low_bytes);
-            let shift = F::BITS - 8 * low_bytes as u32;
-            for (slot, bytes) in out.iter_mut().zip(words) {
-                *slot = *slot | word::<F>(bytes) >> shift;
+            let words = block[lows_at + size - bytes_of::<F>()..].windows(bytes_of::<F>());
+            let drop = F::BITS - 8 * size as u32;
+            for (slot, bytes) in out.iter_mut().zip(words.step_by(size)) {
+                *slot = *slot | word::<F>(bytes) >> drop << shift;
             }
         }
     }
@@ -99,10 +113,10 @@ fn growth<F: Fingerprint>(fingerprints: &[F], low_bytes: usize) -> u128 {
     high(last, low_bytes) - high(first, low_bytes)
 }
 
-/// The number of low bytes that makes the smallest block.
-fn cheapest<F: Fingerprint>(fingerprints: &[F]) -> usize {
+/// The number of low bytes, `cold` of them elsewhere, that makes the smallest block.
+fn cheapest<F: Fingerprint>(fingerprints: &[F], cold: usize) -> usize {
     let rows = fingerprints.len();
-    (0..=bytes_of::<F>())
+    (cold..=bytes_of::<F>())
         .min_by_key(|&low_bytes| {
             let highs = unary::bytes(rows, growth(fingerprints, low_bytes));
             highs.saturating_add((rows * low_bytes) as u128)

@@ -10,7 +10,7 @@ use crate::store::damaged;
 use crate::store::day::Day;
 
 use super::Segment;
-use super::block::{self, BLOCK_ROWS};
+use super::block::BLOCK_ROWS;
 use super::directory::Column;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
 use super::writer::IdKind;
@@ -247,24 +247,27 @@ impl Keys {
     fn get(&mut self, segment: &Segment, row: u64) -> Result<u128> {
         let (index, at) = place(row, BLOCK_ROWS);
         let Keys { held, decoded } = self;
-        held.turn_to(segment, Column::Fingerprints, index, |block| {
-            decoded.resize(segment.rows_in(Column::Fingerprints, index), 0);
-            let first = segment.fingerprint_blocks().firsts[index];
-            match segment.width() {
-                Width::W64 => decode_wide::<u64>(block, first, decoded),
-                Width::W128 => decode_wide::<u128>(block, first, decoded),
-            }
+        held.turn_to(segment, Column::Fingerprints, index, |block| match segment.width() {
+            Width::W64 => decode_wide::<u64>(segment, index, block, decoded),
+            Width::W128 => decode_wide::<u128>(segment, index, block, decoded),
         })?;
         Ok(decoded[at])
     }
 }
 
-fn decode_wide<F: Fingerprint>(block: &[u8], first: u128, wide: &mut [u128]) -> Result<()> {
-    let mut decoded = vec![F::default(); wide.len()];
-    block::decode(block, F::from_u128(first), &mut decoded)?;
-    for (wide, fingerprint) in wide.iter_mut().zip(decoded) {
-        *wide = fingerprint.to_u128();
+fn decode_wide<F: Fingerprint>(
+    segment: &Segment,
+    index: usize,
+    block: &[u8],
+    wide: &mut Vec<u128>,
+) -> Result<()> {
+    let mut decoded = vec![F::default(); segment.rows_in(Column::Fingerprints, index)];
+    segment.decode(index, block, &mut decoded)?;
+    if segment.is_split() {
+        segment.cold_bits().join((index * BLOCK_ROWS) as u64, &mut decoded)?;
     }
+    wide.clear();
+    wide.extend(decoded.into_iter().map(F::to_u128));
     Ok(())
 }
 

@@ -4,12 +4,15 @@
 //! out what reads its columns: [`Scan`] by key range, [`Ids`] and its kin by row.
 
 mod block;
+mod cold;
 mod columns;
 mod directory;
 mod elias_fano;
 mod huffman;
 mod lookup;
 mod packed;
+mod piece;
+mod pieces;
 mod prefix_code;
 mod rice;
 mod scan;
@@ -19,7 +22,8 @@ mod unary;
 mod verify;
 mod writer;
 
-pub use block::{BLOCK_ROWS, Codec};
+pub use block::{BLOCK_ROWS, COLD_BITS, Codec, hot};
+pub use cold::ColdBits;
 pub use directory::{Coding, Column};
 pub use lookup::{Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
@@ -32,7 +36,8 @@ use std::fmt;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,6 +46,7 @@ use crate::fingerprint::{Fingerprint, Width};
 
 use super::damaged;
 use super::digest::Digest;
+use block::unknown;
 use directory::{Block, Blocks, Head, read_heads};
 use source::{Placed, Source, TRAILER_BYTES};
 use writer::{Metadata, content_digest};
@@ -53,6 +59,10 @@ pub struct Segment(Arc<Opened>);
 struct Opened {
     path: PathBuf,
     file: File,
+    /// The same file for reads past the system's cache, once there were any, or none if it cannot be
+    /// read so.
+    direct: OnceLock<Option<File>>,
+    bytes_read: AtomicU64,
     bytes: u64,
     width: Width,
     columns: Vec<Placed>,
@@ -106,7 +116,9 @@ impl Segment {
                 .found(found));
         }
         let path = path.to_path_buf();
-        let opened = Opened { path, file, bytes, width, columns, metadata, digest };
+        let (direct, bytes_read) = (OnceLock::new(), AtomicU64::new(0));
+        let opened =
+            Opened { path, file, direct, bytes_read, bytes, width, columns, metadata, digest };
         let segment = Segment(Arc::new(opened));
         segment.blocks(Column::Fingerprints)?;
         Ok(segment)
@@ -184,10 +196,8 @@ impl Segment {
         let (mut codecs, mut number) = (BTreeMap::new(), Vec::new());
         for block in &self.fingerprint_blocks().all {
             self.read(block.offset..block.offset + 1, &mut number)?;
-            let codec = Codec::of(number[0]).ok_or_else(|| {
-                let error = damaged("the block has an unknown codec").found(number[0]);
-                error.at(self.path()).offset(block.offset)
-            })?;
+            let codec = Codec::of(number[0])
+                .ok_or_else(|| unknown(number[0]).at(self.path()).offset(block.offset))?;
             *codecs.entry(codec).or_default() += u64::from(block.bytes);
         }
         Ok(codecs)
@@ -292,8 +302,19 @@ impl Segment {
         Ok(placed.blocks.get_or_init(|| blocks))
     }
 
+    /// How many bytes of its blocks have been read since it was opened, by whomever.
+    pub fn bytes_read(&self) -> u64 {
+        self.0.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Counts what was read.
+    pub(crate) fn count(&self, bytes: u64) {
+        self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Makes `bytes` those of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        self.count(range.end - range.start);
         Source { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
     }
 
@@ -307,6 +328,23 @@ impl Segment {
                 .expected(format_args!("{:016x}", block.checksum))
                 .found(format_args!("{found:016x}"))),
         }
+    }
+
+    /// Makes `out` the fingerprints of fingerprint block `index`, whose bytes these are; of a segment
+    /// that [is split](Segment::is_split) their cold bits are zeros.
+    pub(crate) fn decode<F: Fingerprint>(
+        &self,
+        index: usize,
+        bytes: &[u8],
+        out: &mut [F],
+    ) -> Result<()> {
+        let blocks = self.fingerprint_blocks();
+        let split = bytes.first().copied().and_then(Codec::of) == Some(Codec::HotCold);
+        let decoded = match split == self.is_split() {
+            true => block::decode(bytes, F::from_u128(blocks.firsts[index]), out),
+            false => Err(damaged("cold bits are where they should not be, or nowhere")),
+        };
+        decoded.map_err(|error| error.at(self.path()).offset(blocks.all[index].offset))
     }
 
     fn column(&self, column: Column) -> Option<&Placed> {

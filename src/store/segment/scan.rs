@@ -6,11 +6,10 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
 use super::Segment;
-use super::block::{self, BLOCK_ROWS};
+use super::block::{BLOCK_ROWS, hot};
+use super::cold::ColdBits;
 use super::directory::Column;
-
-/// The bytes that are read at once, unless one block is longer or another number was asked for.
-const PIECE_BYTES: u64 = 2 << 20;
+use super::pieces::Pieces;
 
 /// The fingerprints from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,11 +41,9 @@ pub struct Scan<F: Fingerprint> {
     /// The next block, and the end of those that may hold fingerprints of the range.
     next: usize,
     end: usize,
-    /// The end of the blocks that `piece` holds, and where in the file it starts.
-    read_to: usize,
-    piece_bytes: u64,
-    piece: Vec<u8>,
-    piece_offset: u64,
+    pieces: Pieces,
+    /// Reads the cold bits, where these are apart and wanted.
+    cold: Option<ColdBits>,
 }
 
 impl<F: Fingerprint> Scan<F> {
@@ -56,13 +53,25 @@ impl<F: Fingerprint> Scan<F> {
         let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
         let next = starts_below.saturating_sub(1);
         let end = firsts.partition_point(|&first| first <= range.high.to_u128());
-        let (piece_bytes, piece) = (PIECE_BYTES, Vec::new());
-        Scan { segment, range, next, end, read_to: next, piece_bytes, piece, piece_offset: 0 }
+        let pieces = Pieces::new(segment.clone(), next..end);
+        let cold = segment.is_split().then(|| segment.cold_bits());
+        Scan { segment, range, next, end, pieces, cold }
+    }
+
+    /// Leaves the cold bits of a segment that [is split](Segment::is_split) unread, and zero.
+    ///
+    /// # Panics
+    /// If two fingerprints that differ in cold bits only may be in the range and out of it.
+    pub fn hot(self) -> Scan<F> {
+        let KeyRange { low, high } = self.range;
+        let whole = hot(low) == low && hot(!high) == !high;
+        assert!(whole || !self.segment.is_split(), "a range of hot bits");
+        Scan { cold: None, ..self }
     }
 
     /// Reads `bytes` at once, for a reader of many segments.
     pub(crate) fn in_pieces_of(self, bytes: u64) -> Scan<F> {
-        Scan { piece_bytes: bytes, ..self }
+        Scan { pieces: self.pieces.of_bytes(bytes), ..self }
     }
 
     /// Makes `run` the next fingerprints of the range, one or more, and returns the row of the
@@ -100,28 +109,14 @@ impl<F: Fingerprint> Scan<F> {
     }
 
     fn decode(&mut self, index: usize, run: &mut Vec<F>) -> Result<()> {
-        self.read_ahead(index)?;
-        let blocks = self.segment.fingerprint_blocks();
-        let block = blocks.all[index];
-        let start = (block.offset - self.piece_offset) as usize;
-        let bytes = &self.piece[start..start + block.bytes as usize];
+        let block = self.segment.fingerprint_blocks().all[index];
+        let bytes = self.pieces.get(&block)?;
         self.segment.check(&block, bytes)?;
         run.resize(self.segment.rows_in(Column::Fingerprints, index), F::default());
-        block::decode(bytes, F::from_u128(blocks.firsts[index]), run)
-            .map_err(|error| error.at(self.segment.path()).offset(block.offset))
-    }
-
-    /// Reads block `index` and those that follow, up to a piece, unless they have been read.
-    fn read_ahead(&mut self, index: usize) -> Result<()> {
-        if index < self.read_to {
-            return Ok(());
+        self.segment.decode(index, bytes, run)?;
+        match &mut self.cold {
+            Some(cold) => cold.join((index * BLOCK_ROWS) as u64, run),
+            None => Ok(()),
         }
-        let wanted = &self.segment.fingerprint_blocks().all[index..self.end];
-        let start = wanted[0].offset;
-        let fit =
-            wanted.partition_point(|block| block.range().end <= start + self.piece_bytes).max(1);
-        self.segment.read(start..wanted[fit - 1].range().end, &mut self.piece)?;
-        (self.piece_offset, self.read_to) = (start, index + fit);
-        Ok(())
     }
 }

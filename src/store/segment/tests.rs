@@ -96,10 +96,31 @@ pub(in crate::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Doc
 }
 
 fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
+    for codec in [Codec::EliasFano, Codec::HotCold] {
+        round_trip_coded(codec, fingerprints);
+    }
+}
+
+fn round_trip_coded<F: Fingerprint>(codec: Codec, fingerprints: &[F]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.seg");
     let documents = documents(fingerprints);
-    let segment = write(&path, options(IdKind::Text), &documents, &["e", "f"]).unwrap();
+    let options = SegmentOptions { codec, ..options(IdKind::Text) };
+    let segment = write(&path, options, &documents, &["e", "f"]).unwrap();
+    let (mut scan, mut run, mut bits) =
+        (segment.scan::<F>(KeyRange::all()).hot(), Vec::new(), Vec::<F>::new());
+    while scan.next(&mut run).unwrap().is_some() {
+        bits.extend(&run);
+    }
+    let expected = |page: &Document<F>| match codec {
+        Codec::HotCold => hot(page.fingerprint),
+        _ => page.fingerprint,
+    };
+    assert!(bits.into_iter().eq(documents.iter().map(expected)), "{codec}");
+    let mut by_row = segment.fingerprints();
+    for (row, page) in (0..).zip(&documents).step_by(97) {
+        assert_eq!(by_row.get(row).unwrap(), page.fingerprint.to_u128());
+    }
     segment.verify().unwrap();
     assert_eq!(read::<F>(&segment).unwrap(), documents);
     assert_eq!(segment.rows(), fingerprints.len() as u64);
@@ -132,7 +153,9 @@ proptest! {
         let mut all: Vec<u64> = few.iter().flat_map(|&f| vec![f; 300 * f as usize]).collect();
         all.sort_unstable();
         let folder = tempfile::tempdir().unwrap();
-        let options = SegmentOptions { lengths: false, times: false, ..options(IdKind::Text) };
+        let codec = if low % 2 == 0 { Codec::EliasFano } else { Codec::HotCold };
+        let options =
+            SegmentOptions { codec, lengths: false, times: false, ..options(IdKind::Text) };
         let segment = write(&folder.path().join("a"), options, &documents(&all), &[]).unwrap();
         let (mut scan, mut run) = (segment.scan(KeyRange { low, high }), Vec::new());
         let mut next = all.partition_point(|&f| f < low);
@@ -223,17 +246,24 @@ fn take(path: &Path, bytes: &[u8]) -> Result<(Vec<Document<u64>>, Vec<String>)> 
     Ok((read(&segment)?, segment.empty_ids().collect::<Result<_>>()?))
 }
 
-fn small_segment(folder: &Path) -> Vec<u8> {
+fn small_segment(codec: Codec, folder: &Path) -> Vec<u8> {
     let path = folder.join("whole");
     let documents = documents(&numbers(3).take(300).collect::<Vec<u64>>());
-    write(&path, options(IdKind::Text), &documents, &["x", "y"]).unwrap();
+    let options = SegmentOptions { codec, ..options(IdKind::Text) };
+    write(&path, options, &documents, &["x", "y"]).unwrap();
     fs::read(path).unwrap()
 }
 
 #[test]
 fn a_flipped_byte_is_an_error_that_says_where() {
+    for codec in [Codec::EliasFano, Codec::HotCold] {
+        flip_each_byte(codec);
+    }
+}
+
+fn flip_each_byte(codec: Codec) {
     let folder = tempfile::tempdir().unwrap();
-    let (whole, path) = (small_segment(folder.path()), folder.path().join("flipped"));
+    let (whole, path) = (small_segment(codec, folder.path()), folder.path().join("flipped"));
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
@@ -247,7 +277,7 @@ fn a_flipped_byte_is_an_error_that_says_where() {
 #[test]
 fn a_file_of_another_length_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (whole, path) = (small_segment(folder.path()), folder.path().join("cut"));
+    let (whole, path) = (small_segment(Codec::HotCold, folder.path()), folder.path().join("cut"));
     for length in 0..whole.len() {
         let error = take(&path, &whole[..length]).unwrap_err();
         assert_eq!(error.kind(), Kind::BadData, "{length} bytes: {error}");
@@ -282,6 +312,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         (Codec::Dense, 1.005),
         (Codec::Huffman, 1.085),
         (Codec::Raw, 64.1 / bound),
+        (Codec::HotCold, 1.034),
     ] {
         let options = SegmentOptions { ids: IdKind::None, codec, ..SegmentOptions::default() };
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
@@ -310,11 +341,92 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
 }
 
 #[test]
+fn damage_to_cold_bits_is_found_when_they_are_read() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let fingerprints: Vec<u64> = numbers(3).take(5000).collect();
+    let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
+    let segment = write(&path, options, &documents(&fingerprints), &[])?;
+    let (offset, sound) = (segment.column(Column::Cold).unwrap().offset, fs::read(&path).unwrap());
+    let block = 8 + 2 * 1024;
+    let mut swapped = sound.clone();
+    swapped.copy_within(offset as usize + block..offset as usize + 2 * block, offset as usize);
+    let mut flipped = sound.clone();
+    flipped[offset as usize + 100] ^= 1;
+    for damaged in [swapped, flipped] {
+        replace(&path, &damaged);
+        let segment = Segment::open(&path)?;
+        let mut cold = segment.cold_bits();
+        assert_eq!(cold.get(1024..5000)?.len(), 3976);
+        let error = cold.get(1000..1030).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+        assert!(error.to_string().contains(&format!("a at byte {offset}")), "{error}");
+        let (mut scan, mut run) = (segment.scan::<u64>(KeyRange::all()).hot(), Vec::new());
+        while scan.next(&mut run)?.is_some() {}
+        assert!(segment.scan::<u64>(KeyRange::all()).next(&mut run).is_err());
+    }
+    // Blocks that are sound, but not those that the directory stands for.
+    let (options, mut others) =
+        (SegmentOptions { codec: Codec::HotCold, ..Default::default() }, sound);
+    let pages: Vec<_> = documents(&fingerprints.iter().map(|f| f ^ 1).collect::<Vec<_>>());
+    let other = write(&folder.path().join("b"), options, &pages, &[])?;
+    let from = other.column(Column::Cold).unwrap().offset as usize;
+    let bytes = fs::read(other.path()).unwrap();
+    let column = from..from + 5 * 8 + 2 * 5000;
+    others[offset as usize..][..column.len()].copy_from_slice(&bytes[column]);
+    replace(&path, &others);
+    let error = Segment::open(&path)?.verify().unwrap_err();
+    assert!(error.to_string().contains("cold column"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn hot_bits_are_read_without_the_cold_ones() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
+    let fingerprints: Vec<u64> = numbers(3).take(40_000).collect();
+    let segment = write(&folder.path().join("a"), options, &documents(&fingerprints), &[])?;
+    let (mut scan, mut run) = (segment.scan::<u64>(KeyRange::all()).hot(), Vec::new());
+    while scan.next(&mut run)?.is_some() {}
+    let hot = segment.columns().next().unwrap().bytes;
+    assert_eq!(segment.bytes_read(), hot);
+    let mut cold = segment.cold_bits();
+    for row in [7, 1000, 900, 0] {
+        assert_eq!(cold.get(row..row + 1)?.len(), 1);
+    }
+    assert_eq!(segment.bytes_read(), hot + 2056);
+    Ok(())
+}
+
+#[test]
+fn large_segments_are_read_ahead() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SegmentOptions { ids: IdKind::None, codec: Codec::Raw, ..Default::default() };
+    let pages: Vec<_> = (0..1_200_000u64).map(|f| Document::new(f << 40, "")).collect();
+    let segment = write(&folder.path().join("a"), options, &pages, &[])?;
+    for bytes in [2 << 20, 300 << 10, 1] {
+        for forgotten in [false, true] {
+            if forgotten {
+                let _ = rustix::fs::fadvise(&segment.0.file, 0, None, rustix::fs::Advice::DontNeed);
+            }
+            let mut scan = segment.scan::<u64>(KeyRange::all()).in_pieces_of(bytes);
+            let (mut run, mut next) = (Vec::new(), 0);
+            while scan.next(&mut run)?.is_some() {
+                assert!(run.iter().copied().eq((next..).map(|f| f << 40).take(run.len())));
+                next += run.len() as u64;
+            }
+            assert_eq!(next, 1_200_000);
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn readers_move_between_threads() {
     fn moves<T: Send>() {}
     fn shared<T: Sync>() {}
     shared::<Segment>();
-    moves::<(Segment, Scan<u64>, Ids, Lengths, Times, Fingerprints, EmptyIds)>();
+    moves::<(Segment, Scan<u64>, ColdBits, Ids, Lengths, Times, Fingerprints, EmptyIds)>();
     moves::<SegmentWriter<u128>>();
 }
 
@@ -340,7 +452,7 @@ fn summary<F: Fingerprint>(all: &[F]) -> [u128; 3] {
 /// Made by `dupsieve generate segment --count 500 --seed 7 --codec C --width W`.
 #[test]
 fn files_of_every_codec_stay_readable() -> Result<()> {
-    for codec in [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw] {
+    for codec in [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw, Codec::HotCold] {
         let narrow = [0x001a_6a17_f06b_4369, 0xfed7_4abe_0e81_2e92, 0xe28f_6233_b0dc_2b85];
         assert_eq!(summary(&kept::<u64>(codec)?), narrow, "{codec}");
         let wide = [

@@ -19,6 +19,7 @@ impl Segment {
             Width::W64 => self.verify_rows::<u64>()?,
             Width::W128 => self.verify_rows::<u128>()?,
         }
+        self.verify_cold()?;
         self.verify_empties()
     }
 

@@ -14,7 +14,7 @@ use crate::store::digest::Digest;
 
 use super::Segment;
 use super::block::Codec;
-use super::columns::{FingerprintColumn, Integers, Lines, PackedColumn};
+use super::columns::{ColdColumn, FingerprintColumn, Integers, Lines, PackedColumn};
 use super::directory::{Coding, Column, Head};
 use super::packed::is_id;
 use super::signatures::SignatureColumn;
@@ -126,6 +126,7 @@ pub struct SegmentWriter<F: Fingerprint> {
     days: Option<PackedColumn<Integers>>,
     empties: PackedColumn<Lines>,
     checks: Option<SignatureColumn>,
+    cold: Option<ColdColumn>,
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
@@ -153,6 +154,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
             checks: (options.check_bytes > 0)
                 .then(|| SignatureColumn::beside(path, options.check_bytes))
                 .transpose()?,
+            cold: (options.codec == Codec::HotCold)
+                .then(|| ColdColumn::beside(path))
+                .transpose()?,
             options,
             last: None,
             last_id: String::new(),
@@ -178,6 +182,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         self.last = Some(row.fingerprint);
         self.fingerprints.push(row.fingerprint)?;
+        if let Some(cold) = &mut self.cold {
+            cold.push(row.fingerprint.to_u128() as u16)?;
+        }
         if let Some(ids) = &mut self.ids {
             check_id(row.id)?;
             self.last_id.clear();
@@ -234,6 +241,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         append(self.empties.append_to(out)?, &mut heads, &mut entries);
         if let Some(checks) = &mut self.checks {
             append(checks.append_to(out)?, &mut heads, &mut entries);
+        }
+        if let Some(cold) = &mut self.cold {
+            heads.push(cold.append_to(out)?);
         }
         let metadata =
             Metadata { stamp: self.options.stamp, counts, identity: identity.to_owned() };

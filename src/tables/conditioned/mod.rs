@@ -190,9 +190,9 @@ impl<F: Fingerprint> Walking<'_, F> {
         }
         let deep = F::BITS - rest >= shallowest;
         let children = self.span(rest.saturating_sub(digit)).min(2_f64.powi(digit as i32));
-        let rest = rest - self.of.blank;
-        let width = match cost::divide(&counts, rest, fingerprints as f64, digit, children) {
-            _ if rest < digit + 2 => Some(rest.div_ceil(2)),
+        let told = rest - self.of.blank;
+        let width = match cost::divide(&counts, told, fingerprints as f64, digit, children) {
+            _ if told < digit + 2 => Some(told.div_ceil(2)),
             Err(width) if deep => Some(width),
             _ => None,
         };

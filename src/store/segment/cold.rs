@@ -1,0 +1,169 @@
+//! The cold column: the last bits of every fingerprint, where [`super::Codec::HotCold`] keeps them
+//! apart, so that a probe reads them for its candidates only.
+//!
+//! Candidates are few and far between, and each costs a read of its own. So blocks are small, all of
+//! one length, and hold their checksum themselves: where a row stands follows from its number, no
+//! directory is held in memory, and what one read brings can be checked by itself. The checksum is
+//! seeded with the number of the block, so that a block in another's place is found out too.
+//!
+//! ```text
+//! block = XXH3-64 (8 bytes) | bits (2 bytes each)
+//! ```
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
+
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::store::damaged;
+
+use super::Segment;
+use super::directory::{Column, u64_at};
+
+/// Rows in a block; the last one may hold fewer.
+pub(crate) const COLD_ROWS: usize = 1024;
+
+/// The bytes of a block's checksum, with which it begins.
+const CHECKSUM_BYTES: u64 = 8;
+
+/// The bytes of all blocks but the last.
+const BLOCK_BYTES: u64 = CHECKSUM_BYTES + 2 * COLD_ROWS as u64;
+
+/// The bytes of a column of `rows`, if there can be so many.
+pub(crate) fn bytes(rows: u64) -> Option<u64> {
+    rows.checked_mul(2)?.checked_add(CHECKSUM_BYTES * rows.div_ceil(COLD_ROWS as u64))
+}
+
+/// Makes `block` the one of this number that holds `bits`, and returns its checksum.
+pub(crate) fn encode(index: u64, bits: &[u16], block: &mut Vec<u8>) -> u64 {
+    block.clear();
+    block.resize(CHECKSUM_BYTES as usize, 0);
+    block.extend(bits.iter().flat_map(|bits| bits.to_le_bytes()));
+    let (checksum, code) = block.split_at_mut(CHECKSUM_BYTES as usize);
+    let found = xxh3_64_with_seed(code, index);
+    checksum.copy_from_slice(&found.to_le_bytes());
+    found
+}
+
+/// Cold bits by row. It holds the blocks of the last rows it was asked for.
+#[derive(Debug)]
+pub struct ColdBits {
+    segment: Segment,
+    /// The rows that `bits` are of.
+    held: Range<u64>,
+    bits: Vec<u16>,
+    bytes: Vec<u8>,
+}
+
+impl ColdBits {
+    pub(crate) fn new(segment: Segment) -> ColdBits {
+        ColdBits { segment, held: 0..0, bits: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// The cold bits of `rows`, which the segment has, and has a cold column. All of them are in
+    /// memory at once.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`]; nothing is handed out before its checksum was right.
+    pub fn get(&mut self, rows: Range<u64>) -> Result<&[u16]> {
+        if rows.start < self.held.start || self.held.end < rows.end {
+            self.turn_to(&rows)?;
+        }
+        let [start, end] = [rows.start, rows.end].map(|row| (row - self.held.start) as usize);
+        Ok(&self.bits[start..end])
+    }
+
+    /// Adds the cold bits of the rows from `first` on to their hot bits.
+    pub(crate) fn join<F: Fingerprint>(
+        &mut self,
+        first: u64,
+        fingerprints: &mut [F],
+    ) -> Result<()> {
+        let bits = self.get(first..first + fingerprints.len() as u64)?;
+        for (fingerprint, &bits) in fingerprints.iter_mut().zip(bits) {
+            *fingerprint = *fingerprint | F::from_u128(bits.into());
+        }
+        Ok(())
+    }
+
+    /// Reads the blocks of `rows`.
+    fn turn_to(&mut self, rows: &Range<u64>) -> Result<()> {
+        let ColdBits { segment, held, bits, bytes } = self;
+        *held = 0..0;
+        bits.clear();
+        let blocks = blocks(rows);
+        let range = segment.cold_bytes(&blocks);
+        segment.read(range.clone(), bytes)?;
+        for (index, block) in blocks.clone().zip(bytes.chunks(BLOCK_BYTES as usize)) {
+            let code = check(index, block).map_err(|error| {
+                let offset = range.start + (index - blocks.start) * BLOCK_BYTES;
+                error.at(segment.path()).offset(offset)
+            })?;
+            bits.extend(code.as_chunks::<2>().0.iter().map(|&bits| u16::from_le_bytes(bits)));
+        }
+        let start = blocks.start * COLD_ROWS as u64;
+        *held = start..start + bits.len() as u64;
+        Ok(())
+    }
+}
+
+impl Segment {
+    /// Whether the last bits of its fingerprints stand in a column of their own.
+    pub fn is_split(&self) -> bool {
+        self.column(Column::Cold).is_some()
+    }
+
+    /// Reads the cold bits of a segment that [is split](Segment::is_split).
+    pub fn cold_bits(&self) -> ColdBits {
+        ColdBits::new(self.clone())
+    }
+
+    /// Lets the system know that the cold bits of `rows` will soon be read.
+    pub fn expect_cold(&self, rows: &Range<u64>) {
+        self.expect(self.cold_bytes(&blocks(rows)));
+    }
+
+    /// Where in the file these blocks of the cold column stand.
+    fn cold_bytes(&self, blocks: &Range<u64>) -> Range<u64> {
+        let column = self.column(Column::Cold).expect("a split segment has a cold column");
+        let [start, end] =
+            [blocks.start, blocks.end].map(|at| (at * BLOCK_BYTES).min(column.head.bytes));
+        column.offset + start..column.offset + end
+    }
+
+    /// Checks that the cold column has the blocks that the directory stands for.
+    pub(crate) fn verify_cold(&self) -> Result<()> {
+        let Some(column) = self.column(Column::Cold) else { return Ok(()) };
+        let (mut checksums, mut bytes) = (Xxh3::new(), Vec::new());
+        for first in (0..column.head.rows).step_by(COLD_ROWS) {
+            let range = self.cold_bytes(&blocks(&(first..first + 1)));
+            self.read(range.start..range.start + CHECKSUM_BYTES, &mut bytes)?;
+            checksums.update(&bytes);
+        }
+        match checksums.digest128() {
+            found if found == column.head.entries => Ok(()),
+            found => Err(damaged("the checksum of the cold column is wrong")
+                .at(self.path())
+                .offset(column.offset)
+                .expected(format_args!("{:032x}", column.head.entries))
+                .found(format_args!("{found:032x}"))),
+        }
+    }
+}
+
+/// The blocks that hold `rows`.
+fn blocks(rows: &Range<u64>) -> Range<u64> {
+    rows.start / COLD_ROWS as u64..rows.end.div_ceil(COLD_ROWS as u64)
+}
+
+/// The code of a block, if its checksum is right.
+fn check(index: u64, block: &[u8]) -> Result<&[u8]> {
+    let (told, code) = block.split_at(CHECKSUM_BYTES as usize);
+    match (u64_at(told, 0), xxh3_64_with_seed(code, index)) {
+        (told, found) if told == found => Ok(code),
+        (told, found) => Err(damaged("the checksum of a cold block is wrong")
+            .expected(format_args!("{told:016x}"))
+            .found(format_args!("{found:016x}"))),
+    }
+}
