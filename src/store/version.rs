@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
 use super::damaged;
@@ -22,6 +22,9 @@ use super::segment::{Segment, hot};
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
 /// How many chunks a store should have at least, so that many workers share a small one.
 const CHUNKS: u64 = 64;
+
+/// Files that a job opens beside the segments, with some to spare.
+const SPARE_FILES: u64 = 64;
 
 /// How many compressed bytes the chunks of a store of `segments` should have.
 pub fn chunk_bytes(segments: &[Segment]) -> u64 {
@@ -91,12 +94,25 @@ impl Version {
     /// thousands.
     ///
     /// # Errors
-    /// A file that is not the one the manifest tells of is [`crate::Kind::BadData`].
+    /// A file that is not the one the manifest tells of is [`Kind::BadData`], and more files than
+    /// the system lets one process open are [`Kind::Io`].
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-        // Refused or not: opening too many says so itself.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-        self.files().map(|entry| self.open(entry)).collect()
+        let files = self.files().count() as u64;
+        match getrlimit(Resource::Nofile).current {
+            Some(allowed) if files + SPARE_FILES > allowed => Err(self.too_many(files, allowed)),
+            _ => self.files().map(|entry| self.open(entry)).collect(),
+        }
+    }
+
+    /// The system does not let all segments be open at once.
+    fn too_many(&self, files: u64, allowed: u64) -> Error {
+        Error::new(Kind::Io, "the store has more segments than files may be open")
+            .at(&self.segments)
+            .expected(format_args!("at least {} allowed", files + SPARE_FILES))
+            .found(allowed)
+            .help("raise the hard limit on open files (`ulimit -Hn`, `LimitNOFILE` of systemd)")
     }
 
     /// Its segments, as [`Version::segments`] opened them, with the days of their rows.
