@@ -2,12 +2,11 @@
 //! inputs are cut and packed, and however little memory there is.
 
 use std::io::Write;
-use std::net::TcpListener;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::support::Bench;
+use crate::support::{Bench, free_address};
 
 /// Two days of documents. The second has everything that can be wrong with some of them.
 fn days() -> Bench {
@@ -213,8 +212,7 @@ fn a_cluster_of_two_hosts() {
     whole_job(&bench, "alone", "new.jsonl", "--workers 1");
     bench.secret("secret", "between us");
     let both = |line: &str| {
-        let [a, b] = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [a, b] = [a, b].map(|free| free.local_addr().unwrap());
+        let [a, b] = [(), ()].map(|()| free_address());
         bench.write("hosts.txt", format!("# both\n\n{a}\n{b} # the other\n"));
         let [leader, other] = [0, 1].map(|process| {
             bench.start(&format!(

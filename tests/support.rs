@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -300,4 +302,18 @@ fn nearest(page: &Page, kept: &[&Page], store: &Days) -> String {
         .min()
         .unwrap();
     format!("{id}\t{distance}\t{against}")
+}
+
+/// An address that nobody listens at, and that no other test is given: outside the range from which
+/// the system picks ports.
+pub(crate) fn free_address() -> String {
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let next = GIVEN.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + (process::id() as u16).wrapping_mul(97).wrapping_add(next) % 20_000;
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }

@@ -8,14 +8,13 @@ mod signals;
 mod tampering;
 
 use std::fs;
-use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 use serde_json::Value;
 
-use crate::support::{Bench, Ended, Page, Running};
+use crate::support::{Bench, Ended, Page, Running, free_address};
 
 /// The codes after which the same command may succeed.
 const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
@@ -68,11 +67,6 @@ pub(super) fn small() -> Bench {
     bench.done("store init store");
     bench.done("store add store --segment batch.seg --day 2026-01-01");
     bench
-}
-
-/// An address that nobody listens at.
-pub(super) fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 /// Something that takes a while.
