@@ -18,6 +18,7 @@ mod packed_file;
 mod pages;
 mod plan;
 mod progress;
+mod reading;
 mod report;
 mod run;
 mod settings;
@@ -26,6 +27,7 @@ mod store;
 mod store_at;
 mod summary;
 mod supervisor;
+mod weights;
 
 use std::time::Duration;
 

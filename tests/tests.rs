@@ -13,3 +13,4 @@ mod quality;
 mod run;
 mod same_bytes;
 mod support;
+mod weights;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Kind, Result};
 use crate::features::words::DICTIONARY;
-use crate::fingerprint::recipe::{Features, Recipe, Text, Weights};
+use crate::fingerprint::recipe::{Features, Recipe, Text};
 use crate::fingerprint::{Check, Width};
 
 /// Raised by hand with every change of what a recipe makes that no other part shows.
@@ -40,7 +40,7 @@ impl Stamp {
             if words {
                 part("dictionary", json!(DICTIONARY));
             }
-            if text.weights == Weights::TfIdf {
+            if text.idf.is_none() && (text.weights.take_idf() || text.short_text.is_some()) {
                 part("idf", json!(DICTIONARY));
             }
         }
@@ -210,14 +210,24 @@ mod tests {
 
     #[test]
     fn the_name_of_a_recipe_is_no_part_of_its_stamp_and_every_other_part_is() {
-        let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+        let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
         let renamed = Recipe::from_toml(&format!("name = \"mine\"\n{text}")).unwrap();
-        assert_eq!(renamed.stamp(), stamp("words"));
+        assert_eq!(renamed.stamp(), stamp("words-1"));
         let changes = [
             ("\"tf\"", "\"tf-idf\""),
             ("\"tf\"", "\"uniform\""),
             ("\"tf\"", "\"log-tf\""),
             ("\"tf\"", "\"sqrt-tf\""),
+            ("\"tf\"", "\"raised-tf\""),
+            ("\"tf\"", "\"sqrt-tf-idf\""),
+            ("\"tf\"", "\"levels\""),
+            ("\"tf\"", "\"speech\""),
+            ("\"tf\"", "\"text-rank\""),
+            ("\"tf\"", "\"tf\"\nshort_words = \"half\""),
+            ("\"tf\"", "\"tf\"\nshort_text = { below = 50, keywords = 3 }"),
+            ("\"collapse\"", "\"collapse\"\nmarkup = \"drop\""),
+            ("\"collapse\"", "\"collapse\"\ndates = \"drop\""),
+            ("\"tf\"", "\"tf\"\nkeywords = { percent = 9, least = 1 }"),
             ("\"tf\"", "\"tf\"\nkeywords = 9"),
             ("\"xxh3\"", "\"lookup3\""),
             ("\"clear\"", "\"set\""),
@@ -230,7 +240,7 @@ mod tests {
         ];
         for (from, to) in changes {
             let changed = Recipe::from_toml(&text.replacen(from, to, 1)).unwrap();
-            assert_ne!(changed.stamp(), stamp("words"), "{from} to {to}");
+            assert_ne!(changed.stamp(), stamp("words-1"), "{from} to {to}");
         }
     }
 }

@@ -6,6 +6,7 @@
 //! worker of process 0, and a window bounds what is in flight between.
 
 mod cluster;
+mod count;
 mod deal;
 mod door;
 mod fatal;
@@ -26,6 +27,7 @@ mod wire;
 pub use timely::worker::Worker;
 
 pub use cluster::{Cluster, Patience, Peers, Topology};
+pub use count::{Counted, Counting};
 pub use deal::{Claim, Dealt, Window, Work, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
@@ -33,4 +35,4 @@ pub use identity::JobIdentity;
 pub use probe::{Chunk, Join, Probed, Prober, chunks};
 pub use reduce::Reduce;
 pub use secret::Secret;
-pub use sketch::{Collected, Portions, Read, Sketched, Sketching};
+pub use sketch::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};

@@ -11,10 +11,11 @@
 
 mod against;
 mod batch;
-mod check;
+mod confirm;
 mod expand;
 mod keep;
 mod listing;
+mod marks;
 mod pair;
 mod row;
 mod settle;
@@ -23,7 +24,7 @@ mod verdicts;
 
 pub use against::Against;
 pub use batch::{Batch, Leaders, groups};
-pub use check::{Confirm, Similarity};
+pub use confirm::{Confirm, Similarity};
 pub use keep::KeepOrder;
 pub use pair::{Pair, Place};
 pub use row::Row;

@@ -8,14 +8,14 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Result};
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::output::UNFINISHED;
 
 use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::folder::{SEGMENTS, Store};
 use super::segment::{
-    Checks, Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment,
+    Checks, Classes, Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment,
     SegmentOptions, SegmentWriter, Times,
 };
 use super::version::Version;
@@ -139,6 +139,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
         codec,
         lengths: any(Segment::has_lengths),
         times: any(Segment::has_times),
+        classes: any(Segment::has_classes),
         check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
@@ -179,6 +180,7 @@ struct Source<F: Fingerprint> {
     ids: Option<Ids>,
     lengths: Option<Lengths>,
     times: Option<Times>,
+    classes: Option<Classes>,
     checks: Option<Checks>,
     days: RowDays,
 }
@@ -194,6 +196,7 @@ impl<F: Fingerprint> Source<F> {
             ids: with_ids.then(|| segment.ids()),
             lengths: segment.lengths(),
             times: segment.times(),
+            classes: segment.classes(),
             checks: segment.checks(),
             days: dated.days(),
         }
@@ -224,8 +227,9 @@ impl<F: Fingerprint> Source<F> {
         let row = self.next - 1;
         let length = self.lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
         let time = self.times.as_mut().map_or(Ok(None), |times| times.get(row))?;
+        let class = self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?;
         let check = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-        Ok(Row { fingerprint, id, length, time, day, check })
+        Ok(Row { fingerprint, id, length, time, class, day, check })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Class, Fingerprint};
 use crate::runs::{Record, Sorted, Sorter};
 
 /// A document on its way into a segment, ordered by id and then as it stood in the input.
@@ -24,6 +24,8 @@ pub struct Arrival {
     pub length: u64,
     /// Its time in seconds since 1970, where known.
     pub time: Option<i64>,
+    /// Its class.
+    pub class: Class,
     /// Its signature, empty where none is kept.
     pub check: Vec<u8>,
 }
@@ -41,6 +43,7 @@ struct Entry {
     id: String,
     length: u64,
     time: Option<i64>,
+    class: Class,
     check: Vec<u8>,
 }
 
@@ -64,14 +67,16 @@ pub fn take_in<F: Fingerprint>(
     let mut entries = Sorter::new(crate::output::parent_of(path), memory_bytes);
     let mut last = None;
     for arrival in arrivals {
-        let Arrival { id, fingerprint, length, time, check, .. } = arrival?;
+        let Arrival { id, fingerprint, length, time, class, check, .. } = arrival?;
         if last.as_ref() == Some(&id) {
             counts.repeated += 1;
             continue;
         }
         last = Some(id.clone());
         match fingerprint {
-            Some(fingerprint) => entries.push(Entry { fingerprint, id, length, time, check })?,
+            Some(fingerprint) => {
+                entries.push(Entry { fingerprint, id, length, time, class, check })?;
+            }
             None => {
                 counts.empty += 1;
                 segment.push_empty(&id)?;
@@ -79,9 +84,9 @@ pub fn take_in<F: Fingerprint>(
         }
     }
     for entry in entries.sorted()? {
-        let Entry { fingerprint, id, length, time, check } = entry?;
-        let fingerprint = F::from_u128(fingerprint);
-        segment.push(&Row { fingerprint, id: &id, length, time, day: None, check: &check })?;
+        let Entry { fingerprint, id, length, time, class, check } = entry?;
+        let (fingerprint, id, check) = (F::from_u128(fingerprint), &id, &check);
+        segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
         counts.fingerprinted += 1;
     }
     check_counts(&counts)?;

@@ -51,7 +51,7 @@ pub use intake::{Arrival, take_in};
 pub use manifest::{Entry, Merged};
 pub use segment::{BLOCK_ROWS, Codec, Coding, Column, ColumnSize, MAX_ID_BYTES, is_id};
 pub use segment::{
-    Checks, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
+    Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 pub use version::{Version, chunk_bytes, chunks};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::{Class, Fingerprint, Width};
 
 use super::digest::Digest;
 use super::segment::KeyRange;
@@ -55,7 +55,7 @@ impl IdList {
     fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
         let (mut lengths, mut times) = (segment.lengths(), segment.times());
-        let mut checks = segment.checks();
+        let (mut classes, mut checks) = (segment.classes(), segment.checks());
         let mut writer = SegmentWriter::create(path, options(segment))?;
         let mut found = vec![false; self.keys.len()];
         let mut run = Vec::new();
@@ -66,8 +66,9 @@ impl IdList {
                     found[place] = true;
                     let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
                     let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
+                    let class = classes.as_mut().map_or(Ok(Class::Full), |it| it.get(row))?;
                     let check = checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-                    writer.push(&Row { fingerprint, id, length, time, day: None, check })?;
+                    writer.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
                 }
             }
         }
@@ -105,6 +106,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         },
         lengths: segment.has_lengths(),
         times: segment.has_times(),
+        classes: segment.has_classes(),
         check_bytes: segment.check_bytes(),
         stamp: segment.stamp().to_owned(),
         ..SegmentOptions::default()

@@ -8,7 +8,7 @@ fn sketcher(name: &str, width: Width) -> Sketcher {
 
 /// A sketcher by the recipe `words-1` with other features and weights.
 fn variant(features: &str, weights: &str) -> Sketcher {
-    let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+    let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
     let text = text.replacen("\"words\"", features, 1).replacen("\"tf\"", weights, 1);
     Recipe::from_toml(&text).unwrap().sketcher().unwrap()
 }
@@ -40,6 +40,48 @@ fn named_recipes_make_what_they_always_made() {
                 0x6649f408785a2356145d89a126145276,
                 0x51608b049bbdaeb3cb1283631cf33d7d,
             ],
+        ),
+        (
+            sketcher("words-2", Width::W64),
+            [0x39e4732da89b8e4c, 0xc30e828218d29a6f, 0xcccecb15a216386e, 0xcb1283631cf33d7d],
+        ),
+        (
+            sketcher("words-2", Width::W128),
+            [
+                0x387c1d367762358fd392805b2d02bdf6,
+                0x88c120009bb52e658098cfe10cb990bd,
+                0x6649f70a7852275f953d89bb6e567366,
+                0x51608b049bbdaeb3cb1283631cf33d7d,
+            ],
+        ),
+        (
+            sketcher("short-text-1", Width::W64),
+            [0x5a871c03e2f628d8, 0x2b66ac9450a3f5d8, 0x8cc5420a36959977, 0x3fb9be4cf257e1e7],
+        ),
+        (
+            sketcher("short-text-1", Width::W128),
+            [
+                0xba8eb1a05fd118305c286f453409af6c,
+                0x287cded2bce4c3e5c4f824177c6e2c3c,
+                0xc776fae8337742423871ca4a1c07ee45,
+                0x288339a5e2e5fa92a43e0d1e76f16225,
+            ],
+        ),
+        (
+            variant("\"words\"", "\"sqrt-tf-idf\""),
+            [0x99f072a1ac1b8e4a, 0xc30e828218d29a6f, 0xccceca52e316386f, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"levels\""),
+            [0x19e0732fa89b8ecc, 0x820c828210d29227, 0xcccec850e316387f, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"speech\""),
+            [0x19e0732da09b8e4c, 0xc30e838218d21a7f, 0xcccec917a21e7c6e, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"text-rank\""),
+            [0x1de07126a09b8fce, 0xc30e838218d29a67, 0xcccecb07a216387e, 0xcb1283631cf33d7d],
         ),
         (
             sketcher("shingles-1", Width::W64),
@@ -91,7 +133,7 @@ fn one_feature_is_its_hash() {
         }
     }
     let wide: u128 = Hash::Xxh3.of("the");
-    assert_eq!(sketcher("words", Width::W128).text("the"), Ok(Some(wide)));
+    assert_eq!(sketcher("words-1", Width::W128).text("the"), Ok(Some(wide)));
 }
 
 #[test]
@@ -121,7 +163,7 @@ fn word_shingles_are_pairs_of_neighbours() {
 
 #[test]
 fn a_text_without_features_has_no_fingerprint_and_leaves_nothing_behind() {
-    for name in ["words", "shingles"] {
+    for name in ["words-1", "words-2", "short-text", "shingles"] {
         let mut sketcher = sketcher(name, Width::W64);
         let before = print(&mut sketcher);
         for nothing in ["", " \u{3000}\t\n", "。，—…!?", "☃ ☃"] {
@@ -140,7 +182,7 @@ fn what_makes_no_sense_is_refused() {
     let external = Recipe::named("external-64", None).unwrap().sketcher();
     assert_eq!(external.unwrap_err().kind(), Kind::Usage);
     assert_eq!(kind(sketcher("features", Width::W64).text("a")), Kind::Usage);
-    assert_eq!(kind(sketcher("words", Width::W64).features(&[])), Kind::Usage);
+    assert_eq!(kind(sketcher("words-1", Width::W64).features(&[])), Kind::Usage);
     let mut features = sketcher("features", Width::W64);
     assert_eq!(kind(features.features(&[("a", 1.0), ("b", f64::NAN)])), Kind::BadData);
     assert_eq!(features.features(&[]), Ok(None), "what was counted before the failure is gone");
@@ -150,7 +192,7 @@ fn what_makes_no_sense_is_refused() {
 fn a_word_repeated_and_a_million_words_are_fine() {
     let hash: u64 = Hash::Xxh3.of("word");
     let repeated = "word ".repeat(1_000_000);
-    assert_eq!(sketcher("words", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
+    assert_eq!(sketcher("words-1", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
     let distinct: String = (0..1_000_000).map(|i| format!("w{i} ")).collect();
     for weights in ["\"tf\"", "\"uniform\""] {
         assert!(variant("\"words\"", weights).text(&distinct).unwrap().is_some());
@@ -319,7 +361,7 @@ fn stop_words_are_no_features_and_a_dictionary_makes_words() {
     let part = |name: &str| format!("{name} = \"{}\"", list.path().display());
     std::fs::write(list.path(), "The\nＯＦ\n").unwrap();
     let mut stopped = with_part(&part("stop_words"), "\"tf\"");
-    let mut words = sketcher("words", Width::W64);
+    let mut words = sketcher("words-1", Width::W64);
     assert_eq!(stopped.text("The end of the day"), words.text("end day"));
     assert_eq!(stopped.text("the of"), Ok(None));
 
@@ -337,7 +379,7 @@ fn stop_words_are_no_features_and_a_dictionary_makes_words() {
 #[test]
 fn weighted_features_make_the_fingerprint() {
     let recipes = [
-        sketcher("words", Width::W64),
+        sketcher("words-1", Width::W64),
         sketcher("shingles", Width::W128),
         sketcher_of("pypi-simhash"),
         variant("\"words\"", "\"tf-idf\""),
@@ -351,4 +393,44 @@ fn weighted_features_make_the_fingerprint() {
             assert_eq!(simhash.finish(), sketcher.text(text).unwrap());
         }
     }
+}
+
+#[test]
+fn raised_weights_and_halved_words_count_as_they_say() {
+    let mut given_words = sketcher("features", Width::W64);
+    let expected = given_words.features(&[("once", 1.0), ("twice", 2.181015), ("the", 1.0905075)]);
+    let text = "the once twice twice THE 2024";
+    assert_eq!(sketcher("words-2", Width::W64).text(text), expected);
+}
+
+#[test]
+fn short_texts_are_their_heaviest_words_in_order() {
+    let mut short = sketcher("short-text", Width::W64);
+    let mut page = |text: &str| short.page(text).unwrap().unwrap();
+    let (first, class) = page("我来到北京清华大学");
+    assert_eq!(class, Class::Short);
+    assert_eq!(page("我来到了北京的清华大学").0, first, "lighter words do not count");
+    assert!((page("我来到上海交通大学").0 ^ first).count_ones() > 15);
+    let long: String = (0..200).map(|number| format!("word{} ", "x".repeat(number))).collect();
+    let (fingerprint, class) = page(&long);
+    assert_eq!(class, Class::Full);
+    assert_eq!(sketcher("words-2", Width::W64).text(&long), Ok(Some(fingerprint)));
+    assert_eq!(page("我来到北京清华大学"), (first, Class::Short));
+}
+
+#[test]
+fn boilerplate_lines_are_no_part_of_a_text() {
+    use crate::features::counts::{CountsWriter, Head};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines");
+    let of = Recipe::named("words-1", None).unwrap().taking_lines().unwrap();
+    let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
+    let mut table = CountsWriter::create(&path, &head).unwrap();
+    table.push("all rights reserved", 9).unwrap();
+    table.finish().unwrap();
+    let mut cut = with_part(&format!("boilerplate = \"{}\"", path.display()), "\"tf\"");
+    let mut words = sketcher("words-1", Width::W64);
+    let text = "A page of words\r\n  All  RIGHTS reserved \r\nand its end";
+    assert_eq!(cut.text(text), words.text("a page of words and its end"));
+    assert_eq!(cut.text("All rights reserved"), Ok(None));
 }

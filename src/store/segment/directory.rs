@@ -34,6 +34,8 @@ pub enum Column {
     Days = 5,
     /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
+    /// The classes of the texts.
+    Classes = 7,
     /// Signatures by which near documents are confirmed.
     Checks = 8,
 }
@@ -56,13 +58,14 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 7] = [
+    const ALL: [Column; 8] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
         Column::Times,
         Column::Days,
         Column::Empties,
+        Column::Classes,
         Column::Checks,
     ];
 
@@ -70,7 +73,9 @@ impl Column {
         match self {
             Column::Fingerprints => coding == Coding::Blocks,
             Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
-            Column::Lengths | Column::Times | Column::Days => coding == Coding::Integers,
+            Column::Lengths | Column::Times | Column::Days | Column::Classes => {
+                coding == Coding::Integers
+            }
             Column::Empties => coding == Coding::Text,
             Column::Checks => coding == Coding::Signatures,
         }

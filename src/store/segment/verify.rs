@@ -25,7 +25,7 @@ impl Segment {
     fn verify_rows<F: Fingerprint>(&self) -> Result<()> {
         let mut scan = self.scan::<F>(KeyRange::all());
         let (mut ids, mut lengths, mut times) = (self.ids(), self.lengths(), self.times());
-        let (mut days, mut checks) = (self.days(), self.checks());
+        let (mut days, mut classes, mut checks) = (self.days(), self.classes(), self.checks());
         let (mut last, mut last_id, mut last_day): (Option<F>, _, _) = (None, String::new(), None);
         let mut run = Vec::new();
         while let Some(row) = scan.next(&mut run)? {
@@ -49,6 +49,7 @@ impl Segment {
                 last_id.push_str(id);
                 lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
                 times.as_mut().map(|times| times.get(row)).transpose()?;
+                classes.as_mut().map(|classes| classes.get(row)).transpose()?;
                 checks.as_mut().map(|checks| checks.get(row).map(drop)).transpose()?;
             }
         }
