@@ -166,6 +166,17 @@ mod tests {
             r#""weights":"tf","width":64}"#
         );
         assert_eq!(stamp("words-1").to_string(), words);
+        let changes = [
+            (r#""digits":"keep","#, r#""digits":"drop","markup":"drop","#),
+            (r#""scheme":"simhash","#, r#""scheme":"simhash","short_words":"half","#),
+            (r#""weights":"tf""#, r#""weights":"raised-tf""#),
+        ];
+        let words = changes.iter().fold(words.to_owned(), |it, (from, to)| it.replace(from, to));
+        assert_eq!(stamp("words-2").to_string(), words);
+        let idf = r#""hmm":true,"idf":"jieba-rs 0.11.0 0a3a7d02ea31e6fc","#;
+        let key = r#""short_text":{"below":50,"keywords":3},"short_words""#;
+        let short = words.replace(r#""hmm":true,"#, idf).replace(r#""short_words""#, key);
+        assert_eq!(stamp("short-text-1").to_string(), short);
         assert_eq!(stamp("external-64").as_str(), r#"{"features":"external","width":64}"#);
         assert_eq!(stamp("external-128").as_str(), r#"{"features":"external","width":128}"#);
     }
