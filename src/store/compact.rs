@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Result};
-use crate::fingerprint::{Class, Fingerprint, Width};
+use crate::fingerprint::{Fingerprint, Width};
 use crate::output::UNFINISHED;
 
 use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::folder::{SEGMENTS, Store};
 use super::segment::{
-    Checks, Classes, Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment,
-    SegmentOptions, SegmentWriter, Times,
+    Codec, Counts, Details, EmptyIds, IdKind, Ids, KeyRange, Row, Scan, Segment, SegmentOptions,
+    SegmentWriter,
 };
 use super::version::Version;
 
@@ -178,10 +178,7 @@ struct Source<F: Fingerprint> {
     next: u64,
     left: usize,
     ids: Option<Ids>,
-    lengths: Option<Lengths>,
-    times: Option<Times>,
-    classes: Option<Classes>,
-    checks: Option<Checks>,
+    details: Details,
     days: RowDays,
 }
 
@@ -194,10 +191,7 @@ impl<F: Fingerprint> Source<F> {
             next: 0,
             left: 0,
             ids: with_ids.then(|| segment.ids()),
-            lengths: segment.lengths(),
-            times: segment.times(),
-            classes: segment.classes(),
-            checks: segment.checks(),
+            details: Details::new(segment),
             days: dated.days(),
         }
     }
@@ -224,12 +218,7 @@ impl<F: Fingerprint> Source<F> {
     /// All of the row at hand.
     fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
         let Head { fingerprint, ref id, day, .. } = *head;
-        let row = self.next - 1;
-        let length = self.lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
-        let time = self.times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-        let class = self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?;
-        let check = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-        Ok(Row { fingerprint, id, length, time, class, day, check })
+        Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod block;
 mod columns;
+mod details;
 mod directory;
 mod elias_fano;
 mod huffman;
@@ -20,6 +21,7 @@ mod verify;
 mod writer;
 
 pub use block::{BLOCK_ROWS, Codec};
+pub(super) use details::Details;
 pub use directory::{Coding, Column};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
