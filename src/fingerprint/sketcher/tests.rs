@@ -114,6 +114,25 @@ fn named_recipes_make_what_they_always_made() {
     }
 }
 
+/// Nor do the parts that no named recipe has.
+#[test]
+fn parts_make_what_they_always_made() {
+    let lines = counted_lines(&["© all rights reserved"]);
+    let boilerplate = format!("boilerplate = \"{}\"", lines.path().display());
+    let golden = [
+        (with_part("keywords = { percent = 50, least = 2 }", "\"tf\""), 0x539223244cd8ac7c),
+        (with_part(&boilerplate, "\"tf\""), 0xe3d603240cdba45e),
+        (normalised("markup = \"drop\""), 0x438623a7bcdba4d6),
+        (normalised("dates = \"drop\""), 0xe3522396b4d9943f),
+    ];
+    let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
+                二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
+    let made = golden.map(|(mut sketcher, fingerprint)| (sketcher.text(text), fingerprint));
+    for (made, fingerprint) in made {
+        assert_eq!(made, Ok(Some(fingerprint)));
+    }
+}
+
 #[test]
 fn given_features_make_what_they_always_made() {
     let features = [("中文", 2.5), ("fox", 1.0), ("dog", -0.25)];
@@ -328,6 +347,14 @@ fn with_part(part: &str, weights: &str) -> Sketcher {
     variant("\"words\"", &format!("{weights}\n{part}"))
 }
 
+/// A sketcher by the recipe `words-1` that makes more alike.
+fn normalised(part: &str) -> Sketcher {
+    let collapse = "white_space = \"collapse\"";
+    let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
+    let text = text.replacen(collapse, &format!("{collapse}\n{part}"), 1);
+    Recipe::from_toml(&text).unwrap().sketcher().unwrap()
+}
+
 #[test]
 fn damped_weights_count_as_they_say() {
     let mut given_words = sketcher("features", Width::W64);
@@ -353,6 +380,17 @@ fn keywords_are_the_heaviest_features() {
     }
     let idf = given_words.features(&[("劳动防护", 13.900677652)]);
     assert_eq!(with_part("keywords = 1", "\"tf-idf\"").text("岗上 劳动防护 a"), idf);
+}
+
+#[test]
+fn keywords_by_length_are_a_share_but_never_fewer_than_some() {
+    let mut given_words = sketcher("features", Width::W64);
+    let mut half = with_part("keywords = { percent = 50, least = 2 }", "\"tf\"");
+    let of_five = given_words.features(&[("a", 3.0), ("b", 2.0)]);
+    assert_eq!(half.text("a b a c b a d e"), of_five);
+    assert_eq!(half.text("a b a c b a"), of_five);
+    let of_six = given_words.features(&[("a", 4.0), ("b", 3.0), ("c", 2.0)]);
+    assert_eq!(half.text("a a a a b b b c c d e f"), of_six);
 }
 
 #[test]
@@ -418,17 +456,22 @@ fn short_texts_are_their_heaviest_words_in_order() {
     assert_eq!(page("我来到北京清华大学"), (first, Class::Short));
 }
 
-#[test]
-fn boilerplate_lines_are_no_part_of_a_text() {
+/// A table of lines that recipes of `words-1` and its variants take.
+fn counted_lines(lines: &[&str]) -> tempfile::NamedTempFile {
     use crate::features::counts::{CountsWriter, Head};
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("lines");
+    let file = tempfile::NamedTempFile::new().unwrap();
     let of = Recipe::named("words-1", None).unwrap().taking_lines().unwrap();
     let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
-    let mut table = CountsWriter::create(&path, &head).unwrap();
-    table.push("all rights reserved", 9).unwrap();
+    let mut table = CountsWriter::create(file.path(), &head).unwrap();
+    lines.iter().for_each(|line| table.push(line, 9).unwrap());
     table.finish().unwrap();
-    let mut cut = with_part(&format!("boilerplate = \"{}\"", path.display()), "\"tf\"");
+    file
+}
+
+#[test]
+fn boilerplate_lines_are_no_part_of_a_text() {
+    let lines = counted_lines(&["all rights reserved"]);
+    let mut cut = with_part(&format!("boilerplate = \"{}\"", lines.path().display()), "\"tf\"");
     let mut words = sketcher("words-1", Width::W64);
     let text = "A page of words\r\n  All  RIGHTS reserved \r\nand its end";
     assert_eq!(cut.text(text), words.text("a page of words and its end"));
