@@ -79,7 +79,7 @@ fn is_numeral(c: char) -> bool {
 }
 
 /// What follows a number in digits or Chinese numerals and the `unit`, with white space between.
-fn counted<'t>(text: &'t str, unit: char) -> Option<&'t str> {
+fn counted(text: &str, unit: char) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || is_numeral(c));
     let numerals = text[..text.len() - rest.len()].chars().count();
     let rest = rest.trim_start_matches(' ').strip_prefix(unit)?;

@@ -72,10 +72,11 @@ impl Sketcher {
     ///
     /// Fails with [`Kind::Usage`] if the recipe takes features.
     pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
-        match &mut self.reader {
-            Some(reader) => Ok(reader.each(text, feature)),
-            None => Err(refusal(&self.name, "features with weights")),
-        }
+        let Some(reader) = &mut self.reader else {
+            return Err(refusal(&self.name, "features with weights"));
+        };
+        reader.each(text, feature);
+        Ok(())
     }
 
     /// The fingerprint of `text`, none if it has no feature; one of 64 bits is the low half.
