@@ -11,7 +11,7 @@ use crate::settings::ByteSize;
 use crate::summary::Summary;
 use crate::{
     cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, inspect,
-    plan, run, store, verify,
+    plan, run, store, verify, weights,
 };
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
@@ -78,6 +78,7 @@ enum Command {
     Compare(compare::Arguments),
     Explain(explain::Arguments),
     Evaluate(evaluate::Arguments),
+    Weights(weights::Arguments),
 }
 
 impl Common {
@@ -113,7 +114,10 @@ impl CommandLine {
 
     /// Whether the job is one that several processes can share.
     pub(crate) fn can_be_shared(&self) -> bool {
-        matches!(self.command, Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_))
+        matches!(
+            self.command,
+            Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_) | Command::Weights(_)
+        )
     }
 
     /// Settles from the configuration file where the job runs, as far as the flags leave it open, and
@@ -150,6 +154,7 @@ impl CommandLine {
             Command::Compare(_) => "compare",
             Command::Explain(_) => "explain",
             Command::Evaluate(_) => "evaluate",
+            Command::Weights(_) => "weights",
         }
     }
 
@@ -169,6 +174,7 @@ impl CommandLine {
             Command::Compare(arguments) => compare::run(arguments, common),
             Command::Explain(arguments) => explain::run(arguments, common),
             Command::Evaluate(arguments) => evaluate::run(arguments, common),
+            Command::Weights(arguments) => weights::run(arguments, common),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::document::{Content, Format};
 use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::fingerprint::{Nilsimsa, Recipe, Sketcher, hex};
+use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -87,23 +87,27 @@ fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<(u32, serde_json::
         let sketched = with_document(path, format, |content| sketch(&mut sketcher, content))?;
         sketched.ok_or_else(|| Error::new(Kind::BadData, "the document has no feature").at(path))
     };
-    let [one, another] = [sketch(files[0])?, sketch(files[1])?];
+    let pages = [sketch(files[0])?, sketch(files[1])?];
+    let [(one, _), (another, _)] = pages;
     let distance = (one ^ another).count_ones();
-    let sketches = [one, another].map(|sketch| hex(sketch, recipe.width()));
-    Ok((
-        distance,
-        json!({
-            "recipe": recipe.name(),
-            "distance": distance,
-            "sketches": sketches,
-        }),
-    ))
+    let sketches = pages.map(|(sketch, _)| hex(sketch, recipe.width()));
+    let mut object = json!({
+        "recipe": recipe.name(),
+        "distance": distance,
+        "sketches": sketches,
+    });
+    if recipe.has_classes() {
+        object["classes"] = json!(pages.map(|(_, class)| class));
+    }
+    Ok((distance, object))
 }
 
-fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<u128>> {
+fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128, Class)>> {
     match content {
-        Content::Text(text) => sketcher.text(text),
-        Content::Features(features) => sketcher.features(features),
+        Content::Text(text) => sketcher.page(text),
+        Content::Features(features) => {
+            Ok(sketcher.features(features)?.map(|fingerprint| (fingerprint, Class::Full)))
+        }
         Content::Fingerprint(_) => unreachable!("the format is text or features"),
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::features::ONE;
-use dupsieve::fingerprint::{Difference, Recipe, Weighted, Width, hex};
+use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, Width, hex};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
@@ -64,6 +64,7 @@ impl Arguments {
 struct Apart {
     id: String,
     fingerprint: u128,
+    class: Class,
     features: Vec<Weighted>,
     text: String,
 }
@@ -97,12 +98,12 @@ fn take_apart(arguments: &Arguments, recipe: &Recipe) -> Result<[Apart; 2]> {
                 continue;
             }
             let Content::Text(text) = &document.content else { return Err(no_text(id)) };
-            let fingerprint = sketcher.text(text)?.ok_or_else(|| {
+            let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
                 Error::new(Kind::BadData, "the document has no feature").found(id)
             })?;
             let features = sketcher.weighted(text)?;
-            let text = text.clone().into_owned();
-            *found = Some(Apart { id: id.to_owned(), fingerprint, features, text });
+            let (id, text) = (id.to_owned(), text.clone().into_owned());
+            *found = Some(Apart { id, fingerprint, class, features, text });
         }
         Ok(())
     })?;
@@ -127,6 +128,9 @@ fn describe(
     for (document, total) in documents.iter().zip(difference.totals) {
         writeln!(out, "\n{}", document.id)?;
         writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
+        if document.class == Class::Short {
+            writeln!(out, "    class        short: the hash of these features in order of weight")?;
+        }
         let features = document.features.len();
         writeln!(out, "    features     {features}, which weigh {:.1}", weight(total))?;
         let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
@@ -145,7 +149,11 @@ fn describe(
         let [first, second] = moved.weights.map(|one| weight(one.into()));
         writeln!(out, "    {first:>20.3} {second:>9.3}  {:?}", moved.feature)?;
     }
-    describe_bits(difference, out)
+    match documents.each_ref().map(|document| document.class) {
+        [Class::Full, Class::Full] => describe_bits(difference, out),
+        [Class::Short, Class::Short] => Ok(()),
+        _ => writeln!(out, "\nthey are of two classes and never match"),
+    }
 }
 
 /// For each bit that differs its two sums, and the features that moved it.

@@ -18,6 +18,7 @@ mod packed_file;
 mod pages;
 mod plan;
 mod progress;
+mod reading;
 mod report;
 mod run;
 mod settings;
@@ -27,6 +28,7 @@ mod store_at;
 mod summary;
 mod supervisor;
 mod verify;
+mod weights;
 
 use std::time::Duration;
 

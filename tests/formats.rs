@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width, hex};
+use dupsieve::fingerprint::{Check, Class, Fingerprint, Stamp, Width, hex};
 use dupsieve::store::{KeyRange, Segment, Store};
 use dupsieve::{Error, Kind};
 
@@ -50,13 +50,17 @@ fn contents(path: &Path) -> Result<String, Error> {
 fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error> {
     let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
-    let (mut checks, mut run) = (segment.checks(), Vec::new());
+    let (mut classes, mut checks) = (segment.classes(), segment.checks());
+    let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
             let length = lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
             let time = times.as_mut().map(|times| times.get(row)).transpose()?.flatten();
             let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
             writeln!(all, "{}\t{fingerprint}\t{length:?}\t{time:?}", ids.get(row)?).unwrap();
+            if let Some(classes) = &mut classes {
+                writeln!(all, "{:?}", classes.get(row)?).unwrap();
+            }
             if let Some(checks) = &mut checks {
                 writeln!(all, "{:02x?}", checks.get(row)?).unwrap();
             }
@@ -92,6 +96,16 @@ fn signatures_of_the_museum() {
     }
     check.signer().sign("the first page", &mut signature);
     assert!(signature.len() == 8 && signatures.contains(&signature), "{signatures:?}");
+}
+
+#[test]
+fn classes_of_the_museum() {
+    let segment = Segment::open(museum(1).join("classes-64.seg")).unwrap();
+    let (mut ids, mut classes) = (segment.ids(), segment.classes().unwrap());
+    let mut class_of = |row| (ids.get(row).unwrap().to_owned(), classes.get(row).unwrap());
+    let told: Vec<(String, Class)> = (0..segment.rows()).map(&mut class_of).collect();
+    let expected = [("long", Class::Full), ("title-a", Class::Short), ("title-b", Class::Short)];
+    assert_eq!(told, expected.map(|(id, class)| (id.to_owned(), class)));
 }
 
 #[test]

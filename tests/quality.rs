@@ -50,8 +50,10 @@ fn compare_tells_the_distance_by_any_recipe() {
     bench.write("two.txt", "This is a test string for testing also!");
     bench.write("none.txt", "!!!");
     let compared = object(&bench.done("compare one.txt two.txt").stdout);
-    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"words-1".into()));
+    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"words-2".into()));
     assert_eq!(compared["sketches"][0], compared["sketches"][1]);
+    let compared = object(&bench.done("compare --recipe short-text one.txt two.txt").stdout);
+    assert_eq!(compared["classes"], serde_json::json!(["short", "short"]));
     bench.write("one.features", "x\ta:1\n");
     bench.write("two.features", "y\ta:1 b:1\n");
     let compared = bench.done("compare --recipe keywords-lookup3 one.features two.features");

@@ -15,3 +15,4 @@ mod run;
 mod same_bytes;
 mod support;
 mod verify;
+mod weights;

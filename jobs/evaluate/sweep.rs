@@ -22,7 +22,7 @@ use crate::summary::Summary;
 /// How far past the distance asked for the table goes.
 const BEYOND: u32 = 7;
 
-/// The usual recipes, by the features and the weights they differ in from `words`.
+/// The usual recipes, by the features and the weights they differ in from `words-1`.
 const USUAL: [(&str, Option<i64>, &[&str]); 4] = [
     ("words", None, &["tf", "sqrt-tf", "log-tf", "uniform", "tf-idf"]),
     ("word-shingles", Some(2), &["tf", "uniform"]),
@@ -138,9 +138,9 @@ fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
         .collect()
 }
 
-/// The recipe `words` with other features and weights.
+/// The recipe `words-1` with other features and weights.
 fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Recipe> {
-    let words = Recipe::named("words", None)?;
+    let words = Recipe::named("words-1", None)?;
     let mut table = toml::Table::try_from(&words).expect("a recipe is a table");
     table.insert("features".into(), features.into());
     table.insert("weights".into(), weights.into());

@@ -1,4 +1,5 @@
-//! Term frequency, damped: what a feature weighs that occurs so many times, in fixed point.
+//! Frequency to weight, in fixed point: what a feature weighs that occurs so many times in its text,
+//! and in so many documents.
 //!
 //! In integers throughout, so that every machine has the same weights.
 
@@ -25,6 +26,26 @@ pub fn sqrt(count: u64) -> i64 {
     (u128::from(count) << (2 * SCALE_BITS)).isqrt() as i64
 }
 
+/// `count` to the power 9/8, rounded down: three square roots of it give the eighth root.
+pub fn raised(count: u64) -> i64 {
+    let fourth = sqrt_of(sqrt(count));
+    let eighth = sqrt_of(fourth);
+    i64::try_from(i128::from(count) * i128::from(eighth)).unwrap_or(i64::MAX)
+}
+
+/// The inverse document frequency of a feature that `count` of `documents` hold: log2 of
+/// 1 + `documents` / `count`, so that what every document holds weighs 1. One that none is known to
+/// hold counts as held by one.
+pub fn inverse(documents: u64, count: u64) -> i64 {
+    let count = count.clamp(1, documents.max(1));
+    log(documents.saturating_add(count)) - log(count)
+}
+
+/// The square root of a number in fixed point.
+fn sqrt_of(fixed: i64) -> i64 {
+    (i128::from(fixed) << SCALE_BITS).isqrt() as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +54,11 @@ mod tests {
     fn known_values() {
         assert_eq!([1, 2, 4, 1 << 40].map(log), [ONE, 2 * ONE, 3 * ONE, 41 * ONE]);
         assert_eq!([1, 4, 9, 1 << 40].map(sqrt), [ONE, 2 * ONE, 3 * ONE, ONE << 20]);
+        assert_eq!([1, 256].map(raised), [ONE, 512 * ONE]);
+        assert_eq!(
+            [(1, 1), (7, 1), (6, 2), (0, 0)].map(|(n, df)| inverse(n, df)),
+            [ONE, 3 * ONE, 2 * ONE, 0]
+        );
         assert_eq!([log(u64::MAX), sqrt(u64::MAX)], [65 * ONE - 1, (ONE << 32) - 1]);
     }
 
@@ -42,6 +68,8 @@ mod tests {
             let near = |fixed: i64, float: f64| (fixed as f64 - float * ONE as f64).abs() < 1.01;
             assert!(near(log(count), 1.0 + (count as f64).log2()), "{count}");
             assert!(near(sqrt(count), (count as f64).sqrt()), "{count}");
+            let (fixed, float) = (raised(count) as f64 / ONE as f64, (count as f64).powf(1.125));
+            assert!((fixed / float - 1.0).abs() < 1e-5, "{count}");
         }
     }
 }

@@ -120,6 +120,8 @@ macro_rules! by_digest {
     };
 }
 
+pub(super) use by_digest;
+
 by_digest!(StopWords);
 by_digest!(UserDictionary);
 

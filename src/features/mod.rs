@@ -1,18 +1,26 @@
 //! Text to weighted features.
 //!
 //! A text is [normalised](normalise), then read as [words] (Chinese and everything else, mixed) or
-//! as [shingles]; each occurrence of a feature weighs one, or as [tfidf] says, or less the more there
-//! are of it ([frequency]). [Lists](lists) of words may be brought. Nothing here holds a list of
+//! as [shingles]; each occurrence of a feature weighs one, or as [tfidf], [counts] of a corpus or its part
+//! of [speech] say, more or less by how many there are of it ([frequency]), or by what stands beside it
+//! ([text_rank]). [Lists](lists) of words may be brought. Nothing here holds a list of
 //! features: they are handed on one by one, as slices of the text.
 //!
 //! A weight is a fixed-point integer of [`SCALE_BITS`] fractional bits, so that sums of weights do
 //! not depend on their order.
 
+pub mod by_hash;
+pub mod counts;
+pub mod dates;
 pub mod frequency;
 pub mod lists;
+pub mod markup;
 pub mod normalise;
 pub mod shingles;
+pub mod speech;
+pub mod text_rank;
 pub mod tfidf;
+pub mod weigher;
 pub mod words;
 
 use crate::error::{Error, Kind, Result};

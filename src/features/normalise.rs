@@ -1,9 +1,12 @@
-//! Text to the form its features are taken from: compatibility forms, case, digits, white space.
+//! Text to the form its features are taken from: markup, dates, compatibility forms, case, digits,
+//! white space.
 //!
 //! The parts work in that order, each on what the one before it left.
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
+
+use crate::features::{dates, markup};
 
 /// What is made alike before features are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +20,46 @@ pub struct Normalise {
     pub digits: Digits,
     /// Runs of characters with the Unicode property White_Space.
     pub white_space: WhiteSpace,
+    /// Left-overs of [markup](crate::features::markup).
+    #[serde(default, skip_serializing_if = "Markup::is_kept")]
+    pub markup: Markup,
+    /// [Dates](crate::features::dates).
+    #[serde(default, skip_serializing_if = "Dates::are_kept")]
+    pub dates: Dates,
+}
+
+/// What becomes of the left-overs of markup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Markup {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They vanish, before anything else is done.
+    Drop,
+}
+
+impl Markup {
+    fn is_kept(&self) -> bool {
+        *self == Markup::Keep
+    }
+}
+
+/// What becomes of dates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dates {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They vanish, after markup and before anything else is done.
+    Drop,
+}
+
+impl Dates {
+    fn are_kept(&self) -> bool {
+        *self == Dates::Keep
+    }
 }
 
 /// What becomes of upper case.
@@ -54,6 +97,15 @@ pub enum WhiteSpace {
 impl Normalise {
     /// Replaces what `out` holds by the normalised `text`.
     pub fn apply(&self, text: &str, out: &mut String) {
+        match (self.markup, self.dates) {
+            (Markup::Keep, Dates::Keep) => self.fold(text, out),
+            (Markup::Drop, Dates::Keep) => self.fold(&markup::without(text), out),
+            (Markup::Keep, Dates::Drop) => self.fold(&dates::without(text), out),
+            (Markup::Drop, Dates::Drop) => self.fold(&dates::without(&markup::without(text)), out),
+        }
+    }
+
+    fn fold(&self, text: &str, out: &mut String) {
         out.clear();
         let mut folded = Folded { parts: *self, out, in_digits: false };
         let mut rest = text;
@@ -202,6 +254,8 @@ mod tests {
         case: Case::Keep,
         digits: Digits::Keep,
         white_space: WhiteSpace::Keep,
+        markup: Markup::Keep,
+        dates: Dates::Keep,
     };
 
     const EVERYTHING: Normalise = Normalise {
@@ -209,6 +263,8 @@ mod tests {
         case: Case::Fold,
         digits: Digits::Drop,
         white_space: WhiteSpace::Collapse,
+        markup: Markup::Keep,
+        dates: Dates::Keep,
     };
 
     fn apply(parts: Normalise, text: &str) -> String {
@@ -295,7 +351,7 @@ mod tests {
         ) {
             let case = if fold { Case::Fold } else { Case::Keep };
             let white_space = if collapse { WhiteSpace::Collapse } else { WhiteSpace::Keep };
-            let parts = Normalise { nfkc, case, digits, white_space };
+            let parts = Normalise { nfkc, case, digits, white_space, ..NOTHING };
             prop_assert_eq!(apply(parts, &text), definition(parts, &text));
         }
     }

@@ -4,16 +4,12 @@
 //! one keyword of a text of one word is that word's idf, or the median of the table for a word it
 //! does not hold. Answers are remembered, so a word is asked for once.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
 
 use crate::features::ONE;
-
-/// How many words are remembered, and up to what length in bytes.
-const REMEMBERED: usize = 1 << 20;
-const REMEMBERED_BYTES: usize = 64;
+use crate::features::by_hash::Memo;
 
 /// A word no table holds.
 const UNKNOWN: &str = "-";
@@ -21,9 +17,15 @@ const UNKNOWN: &str = "-";
 /// The idf of words; each worker has its own, over the one table.
 #[derive(Debug)]
 pub struct Idf {
-    known: HashMap<Box<str>, i64>,
+    known: Memo,
+    asker: Asker,
+}
+
+/// Asks the table for one word.
+#[derive(Debug)]
+struct Asker {
     /// Knows the word being asked for and nothing else, so that it is never cut.
-    asker: Jieba,
+    jieba: Jieba,
     median: i64,
 }
 
@@ -36,30 +38,24 @@ impl Default for Idf {
 impl Idf {
     /// The table of jieba, which is loaded once a process and shared.
     pub fn new() -> Idf {
-        let mut idf = Idf { known: HashMap::new(), asker: Jieba::empty(), median: 0 };
-        idf.median = idf.ask(UNKNOWN);
-        idf
+        let mut asker = Asker { jieba: Jieba::empty(), median: 0 };
+        asker.median = asker.ask(UNKNOWN);
+        Idf { known: Memo::default(), asker }
     }
 
     /// The idf of `word`, in fixed point.
+    #[inline]
     pub fn of(&mut self, word: &str) -> i64 {
-        if let Some(&idf) = self.known.get(word) {
-            return idf;
-        }
-        let idf = self.ask(word);
-        if word.len() <= REMEMBERED_BYTES {
-            if self.known.len() == REMEMBERED {
-                self.known.clear();
-            }
-            self.known.insert(word.into(), idf);
-        }
-        idf
+        let Idf { known, asker } = self;
+        known.of(word, || asker.ask(word))
     }
+}
 
+impl Asker {
     fn ask(&mut self, word: &str) -> i64 {
-        self.asker.clear();
-        self.asker.add_word(word, Some(1), None);
-        let keywords = table().extract_keywords(&self.asker, word, 1, Vec::new());
+        self.jieba.clear();
+        self.jieba.add_word(word, Some(1), None);
+        let keywords = table().extract_keywords(&self.jieba, word, 1, Vec::new());
         match keywords.first() {
             Some(keyword) if keyword.keyword == word => {
                 (keyword.weight * ONE as f64).round() as i64

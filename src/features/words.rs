@@ -11,6 +11,7 @@ use jieba_rs::Jieba;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::features::lists::UserDictionary;
+use crate::features::speech::Speech;
 
 /// What cuts Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
@@ -37,6 +38,11 @@ impl Words {
     /// Words by jieba's own dictionary and a user's.
     pub fn with_dictionary(hmm: bool, dictionary: &UserDictionary) -> Words {
         Words { jieba: dictionary.jieba(), hmm }
+    }
+
+    /// What weighs words by the part of speech that this dictionary has for them.
+    pub fn speech(&self) -> Speech {
+        Speech::new(Arc::clone(&self.jieba))
     }
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::{Error, Kind, Result};
-use crate::features::normalise::{Case, Digits, Normalise, WhiteSpace};
+use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
 use crate::features::shingles;
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
 use crate::fingerprint::sentences::{self, Sentences};
@@ -45,6 +45,8 @@ const NORMALISE: Normalise = Normalise {
     case: Case::Fold,
     digits: Digits::Keep,
     white_space: WhiteSpace::Collapse,
+    markup: Markup::Keep,
+    dates: Dates::Keep,
 };
 
 /// The sort of a signature, with all that decides it.

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_bits_that_differ_are_those_whose_sums_change_sign() {
-        let mut sketcher = Recipe::named("words", None).unwrap().sketcher().unwrap();
+        let mut sketcher = Recipe::named("words-1", None).unwrap().sketcher().unwrap();
         let texts = ["a fox and a dog in the snow", "a fox and a cat, a cat in the rain"];
         let prints = texts.map(|text| sketcher.text(text).unwrap().unwrap());
         let weighted = texts.map(|text| sketcher.weighted(text).unwrap());

@@ -1,6 +1,7 @@
 //! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
 
 pub mod check;
+mod class;
 pub mod difference;
 pub mod minhash;
 pub mod nilsimsa;
@@ -14,6 +15,7 @@ pub mod stamp;
 mod tally;
 
 pub use check::{Check, Signer};
+pub use class::Class;
 pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;
 pub use recipe::Recipe;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::features::lists::{StopWords, UserDictionary};
+use crate::features::counts::Counts;
+use crate::features::lists::StopWords;
 use crate::features::normalise::Normalise;
 use crate::features::shingles::{self, WordWindow};
 use crate::features::words::Words;
@@ -14,7 +15,31 @@ pub(super) struct Reader {
     form: Form,
     prepared: String,
     stop_words: HashSet<Box<str>>,
+    boilerplate: Option<Boilerplate>,
     cut: Cut,
+}
+
+/// Lines that are no part of a text, known by their normalised form.
+#[derive(Debug)]
+struct Boilerplate {
+    lines: Counts,
+    normalise: Normalise,
+    line: String,
+    rest: String,
+}
+
+impl Boilerplate {
+    /// The lines of `text` that are not boilerplate.
+    fn drop_from(&mut self, text: &str) -> &str {
+        self.rest.clear();
+        for line in text.split_inclusive('\n') {
+            self.normalise.apply(line.trim_end_matches(['\n', '\r']), &mut self.line);
+            if self.lines.count(&self.line) == 0 {
+                self.rest.push_str(line);
+            }
+        }
+        &self.rest
+    }
 }
 
 /// What is done to a text before it is cut.
@@ -36,22 +61,28 @@ enum Cut {
 
 impl Cut {
     fn of(features: &Features) -> Cut {
-        let words = |hmm, dictionary: &Option<UserDictionary>| match dictionary {
-            Some(dictionary) => Words::with_dictionary(hmm, dictionary),
-            None => Words::new(hmm),
-        };
         match features {
-            Features::Words { hmm, user_dictionary, .. } => {
-                Cut::Words(words(*hmm, user_dictionary))
-            }
-            Features::WordShingles { length, hmm, user_dictionary, .. } => {
-                Cut::WordShingles(words(*hmm, user_dictionary), WordWindow::new(*length))
+            Features::Words { .. } => Cut::Words(words(features)),
+            Features::WordShingles { length, .. } => {
+                Cut::WordShingles(words(features), WordWindow::new(*length))
             }
             Features::CharacterShingles { length, .. } => Cut::CharacterShingles(*length),
             Features::WhiteSpaceTokens { .. } => Cut::WhiteSpaceTokens,
             Features::WordCharacterShingles { length, .. } => Cut::WordCharacterShingles(*length),
             Features::Given { .. } | Features::External => unreachable!("no text is taken"),
         }
+    }
+}
+
+/// What cuts the words that features are made of. Panics if they are not made of words.
+pub(super) fn words(features: &Features) -> Words {
+    match features {
+        Features::Words { hmm, user_dictionary, .. }
+        | Features::WordShingles { hmm, user_dictionary, .. } => match user_dictionary {
+            Some(dictionary) => Words::with_dictionary(*hmm, dictionary),
+            None => Words::new(*hmm),
+        },
+        _ => unreachable!("no words are taken"),
     }
 }
 
@@ -64,6 +95,7 @@ impl Reader {
             form: Form::AsItIs,
             prepared: String::new(),
             stop_words: HashSet::new(),
+            boilerplate: None,
             cut: Cut::of(features),
         };
         match features {
@@ -74,6 +106,12 @@ impl Reader {
                     text.normalise.apply(word, &mut reader.prepared);
                     reader.stop_words.insert(reader.prepared.as_str().into());
                 }
+                reader.boilerplate = text.boilerplate.clone().map(|lines| Boilerplate {
+                    lines,
+                    normalise: text.normalise,
+                    line: String::new(),
+                    rest: String::new(),
+                });
                 reader.form = Form::Normal(text.normalise);
             }
             Features::WordCharacterShingles { .. } => reader.form = Form::WordCharacters,
@@ -84,7 +122,11 @@ impl Reader {
 
     /// Calls `feature` with each occurrence of a feature in `text`.
     pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
-        let Reader { form, prepared, stop_words, cut } = self;
+        let Reader { form, prepared, stop_words, boilerplate, cut } = self;
+        let text = match boilerplate {
+            Some(boilerplate) => boilerplate.drop_from(text),
+            None => text,
+        };
         let text = match form {
             Form::AsItIs => text,
             Form::Normal(normalise) => {

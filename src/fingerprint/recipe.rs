@@ -7,13 +7,20 @@
 //! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
 //! # stop_words = "F"        # words and word-shingles: a file of words that do not count
 //! # length = 3              # shingles: how many words or characters each has
-//! weights = "tf"            # or uniform, log-tf, sqrt-tf; for words also tf-idf
-//! # keywords = 20           # only so many features of a text count, the heaviest
+//! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`
+//! weights = "tf"            # or uniform, log-tf, sqrt-tf, raised-tf, tf-idf, sqrt-tf-idf, levels,
+//!                           # text-rank; for words also speech
+//! # idf = "F"               # a table by `dupsieve weights`; words alone do without, by jieba's
+//! # short_words = "half"    # words: those of one to three characters weigh half
+//! # keywords = 20           # only so many features of a text count, the heaviest; by length
+//!                           # { percent = 10, least = 20 }
+//! # short_text = { below = 50, keywords = 4 }   # words: the route of texts of few features
 //! hash = "xxh3"             # or lookup3, charikar, md5
 //! width = 64                # or 128
 //! ties = "clear"            # or set: what a bit of sum 0 becomes
 //! # check = "minhash"     # a second signature beside it, to confirm what is near
 //! normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }
+//!                           # besides: markup = "drop", dates = "drop"
 //! ```
 //!
 //! Two more sorts of features are those of other programs and have no parts of their own but hash,
@@ -25,19 +32,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Table;
 
 use crate::error::{Error, Kind, Result};
-use crate::features::lists::{StopWords, UserDictionary};
+use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
-use crate::fingerprint::simhash::Ties;
 use crate::fingerprint::{Check, Sketcher, Stamp, Width};
 use crate::hash::Hash;
+
+mod parts;
+mod weights;
+
+pub use parts::{Features, Scheme, Sketch, Text};
+pub use weights::{Keywords, Share, ShortText, ShortWords, Weights};
 
 /// The named recipes.
 const NAMED: &str = include_str!("recipes.toml");
 
 /// Names that stand for the newest recipe of their kind.
-const ALIASES: [(&str, &str); 4] = [
-    ("default", "words-1"),
-    ("words", "words-1"),
+const ALIASES: [(&str, &str); 5] = [
+    ("default", "words-2"),
+    ("words", "words-2"),
+    ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
 ];
@@ -58,119 +71,6 @@ pub struct Recipe {
     check: Option<Check>,
     #[serde(flatten)]
     features: Features,
-}
-
-/// What a fingerprint is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "features", rename_all = "kebab-case")]
-pub enum Features {
-    /// The words of a text.
-    Words {
-        /// Whether jieba's hidden Markov model joins characters its dictionary does not.
-        hmm: bool,
-        /// Words for jieba besides its own.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        user_dictionary: Option<UserDictionary>,
-        /// How the text is taken.
-        #[serde(flatten)]
-        text: Text,
-    },
-    /// Runs of words, joined by spaces.
-    WordShingles {
-        /// How many words.
-        length: usize,
-        /// As for words.
-        hmm: bool,
-        /// As for words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        user_dictionary: Option<UserDictionary>,
-        /// How the text is taken.
-        #[serde(flatten)]
-        text: Text,
-    },
-    /// Runs of characters.
-    CharacterShingles {
-        /// How many characters.
-        length: usize,
-        /// How the text is taken.
-        #[serde(flatten)]
-        text: Text,
-    },
-    /// What stands between white space, as it is, in Python's sense of white space.
-    WhiteSpaceTokens {
-        /// How they become a fingerprint.
-        #[serde(flatten)]
-        sketch: Sketch,
-    },
-    /// Runs of characters of the lower-case text without anything but letters, numbers and `_`.
-    WordCharacterShingles {
-        /// How many characters.
-        length: usize,
-        /// How they become a fingerprint.
-        #[serde(flatten)]
-        sketch: Sketch,
-    },
-    /// Features with weights, made elsewhere.
-    Given {
-        /// How they become a fingerprint.
-        #[serde(flatten)]
-        sketch: Sketch,
-    },
-    /// Fingerprints made elsewhere.
-    External,
-}
-
-/// How the features of a text are taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Text {
-    /// What is made alike first.
-    pub normalise: Normalise,
-    /// Words that are no features, nor part of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_words: Option<StopWords>,
-    /// What a feature weighs.
-    pub weights: Weights,
-    /// How many features count, the heaviest (of equal ones those of lower hash); none for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keywords: Option<usize>,
-    /// How the features become a fingerprint.
-    #[serde(flatten)]
-    pub sketch: Sketch,
-}
-
-/// How features become a fingerprint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sketch {
-    /// The sort of sketch.
-    pub scheme: Scheme,
-    /// What turns a feature into bits.
-    pub hash: Hash,
-    /// What a bit of sum 0 becomes.
-    pub ties: Ties,
-}
-
-/// The sort of sketch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheme {
-    /// Charikar's.
-    Simhash,
-}
-
-/// What the features of a text weigh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weights {
-    /// Each feature 1, however often it occurs.
-    Uniform,
-    /// Each occurrence 1.
-    Tf,
-    /// Each feature 1 + log2 of the number of its occurrences.
-    LogTf,
-    /// Each feature the square root of the number of its occurrences.
-    SqrtTf,
-    /// Each occurrence the word's inverse document frequency in jieba's table.
-    TfIdf,
 }
 
 impl Recipe {
@@ -286,6 +186,21 @@ impl Recipe {
         }
     }
 
+    /// How it normalises a text, if it does.
+    pub fn normalise(&self) -> Option<&Normalise> {
+        match &self.features {
+            Features::Words { text, .. }
+            | Features::WordShingles { text, .. }
+            | Features::CharacterShingles { text, .. } => Some(&text.normalise),
+            _ => None,
+        }
+    }
+
+    /// Whether its fingerprints can be of several classes.
+    pub fn has_classes(&self) -> bool {
+        matches!(&self.features, Features::Words { text, .. } if text.short_text.is_some())
+    }
+
     /// Whether its fingerprints are made elsewhere.
     pub fn is_external(&self) -> bool {
         self.features == Features::External
@@ -318,17 +233,72 @@ impl Recipe {
                 .found(length.unwrap_or_default()));
         }
         let Some(text) = text else { return Ok(()) };
-        if length.is_some() && text.weights == Weights::TfIdf {
-            return Err(bad("tf-idf weights are for words"));
+        self.check_words(text)?;
+        if text.keywords.is_some_and(|keywords| !keywords.are_possible()) {
+            return Err(bad("a number of keywords out of range").expected("1 or more, 1 to 100 %"));
         }
-        if matches!(self.features, Features::CharacterShingles { .. }) && text.stop_words.is_some()
-        {
-            return Err(bad("stop words are for words"));
+        if text.short_text.is_some_and(|short| short.below == 0 || short.keywords == 0) {
+            return Err(bad("a short text of nothing").expected("1 or more"));
         }
-        if text.keywords == Some(0) {
-            return Err(bad("a number of keywords out of range").expected("1 or more").found(0));
+        self.check_tables(text)
+    }
+
+    /// What is for words alone.
+    fn check_words(&self, text: &Text) -> Result<()> {
+        let words = matches!(self.features, Features::Words { .. });
+        let characters = matches!(self.features, Features::CharacterShingles { .. });
+        let of_no_use = [
+            (!words && text.weights.take_idf() && text.idf.is_none(), "idf of jieba's table"),
+            (!words && text.weights == Weights::Speech, "parts of speech"),
+            (!words && text.short_words != ShortWords::Full, "short_words"),
+            (!words && text.short_text.is_some(), "short_text"),
+            (characters && text.stop_words.is_some(), "stop_words"),
+        ];
+        match of_no_use.iter().find(|(is, _)| *is) {
+            Some((_, part)) => Err(bad(&format!("{part}: for words alone"))),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Tables must have been counted as this recipe takes its features.
+    fn check_tables(&self, text: &Text) -> Result<()> {
+        let takes_idf = text.weights.take_idf() || text.short_text.is_some();
+        if text.idf.is_some() && !takes_idf {
+            return Err(bad("a part of no use").expected("weights by idf").found("idf"));
+        }
+        let fits = |table: &Option<Counts>, of: Option<String>, name| match table {
+            Some(table) if of.as_ref() != Some(&table.head().of) => {
+                Err(bad(&format!("its {name} was counted otherwise"))
+                    .expected(of.unwrap_or_default())
+                    .found(&table.head().of)
+                    .help("count again by this recipe with `dupsieve weights`"))
+            }
+            _ => Ok(()),
+        };
+        fits(&text.idf, self.taking(), "idf")?;
+        fits(&text.boilerplate, self.taking_lines(), "boilerplate")
+    }
+
+    /// How features are taken from a text, as tables of their counts say it: one line of JSON. None
+    /// where texts are not taken.
+    pub fn taking(&self) -> Option<String> {
+        self.taken_by(&["features", "length", "hmm", "user_dictionary", "normalise"])
+    }
+
+    /// How lines are taken from a text.
+    pub fn taking_lines(&self) -> Option<String> {
+        self.taken_by(&["normalise"])
+    }
+
+    fn taken_by(&self, parts: &[&str]) -> Option<String> {
+        let mut recipe = serde_json::to_value(self).ok()?;
+        recipe.sort_all_objects();
+        let recipe = recipe.as_object_mut().filter(|recipe| recipe.contains_key("normalise"))?;
+        recipe.retain(|part, _| parts.contains(&part.as_str()));
+        if !parts.contains(&"features") {
+            recipe.insert("features".to_owned(), "lines".into());
+        }
+        Some(serde_json::Value::Object(std::mem::take(recipe)).to_string())
     }
 }
 
@@ -361,119 +331,4 @@ impl<'de> Deserialize<'de> for Width {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NAMES: [&str; 9] = [
-        "words-1",
-        "shingles-1",
-        "features-1",
-        "keywords-lookup3",
-        "charikar-64",
-        "charikar-128",
-        "pypi-simhash",
-        "external-64",
-        "external-128",
-    ];
-
-    fn refused(text: &str) -> String {
-        let error = Recipe::from_toml(text).unwrap_err();
-        assert_eq!(error.kind(), Kind::Config, "{error}");
-        error.to_string()
-    }
-
-    /// The parts of `words-1`, with one text put for another.
-    fn words(from: &str, to: &str) -> String {
-        let recipe = Recipe::named("words", None).unwrap();
-        let text = toml::to_string(&recipe).unwrap();
-        assert!(text.contains(from), "{text}");
-        text.replacen(from, to, 1)
-    }
-
-    #[test]
-    fn every_name_has_a_recipe_that_reads_back_the_same() {
-        assert!(Recipe::names().skip(ALIASES.len()).eq(NAMES));
-        for name in Recipe::names() {
-            let recipe = Recipe::named(name, None).unwrap();
-            assert!(NAMES.contains(&recipe.name()));
-            let read = Recipe::from_toml(&toml::to_string(&recipe).unwrap()).unwrap();
-            assert_eq!(read.name(), "unnamed");
-            assert_eq!(read.stamp(), recipe.stamp());
-        }
-        assert_eq!(Recipe::named("default", None), Recipe::named("words-1", None));
-    }
-
-    #[test]
-    fn an_unknown_name_is_answered_with_those_there_are() {
-        let error = Recipe::named("wrods", None).unwrap_err();
-        assert_eq!(error.kind(), Kind::Usage);
-        assert!(NAMES.iter().all(|name| error.to_string().contains(name)), "{error}");
-    }
-
-    #[test]
-    fn widths_change_where_the_recipe_allows_it() {
-        let wide = Recipe::named("default", Some(Width::W128)).unwrap();
-        assert_eq!((wide.width(), wide.stamp().width()), (Width::W128, Width::W128));
-        let error = Recipe::named("external-64", Some(Width::W128)).unwrap_err();
-        assert_eq!(error.kind(), Kind::Usage);
-        assert!(Recipe::named("external-64", Some(Width::W64)).is_ok());
-        for one in ["keywords-lookup3", "charikar-64", "pypi-simhash"] {
-            assert!(Recipe::named(one, Some(Width::W128)).is_err(), "{one}");
-        }
-    }
-
-    #[test]
-    fn parts_are_neither_guessed_nor_ignored() {
-        assert!(refused(&words("hmm", "hhm")).contains("hmm"));
-        assert!(refused(&words("hmm = true", "")).contains("hmm"));
-        assert!(refused(&words("hmm = true", "hmm = true\nlength = 3")).contains("length"));
-        assert!(refused(&words("nfkc = true", "nfkc = true\nnfc = true")).contains("nfc"));
-        assert!(refused(&words("nfkc = true", "")).contains("nfkc"));
-        assert!(refused(&words("\"xxh3\"", "\"md4\"")).contains("md4"));
-        assert!(refused(&words("64", "96")).contains("96"));
-        assert!(refused(&words("\"words\"", "\"word-shingles\"")).contains("length"));
-        assert!(refused("features = \"external\"").contains("width"));
-        assert!(refused("width = 64").contains("features"));
-        assert!(refused("width 64").contains("not a recipe"));
-        assert!(Recipe::from_toml(&words("64", "64\nname = \"mine\"")).unwrap().name() == "mine");
-    }
-
-    #[test]
-    fn nilsimsa_is_no_recipe() {
-        let error = Recipe::named("nilsimsa", None).unwrap_err();
-        assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.to_string().contains("compare"), "{error}");
-    }
-
-    #[test]
-    fn lists_are_known_by_their_digests() {
-        let list = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(list.path(), "的\nthe\n").unwrap();
-        let path = list.path().display();
-        for part in ["stop_words", "user_dictionary"] {
-            let text = words("hmm = true", &format!("hmm = true\n{part} = \"{path}\""));
-            let recipe = Recipe::from_toml(&text).unwrap();
-            let stamp = recipe.stamp().to_string();
-            assert!(stamp.contains(part) && !stamp.contains(&path.to_string()), "{stamp}");
-            assert!(refused(&text.replace(&path.to_string(), "no/such")).contains("no/such"));
-        }
-        let text = words("hmm = true", &format!("length = 4\nstop_words = \"{path}\""));
-        assert!(refused(&text.replace("\"words\"", "\"character-shingles\"")).contains("stop"));
-        assert!(refused(&words("\"tf\"", "\"tf\"\nkeywords = 0")).contains("keywords"));
-    }
-
-    #[test]
-    fn shingles_have_a_length_and_no_idf() {
-        let shingles = |length: i64| {
-            let to = format!("\"word-shingles\"\nlength = {length}");
-            words("\"words\"", &to)
-        };
-        assert!(
-            Recipe::from_toml(&shingles(1)).is_ok() && Recipe::from_toml(&shingles(64)).is_ok()
-        );
-        for length in [-1, 0, 65, i64::MAX] {
-            refused(&shingles(length));
-        }
-        assert!(refused(&shingles(2).replace("\"tf\"", "\"tf-idf\"")).contains("tf-idf"));
-    }
-}
+mod tests;

@@ -1,15 +1,20 @@
 //! A sketcher: one worker's texts to fingerprints, by a recipe.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::error::{Error, Kind, Result};
-use crate::features::tfidf::Idf;
-use crate::features::{ONE, fixed};
-use crate::fingerprint::reader::Reader;
-use crate::fingerprint::recipe::{Features, Recipe, Sketch, Weights};
+use crate::features::fixed;
+use crate::features::weigher::{Weigher, is_short as is_short_word};
+use crate::fingerprint::reader::{Reader, words};
+use crate::fingerprint::recipe::{
+    Features, Keywords, Recipe, ShortText, ShortWords, Sketch, Text, Weights,
+};
 use crate::fingerprint::simhash::SimHash;
-use crate::fingerprint::tally::Tally;
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::tally::{Tally, is_short};
+use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::hash::{Hash, Hashed};
 
 /// Makes the fingerprints of one recipe. It holds buffers, so each worker has its own.
@@ -34,30 +39,26 @@ pub struct Weighted {
 impl Sketcher {
     pub(super) fn new(recipe: &Recipe) -> Result<Sketcher> {
         let name = recipe.name().to_owned();
-        let maker = |sketch: &Sketch, weights, keywords| {
-            Either::new(recipe.width(), sketch, weights, keywords)
-        };
-        let (reader, maker) = match recipe.features() {
+        let (reader, parts) = match recipe.features() {
             features @ (Features::Words { text, .. }
             | Features::WordShingles { text, .. }
             | Features::CharacterShingles { text, .. }) => {
-                let maker = maker(&text.sketch, text.weights, text.keywords);
-                (Some(Reader::new(features)), maker)
+                (Some(Reader::new(features)), Parts::of(features, text))
             }
             features @ (Features::WhiteSpaceTokens { sketch }
             | Features::WordCharacterShingles { sketch, .. }) => {
-                (Some(Reader::new(features)), maker(sketch, Weights::Tf, None))
+                (Some(Reader::new(features)), Parts::plain(sketch))
             }
-            Features::Given { sketch } => (None, maker(sketch, Weights::Tf, None)),
+            Features::Given { sketch } => (None, Parts::plain(sketch)),
             Features::External => return Err(refusal(&name, "fingerprints made elsewhere")),
         };
-        Ok(Sketcher { name, reader, maker })
+        Ok(Sketcher { name, reader, maker: Either::new(recipe.width(), parts) })
     }
 
-    /// The fingerprint of `text`, none if it has no feature; one of 64 bits is the low half.
+    /// The fingerprint of `text` and its class, none if it has no feature.
     ///
     /// Fails with [`Kind::Usage`] if the recipe takes features.
-    pub fn text(&mut self, text: &str) -> Result<Option<u128>> {
+    pub fn page(&mut self, text: &str) -> Result<Option<(u128, Class)>> {
         let Some(reader) = &mut self.reader else {
             return Err(refusal(&self.name, "features with weights"));
         };
@@ -65,6 +66,24 @@ impl Sketcher {
             Either::W64(maker) => maker.text(reader, text),
             Either::W128(maker) => maker.text(reader, text),
         })
+    }
+
+    /// Calls `feature` with each occurrence of a feature in `text`.
+    ///
+    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
+        let Some(reader) = &mut self.reader else {
+            return Err(refusal(&self.name, "features with weights"));
+        };
+        reader.each(text, feature);
+        Ok(())
+    }
+
+    /// The fingerprint of `text`, none if it has no feature; one of 64 bits is the low half.
+    ///
+    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    pub fn text(&mut self, text: &str) -> Result<Option<u128>> {
+        Ok(self.page(text)?.map(|(fingerprint, _)| fingerprint))
     }
 
     /// The features of `text` that make its fingerprint, each once, in the order of their hashes.
@@ -109,11 +128,43 @@ enum Either {
 }
 
 impl Either {
-    fn new(width: Width, sketch: &Sketch, weights: Weights, keywords: Option<usize>) -> Either {
+    fn new(width: Width, parts: Parts<'_>) -> Either {
         match width {
-            Width::W64 => Either::W64(Maker::new(sketch, weights, keywords)),
-            Width::W128 => Either::W128(Maker::new(sketch, weights, keywords)),
+            Width::W64 => Either::W64(Maker::new(parts)),
+            Width::W128 => Either::W128(Maker::new(parts)),
         }
+    }
+}
+
+/// What a maker goes by.
+struct Parts<'r> {
+    sketch: &'r Sketch,
+    weights: Weights,
+    text: Option<&'r Text>,
+    weigher: Weigher,
+}
+
+impl<'r> Parts<'r> {
+    /// Each occurrence weighs 1.
+    fn plain(sketch: &'r Sketch) -> Parts<'r> {
+        Parts { sketch, weights: Weights::Tf, text: None, weigher: Weigher::Even }
+    }
+
+    fn of(features: &Features, text: &'r Text) -> Parts<'r> {
+        let weigher = match text.weights {
+            weights if weights.take_idf() => idf(text),
+            Weights::Speech => Weigher::Speech(Box::new(words(features).speech())),
+            _ => Weigher::Even,
+        };
+        Parts { sketch: &text.sketch, weights: text.weights, text: Some(text), weigher }
+    }
+}
+
+/// The inverse document frequency of a recipe's features.
+fn idf(text: &Text) -> Weigher {
+    match &text.idf {
+        Some(counts) => Weigher::Counted(counts.clone()),
+        None => Weigher::Jieba(Box::default()),
     }
 }
 
@@ -121,57 +172,122 @@ impl Either {
 #[derive(Debug)]
 struct Maker<F> {
     hash: Hash,
-    /// What an occurrence weighs; none where that is always 1.
-    idf: Option<Box<Idf>>,
+    /// What an occurrence weighs.
+    weigher: Weigher,
+    /// Whether short words weigh half.
+    halves: bool,
     tally: Tally<F>,
     /// Whether a feature weighs the sum of its occurrences, so that none need be kept.
     sums: bool,
     simhash: SimHash<F>,
+    short: Option<Short<F>>,
+}
+
+/// Short texts to their fingerprints.
+#[derive(Debug)]
+struct Short<F> {
+    below: usize,
+    weigher: Weigher,
+    tally: Tally<F>,
+    key: Vec<u8>,
+}
+
+impl<F: Fingerprint + Hashed> Short<F> {
+    fn new(parts: ShortText, text: &Text) -> Short<F> {
+        let keywords = Keywords::Fixed(parts.keywords);
+        let tally = Tally::new(Weights::TfIdf, Some(keywords));
+        Short { below: parts.below, weigher: idf(text), tally, key: Vec::new() }
+    }
+
+    /// The heaviest features of `text`, in order.
+    fn keywords(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> &[(F, i64)] {
+        let Short { weigher, tally, .. } = self;
+        reader.each(text, |feature| tally.push(hash.of(feature), weigher.of(feature)));
+        let keywords = tally.weigh();
+        keywords.sort_unstable_by_key(|&(hash, weight)| (Reverse(weight), hash));
+        keywords
+    }
+
+    /// The hash of the heaviest features of `text` in order.
+    fn text(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> u128 {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        for (hash, _) in self.keywords(hash, reader, text) {
+            key.extend(hash.to_u128().to_le_bytes());
+        }
+        self.key = key;
+        F::from_u128(xxh3_128(&self.key)).to_u128()
+    }
 }
 
 impl<F: Fingerprint + Hashed> Maker<F> {
-    fn new(sketch: &Sketch, weights: Weights, keywords: Option<usize>) -> Maker<F> {
+    fn new(parts: Parts<'_>) -> Maker<F> {
+        let Parts { sketch, weights, text, weigher } = parts;
+        let keywords = text.and_then(|text| text.keywords);
+        let short = text.and_then(|text| Some(Short::new(text.short_text?, text)));
         Maker {
             hash: sketch.hash,
-            idf: (weights == Weights::TfIdf).then(Box::default),
+            weigher,
+            halves: text.is_some_and(|text| text.short_words == ShortWords::Half),
             tally: Tally::new(weights, keywords),
-            sums: keywords.is_none() && matches!(weights, Weights::Tf | Weights::TfIdf),
+            sums: keywords.is_none() && short.is_none() && weights.are_sums(),
             simhash: SimHash::new(sketch.ties),
+            short,
         }
     }
 
-    fn text(&mut self, reader: &mut Reader, text: &str) -> Option<u128> {
-        let Maker { hash, idf, tally, sums, simhash } = self;
-        match (sums, idf) {
-            (true, None) => reader.each(text, |feature| simhash.add_one(hash.of(feature))),
-            (true, Some(idf)) => {
-                reader.each(text, |feature| simhash.add(hash.of(feature), idf.of(feature)))
+    fn text(&mut self, reader: &mut Reader, text: &str) -> Option<(u128, Class)> {
+        if self.sums && !self.halves && matches!(self.weigher, Weigher::Even) {
+            let Maker { hash, simhash, .. } = self;
+            reader.each(text, |feature| simhash.add_one(hash.of(feature)));
+        } else if self.sums {
+            let Maker { hash, weigher, halves, simhash, .. } = self;
+            reader.each(text, |feature| {
+                simhash.add(hash.of(feature), weigh(weigher, *halves, feature));
+            });
+        } else {
+            self.tally(reader, text, |_, _| ());
+            let Maker { hash, tally, simhash, short, .. } = self;
+            let weighed = tally.weigh();
+            if let Some(short) = short.as_mut().filter(|short| is_short(weighed, short.below)) {
+                return Some((short.text(*hash, reader, text), Class::Short));
             }
-            (false, idf) => reader.each(text, |feature| {
-                let weight = idf.as_mut().map_or(ONE, |idf| idf.of(feature));
-                tally.push(hash.of(feature), weight);
-            }),
+            weighed.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
         }
-        tally.drain().for_each(|(hash, weight)| simhash.add(hash, weight));
-        simhash.finish().map(F::to_u128)
+        self.simhash.finish().map(|fingerprint| (fingerprint.to_u128(), Class::Full))
+    }
+
+    /// Takes the features of `text` into the tally; `name` is told each with its hash.
+    fn tally(&mut self, reader: &mut Reader, text: &str, mut name: impl FnMut(F, &str)) {
+        let Maker { hash, weigher, halves, tally, .. } = self;
+        reader.each(text, |feature| {
+            let hash = hash.of(feature);
+            tally.push(hash, weigh(weigher, *halves, feature));
+            name(hash, feature);
+        });
     }
 
     fn weighted(&mut self, reader: &mut Reader, text: &str) -> Vec<Weighted> {
-        let Maker { hash, idf, tally, .. } = self;
         let mut names = HashMap::new();
-        reader.each(text, |feature| {
-            let hash: F = hash.of(feature);
-            tally.push(hash, idf.as_mut().map_or(ONE, |idf| idf.of(feature)));
+        self.tally(reader, text, |hash, feature| {
             names.entry(hash).or_insert_with(|| feature.to_owned());
         });
-        let named = |(hash, weight): (F, i64)| Weighted {
-            feature: names.remove(&hash).unwrap_or_default(),
-            hash: hash.to_u128(),
-            weight,
+        let Maker { hash, tally, short, .. } = self;
+        let weighed = tally.weigh();
+        let weighed = match short.as_mut().filter(|short| is_short(weighed, short.below)) {
+            Some(short) => short.keywords(*hash, reader, text),
+            None => weighed,
         };
-        let mut weighted: Vec<Weighted> = tally.drain().map(named).collect();
-        weighted.sort_unstable_by_key(|feature| feature.hash);
-        weighted
+        let mut named: Vec<Weighted> = weighed
+            .iter()
+            .map(|&(hash, weight)| Weighted {
+                feature: names.remove(&hash).unwrap_or_default(),
+                hash: hash.to_u128(),
+                weight,
+            })
+            .collect();
+        named.sort_unstable_by_key(|feature| feature.hash);
+        named
     }
 
     fn features(&mut self, features: &[(&str, f64)]) -> Result<Option<u128>> {
@@ -182,6 +298,13 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         let fingerprint = self.simhash.finish().map(F::to_u128);
         counted.map(|()| fingerprint)
     }
+}
+
+/// What an occurrence of `feature` weighs.
+#[inline]
+fn weigh(weigher: &mut Weigher, halves: bool, feature: &str) -> i64 {
+    let weight = weigher.of(feature);
+    if halves && is_short_word(feature) { weight / 2 } else { weight }
 }
 
 #[cfg(test)]

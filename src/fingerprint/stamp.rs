@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Kind, Result};
 use crate::features::words::DICTIONARY;
-use crate::fingerprint::recipe::{Features, Recipe, Text, Weights};
+use crate::fingerprint::recipe::{Features, Recipe, Text};
 use crate::fingerprint::{Check, Width};
 
 /// Raised by hand with every change of what a recipe makes that no other part shows.
@@ -40,7 +40,7 @@ impl Stamp {
             if words {
                 part("dictionary", json!(DICTIONARY));
             }
-            if text.weights == Weights::TfIdf {
+            if text.idf.is_none() && (text.weights.take_idf() || text.short_text.is_some()) {
                 part("idf", json!(DICTIONARY));
             }
         }
@@ -166,6 +166,17 @@ mod tests {
             r#""weights":"tf","width":64}"#
         );
         assert_eq!(stamp("words-1").to_string(), words);
+        let changes = [
+            (r#""digits":"keep","#, r#""digits":"drop","markup":"drop","#),
+            (r#""scheme":"simhash","#, r#""scheme":"simhash","short_words":"half","#),
+            (r#""weights":"tf""#, r#""weights":"raised-tf""#),
+        ];
+        let words = changes.iter().fold(words.to_owned(), |it, (from, to)| it.replace(from, to));
+        assert_eq!(stamp("words-2").to_string(), words);
+        let idf = r#""hmm":true,"idf":"jieba-rs 0.11.0 0a3a7d02ea31e6fc","#;
+        let key = r#""short_text":{"below":50,"keywords":3},"short_words""#;
+        let short = words.replace(r#""hmm":true,"#, idf).replace(r#""short_words""#, key);
+        assert_eq!(stamp("short-text-1").to_string(), short);
         assert_eq!(stamp("external-64").as_str(), r#"{"features":"external","width":64}"#);
         assert_eq!(stamp("external-128").as_str(), r#"{"features":"external","width":128}"#);
     }
@@ -210,14 +221,24 @@ mod tests {
 
     #[test]
     fn the_name_of_a_recipe_is_no_part_of_its_stamp_and_every_other_part_is() {
-        let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+        let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
         let renamed = Recipe::from_toml(&format!("name = \"mine\"\n{text}")).unwrap();
-        assert_eq!(renamed.stamp(), stamp("words"));
+        assert_eq!(renamed.stamp(), stamp("words-1"));
         let changes = [
             ("\"tf\"", "\"tf-idf\""),
             ("\"tf\"", "\"uniform\""),
             ("\"tf\"", "\"log-tf\""),
             ("\"tf\"", "\"sqrt-tf\""),
+            ("\"tf\"", "\"raised-tf\""),
+            ("\"tf\"", "\"sqrt-tf-idf\""),
+            ("\"tf\"", "\"levels\""),
+            ("\"tf\"", "\"speech\""),
+            ("\"tf\"", "\"text-rank\""),
+            ("\"tf\"", "\"tf\"\nshort_words = \"half\""),
+            ("\"tf\"", "\"tf\"\nshort_text = { below = 50, keywords = 3 }"),
+            ("\"collapse\"", "\"collapse\"\nmarkup = \"drop\""),
+            ("\"collapse\"", "\"collapse\"\ndates = \"drop\""),
+            ("\"tf\"", "\"tf\"\nkeywords = { percent = 9, least = 1 }"),
             ("\"tf\"", "\"tf\"\nkeywords = 9"),
             ("\"xxh3\"", "\"lookup3\""),
             ("\"clear\"", "\"set\""),
@@ -230,7 +251,7 @@ mod tests {
         ];
         for (from, to) in changes {
             let changed = Recipe::from_toml(&text.replacen(from, to, 1)).unwrap();
-            assert_ne!(changed.stamp(), stamp("words"), "{from} to {to}");
+            assert_ne!(changed.stamp(), stamp("words-1"), "{from} to {to}");
         }
     }
 }

@@ -2,100 +2,204 @@
 //! its feature occurs, or on the weights of the others.
 
 use std::cmp::Reverse;
+use std::hash::Hash;
 
-use crate::features::{ONE, frequency};
-use crate::fingerprint::recipe::Weights;
+use crate::features::by_hash::ByHash;
+use crate::features::text_rank::ranks;
+use crate::features::{ONE, SCALE_BITS, frequency};
+use crate::fingerprint::recipe::{Keywords, Weights};
+
+/// A map that has grown past this is made small again, so that one long text does not slow down all
+/// after it.
+const CAPACITY: usize = 1 << 14;
 
 /// The occurrences of a text's features, by their hashes.
 #[derive(Clone, Debug)]
 pub(super) struct Tally<F> {
     weights: Weights,
-    keywords: Option<usize>,
-    /// Hashes with the weight of the occurrence, later of all its occurrences.
+    keywords: Option<Keywords>,
+    /// How often each feature occurs, and the weight of its occurrences.
+    occurrences: ByHash<F, (u64, i64)>,
+    /// The features in their order, where that decides the weights.
+    sequence: Vec<F>,
     weighed: Vec<(F, i64)>,
 }
 
-impl<F: Copy + Ord> Tally<F> {
-    /// No features yet; of those that come the `keywords` heaviest will stay, or all.
-    pub(super) fn new(weights: Weights, keywords: Option<usize>) -> Tally<F> {
-        Tally { weights, keywords, weighed: Vec::new() }
+impl<F: Copy + Ord + Hash> Tally<F> {
+    /// No features yet; of those that come the heaviest will stay, as many as `keywords` says, or all.
+    pub(super) fn new(weights: Weights, keywords: Option<Keywords>) -> Tally<F> {
+        let (occurrences, sequence) = (ByHash::default(), Vec::new());
+        Tally { weights, keywords, occurrences, sequence, weighed: Vec::new() }
     }
 
     /// Takes an occurrence of a feature, and what it weighs where each occurrence counts.
     #[inline]
     pub(super) fn push(&mut self, hash: F, weight: i64) {
-        self.weighed.push((hash, weight));
+        if self.weights == Weights::TextRank {
+            self.sequence.push(hash);
+        }
+        let (count, sum) = self.occurrences.entry(hash).or_default();
+        *count += 1;
+        *sum = sum.saturating_add(weight);
     }
 
-    /// The features with their weights, each once; the tally is empty when they are dropped.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = (F, i64)> + '_ {
-        self.weighed.sort_unstable_by_key(|&(hash, _)| hash);
-        self.merge();
-        if let Some(keywords) = self.keywords.filter(|&most| most < self.weighed.len()) {
-            let order = |&(hash, weight): &(F, i64)| (Reverse(weight), hash);
-            self.weighed.select_nth_unstable_by_key(keywords, order);
-            self.weighed.truncate(keywords);
+    /// The features with their weights, each once, in no order; the tally is empty afterwards.
+    pub(super) fn weigh(&mut self) -> &mut Vec<(F, i64)> {
+        let Tally { weights, occurrences, sequence, weighed, .. } = self;
+        weighed.clear();
+        match weights {
+            Weights::TextRank => {
+                weighed.extend(ranks(sequence.drain(..)).into_iter().map(|(hash, rank)| {
+                    let (count, sum) = occurrences[&hash];
+                    (hash, times(rank, sum / count as i64))
+                }))
+            }
+            _ => weighed.extend(
+                occurrences
+                    .iter()
+                    .map(|(&hash, &(count, sum))| (hash, weigh(*weights, count, sum))),
+            ),
         }
-        self.weighed.drain(..)
-    }
-
-    /// Puts one entry for each run of equal hashes.
-    fn merge(&mut self) {
-        let (mut from, mut to) = (0, 0);
-        while from < self.weighed.len() {
-            let hash = self.weighed[from].0;
-            let run = self.weighed[from..].iter().take_while(|next| next.0 == hash);
-            let (count, sum) = run.fold((0, 0_i64), |(count, sum), &(_, weight)| {
-                (count + 1, sum.saturating_add(weight))
-            });
-            self.weighed[to] = (hash, weigh(self.weights, count, sum));
-            (from, to) = (from + count as usize, to + 1);
+        occurrences.clear();
+        if occurrences.capacity() > CAPACITY {
+            *occurrences = ByHash::default();
         }
-        self.weighed.truncate(to);
+        if *weights == Weights::Levels {
+            level(weighed);
+        }
+        if let Some(keywords) = self.keywords {
+            keep_heaviest(weighed, keywords.of(weighed.len()));
+        }
+        weighed
     }
 }
 
 /// What a feature weighs that occurs `count` times, when its occurrences weigh `sum`.
 fn weigh(weights: Weights, count: u64, sum: i64) -> i64 {
+    let each = || sum / count as i64;
     match weights {
-        Weights::Uniform => ONE,
-        Weights::Tf | Weights::TfIdf => sum,
-        Weights::LogTf => frequency::log(count),
-        Weights::SqrtTf => frequency::sqrt(count),
+        Weights::Tf | Weights::TfIdf | Weights::Speech | Weights::Levels => sum,
+        Weights::Uniform | Weights::TextRank => each(),
+        Weights::LogTf => times(frequency::log(count), each()),
+        Weights::SqrtTf | Weights::SqrtTfIdf => times(frequency::sqrt(count), each()),
+        Weights::RaisedTf => times(frequency::raised(count), each()),
     }
+}
+
+/// The product of two weights.
+#[inline]
+fn times(one: i64, another: i64) -> i64 {
+    match another {
+        ONE => one,
+        _ => ((i128::from(one) * i128::from(another)) >> SCALE_BITS) as i64,
+    }
+}
+
+/// Puts levels for weights: 5 for what fewer than a fifth outweigh, down to 1. Equal weights have one
+/// level.
+fn level<F>(weighed: &mut [(F, i64)]) {
+    let mut weights: Vec<i64> = weighed.iter().map(|&(_, weight)| weight).collect();
+    weights.sort_unstable_by_key(|&weight| Reverse(weight));
+    for (_, weight) in weighed {
+        let heavier = weights.partition_point(|other| other > weight);
+        *weight = (5 - 5 * heavier / weights.len()) as i64 * ONE;
+    }
+}
+
+/// Keeps the heaviest, of equal ones those of lower hash.
+fn keep_heaviest<F: Copy + Ord>(weighed: &mut Vec<(F, i64)>, most: usize) {
+    if most < weighed.len() {
+        weighed.select_nth_unstable_by_key(most, |&(hash, weight)| (Reverse(weight), hash));
+        weighed.truncate(most);
+    }
+}
+
+/// Whether features of these weights are effectively fewer than `below`: the square of the sum of
+/// their weights over the sum of the squares.
+pub(super) fn is_short<F>(weighed: &[(F, i64)], below: usize) -> bool {
+    // In 2^-10, so that neither side overflows.
+    let weight = |&(_, weight): &(F, i64)| u128::from((weight >> (SCALE_BITS / 2)).unsigned_abs());
+    let sum = weighed.iter().map(weight).sum::<u128>();
+    let squares = weighed.iter().map(|it| weight(it).pow(2)).fold(0, u128::saturating_add);
+    sum.saturating_mul(sum) < squares.saturating_mul(below as u128)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::recipe::Share;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    fn tally(
+        weights: Weights,
+        keywords: Option<Keywords>,
+        features: &[(u64, i64)],
+    ) -> Vec<(u64, i64)> {
+        let mut tally = Tally::new(weights, keywords);
+        let mut found = Vec::new();
+        for _ in 0..2 {
+            features.iter().for_each(|&(hash, weight)| tally.push(hash, weight));
+            found = tally.weigh().clone();
+            found.sort();
+        }
+        found
+    }
+
+    #[test]
+    fn levels_are_fifths_and_equal_weights_share_one() {
+        let features: Vec<(u64, i64)> = (0..10).map(|hash| (hash, hash as i64 + 1)).collect();
+        let levels = |features| {
+            tally(Weights::Levels, None, features).iter().map(|it| it.1 / ONE).collect::<Vec<_>>()
+        };
+        assert_eq!(levels(&features), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+        assert_eq!(levels(&[(1, 7), (2, 7), (3, 7)]), [5, 5, 5]);
+    }
+
+    #[test]
+    fn keywords_go_by_number_or_by_length() {
+        let features: Vec<(u64, i64)> = (0..40).map(|hash| (hash, hash as i64)).collect();
+        let share = Keywords::ByLength(Share { percent: 10, least: 3 });
+        assert_eq!(tally(Weights::Tf, Some(share), &features).len(), 4);
+        assert_eq!(tally(Weights::Tf, Some(share), &features[..20]).len(), 3);
+        assert_eq!(tally(Weights::Tf, Some(Keywords::Fixed(2)), &features), [(38, 38), (39, 39)]);
+    }
+
+    #[test]
+    fn the_effective_number_of_equal_weights_is_their_number() {
+        let equal = [((), 3 * ONE); 50];
+        assert!(is_short(&equal, 51) && !is_short(&equal, 50) && is_short(&equal[1..], 50));
+        let one = [((), 1000 * ONE), ((), ONE)];
+        assert!(is_short(&one, 2) && !is_short(&one, 1));
+        assert!(!is_short::<()>(&[], 50) && is_short(&[((), i64::MAX), ((), ONE)], 2));
+    }
 
     proptest! {
         #[test]
         fn equals_its_definition(
             hashes in prop::collection::vec(0..20_u64, 0..60),
             keywords in prop::option::of(1..25_usize),
+            each in 0..3 * ONE,
         ) {
-            let weights = [Weights::Uniform, Weights::Tf, Weights::LogTf, Weights::SqrtTf];
+            let weights = [
+                Weights::Uniform,
+                Weights::Tf,
+                Weights::LogTf,
+                Weights::SqrtTf,
+                Weights::RaisedTf,
+            ];
             for weights in weights {
                 let mut counts = BTreeMap::new();
                 hashes.iter().for_each(|&hash| *counts.entry(hash).or_insert(0_u64) += 1);
                 let mut expected: Vec<(u64, i64)> = counts
                     .iter()
-                    .map(|(&hash, &count)| (hash, weigh(weights, count, count as i64 * ONE)))
+                    .map(|(&hash, &count)| (hash, weigh(weights, count, count as i64 * each)))
                     .collect();
                 expected.sort_by_key(|&(hash, weight)| (-weight, hash));
                 expected.truncate(keywords.unwrap_or(usize::MAX));
                 expected.sort();
-
-                let mut tally = Tally::new(weights, keywords);
-                for _ in 0..2 {
-                    hashes.iter().for_each(|&hash| tally.push(hash, ONE));
-                    let mut found: Vec<(u64, i64)> = tally.drain().collect();
-                    found.sort();
-                    prop_assert_eq!(&found, &expected);
-                }
+                let features: Vec<(u64, i64)> = hashes.iter().map(|&hash| (hash, each)).collect();
+                prop_assert_eq!(tally(weights, keywords.map(Keywords::Fixed), &features), expected);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod cluster;
 mod confirm;
+mod count;
 mod deal;
 mod door;
 mod fatal;
@@ -29,6 +30,7 @@ pub use timely::worker::Worker;
 
 pub use cluster::{Cluster, Patience, Peers, Topology};
 pub use confirm::Hot;
+pub use count::{Counted, Counting};
 pub use deal::{Claim, Dealt, Window, Work, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
@@ -37,4 +39,4 @@ pub use ledger::{Finished, Ledger, LedgerWriter, Pairs, ledger_key};
 pub use probe::{Chunk, Join, Probed, Prober, chunks};
 pub use reduce::Reduce;
 pub use secret::Secret;
-pub use sketch::{Collected, Portions, Read, Sketched, Sketching};
+pub use sketch::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};

@@ -1,5 +1,6 @@
-//! Fingerprinting lifted to a stream: one thread of each process reads and unpacks, and its workers
-//! take batches of records from it as they become free, so that one large file keeps all of them busy.
+//! Documents lifted to a stream: one thread of each process reads and unpacks, and its workers take
+//! batches of records from it as they become free, so that one large file keeps all of them busy.
+//! What they make of a document is up to a [`Hand`]; here is the one that makes fingerprints.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,23 +12,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{Claim, Collect, Fatal, Work};
 use crate::document::{
-    self, Batch, Content, Document, Fields, Inputs, Quarantined, ReadOptions, Share,
+    self, Batch, Content, Document, Fields, Inputs, Position, Quarantined, ReadOptions, Share,
 };
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, Recipe, Signer, Sketcher};
-use crate::runs::Sorter;
+use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
+use crate::runs::{Record, Sorter};
 use crate::store::Arrival;
 
 /// Batches read ahead for each worker.
 const AHEAD: usize = 4;
 
-/// What becomes of a record.
+/// What becomes of records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Sketched {
-    /// A document, with its fingerprint if it has any feature.
-    Document(Arrival),
-    /// It could not be read.
+pub enum Taken<R> {
+    /// Something was made of documents.
+    Made(R),
+    /// A record could not be read.
     Quarantined(Quarantined),
+}
+
+/// What one worker makes of documents.
+pub trait Hand: 'static {
+    /// What it makes.
+    type Made: timely::ExchangeData;
+
+    /// Takes a document, and may make something of it at once. One that fails with
+    /// [`Kind::BadData`] is quarantined.
+    fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Self::Made>>;
+
+    /// Calls `made` with what was made of several documents, at the end of each batch.
+    fn end_batch(&mut self, _made: &mut dyn FnMut(Self::Made)) {}
 }
 
 /// What was read besides records; the sums over all processes prove that nothing was lost between.
@@ -37,6 +51,10 @@ pub struct Read {
     pub blank: u64,
     /// Files that broke off and were accepted all the same.
     pub truncated: u64,
+    /// Documents that were taken.
+    pub documents: u64,
+    /// Records that could not be read.
+    pub bad: u64,
     /// Batches that workers took.
     pub taken: u64,
     /// Batches that the reading threads delivered.
@@ -60,26 +78,18 @@ impl Read {
 
 /// All that came of the inputs, sorted as it comes in.
 #[derive(Debug)]
-pub struct Collected {
-    /// The documents.
-    pub documents: Sorter<Arrival>,
+pub struct Collected<R> {
+    /// What was made.
+    pub made: Sorter<R>,
     /// The records that could not be read, in the order of the input.
     pub quarantined: Sorter<Quarantined>,
-    /// How many records there were.
-    pub records: u64,
-    /// How many of them could not be read.
-    pub bad: u64,
 }
 
-impl Collect<Sketched> for Collected {
-    fn collect(&mut self, records: &mut Vec<Sketched>) -> Result<()> {
-        self.records += records.len() as u64;
+impl<R: Record + 'static> Collect<Taken<R>> for Collected<R> {
+    fn collect(&mut self, records: &mut Vec<Taken<R>>) -> Result<()> {
         records.drain(..).try_for_each(|record| match record {
-            Sketched::Document(document) => self.documents.push(document),
-            Sketched::Quarantined(record) => {
-                self.bad += 1;
-                self.quarantined.push(record)
-            }
+            Taken::Made(made) => self.made.push(made),
+            Taken::Quarantined(record) => self.quarantined.push(record),
         })
     }
 }
@@ -150,10 +160,57 @@ fn read(
     }
 }
 
-/// One worker's hand in fingerprinting.
-pub struct Sketching {
+/// One worker's part in reading: whatever its hand makes.
+pub struct Reading<H> {
     portions: Portions,
     fields: Fields,
+    hand: H,
+}
+
+impl<H: Hand> Reading<H> {
+    /// A part in which `hand` takes the documents.
+    pub fn new(portions: Portions, fields: Fields, hand: H) -> Reading<H> {
+        Reading { portions, fields, hand }
+    }
+}
+
+impl<H: Hand> Work for Reading<H> {
+    type Unit = Portion;
+    type Record = Taken<H::Made>;
+    type Receipt = Read;
+
+    fn claim(&mut self) -> Claim<Portion> {
+        self.portions.claim()
+    }
+
+    fn run(&mut self, portion: Portion) -> Result<(Vec<Taken<H::Made>>, Read)> {
+        let batch = match portion {
+            Portion::Batch(batch) => batch,
+            Portion::End(read) => return Ok((Vec::new(), read)),
+        };
+        let Reading { fields, hand, .. } = self;
+        let (mut records, mut failure) = (Vec::new(), None);
+        let mut read = Read { taken: 1, ..Read::default() };
+        read.blank = batch.parse(fields, &mut |position, document| {
+            let reason = match document.map(|document| hand.take(position, document)) {
+                Ok(Ok(made)) => {
+                    read.documents += 1;
+                    return records.extend(made.map(Taken::Made));
+                }
+                Ok(Err(error)) if error.kind() == Kind::BadData => error.to_string().into(),
+                Ok(Err(error)) => return failure = failure.take().or(Some(error)),
+                Err(reason) => reason,
+            };
+            read.bad += 1;
+            records.push(Taken::Quarantined(Quarantined { position, reason }));
+        });
+        hand.end_batch(&mut |made| records.push(Taken::Made(made)));
+        failure.map_or(Ok((records, read)), Err)
+    }
+}
+
+/// Makes fingerprints.
+pub struct Sketching {
     /// None where fingerprints come ready made.
     sketcher: Option<Sketcher>,
     /// None where no check is kept.
@@ -162,65 +219,39 @@ pub struct Sketching {
 
 impl Sketching {
     /// A hand that makes fingerprints by `recipe`, or takes ready-made ones.
-    pub fn new(portions: Portions, fields: Fields, recipe: &Recipe) -> Result<Sketching> {
+    pub fn new(recipe: &Recipe) -> Result<Sketching> {
         let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
-        let signer = recipe.check().map(Check::signer);
-        Ok(Sketching { portions, fields, sketcher, signer })
+        Ok(Sketching { sketcher, signer: recipe.check().map(Check::signer) })
     }
 }
 
-impl Work for Sketching {
-    type Unit = Portion;
-    type Record = Sketched;
-    type Receipt = Read;
+impl Hand for Sketching {
+    type Made = Arrival;
 
-    fn claim(&mut self) -> Claim<Portion> {
-        self.portions.claim()
-    }
-
-    fn run(&mut self, portion: Portion) -> Result<(Vec<Sketched>, Read)> {
-        let batch = match portion {
-            Portion::Batch(batch) => batch,
-            Portion::End(read) => return Ok((Vec::new(), read)),
-        };
-        let Sketching { fields, sketcher, signer, .. } = self;
-        let (mut records, mut failure) = (Vec::new(), None);
-        let blank = batch.parse(fields, &mut |position, document| {
-            let sketched = match document {
-                Ok(document) => sketch(sketcher.as_mut(), &document).map(|fingerprint| Arrival {
-                    length: document.content.text_bytes(),
-                    time: document.time,
-                    check: sign(signer.as_mut(), fingerprint, &document),
-                    id: document.id.into_owned(),
-                    fingerprint,
-                    position,
-                }),
-                Err(reason) => {
-                    return records.push(Sketched::Quarantined(Quarantined { position, reason }));
-                }
-            };
-            match sketched {
-                Ok(arrival) => records.push(Sketched::Document(arrival)),
-                Err(error) if error.kind() == Kind::BadData => {
-                    let reason = error.to_string().into();
-                    records.push(Sketched::Quarantined(Quarantined { position, reason }));
-                }
-                Err(error) => failure = failure.take().or(Some(error)),
-            }
-        });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok((records, Read { blank, taken: 1, ..Read::default() })),
-        }
+    fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Arrival>> {
+        let (fingerprint, class) = sketch(self.sketcher.as_mut(), &document)?.unzip();
+        Ok(Some(Arrival {
+            length: document.content.text_bytes(),
+            time: document.time,
+            class: class.unwrap_or_default(),
+            check: sign(self.signer.as_mut(), fingerprint, &document),
+            id: document.id.into_owned(),
+            fingerprint,
+            position,
+        }))
     }
 }
 
-/// The fingerprint of a document, none if it has no feature.
-fn sketch(sketcher: Option<&mut Sketcher>, document: &Document<'_>) -> Result<Option<u128>> {
+/// The fingerprint of a document and its class, none if it has no feature.
+fn sketch(
+    sketcher: Option<&mut Sketcher>,
+    document: &Document<'_>,
+) -> Result<Option<(u128, Class)>> {
+    let full = |fingerprint| (fingerprint, Class::Full);
     match (&document.content, sketcher) {
-        (Content::Fingerprint(fingerprint), None) => Ok(Some(*fingerprint)),
-        (Content::Text(text), Some(sketcher)) => sketcher.text(text),
-        (Content::Features(features), Some(sketcher)) => sketcher.features(features),
+        (Content::Fingerprint(fingerprint), None) => Ok(Some(full(*fingerprint))),
+        (Content::Text(text), Some(sketcher)) => sketcher.page(text),
+        (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
         (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
         (Content::Text(_), None) => Err(misfit("text", "default")),
         (Content::Features(_), None) => Err(misfit("features ready made", "features")),
@@ -250,6 +281,8 @@ impl Collect<Read> for Read {
         for part in parts.drain(..) {
             self.blank += part.blank;
             self.truncated += part.truncated;
+            self.documents += part.documents;
+            self.bad += part.bad;
             self.taken += part.taken;
             self.delivered += part.delivered;
             self.ends += part.ends;
@@ -258,11 +291,11 @@ impl Collect<Read> for Read {
     }
 }
 
-impl Collected {
+impl<R: Record> Collected<R> {
     /// Nothing yet; both sorts spill into `folder` when they take more than `memory_bytes`.
-    pub fn new(folder: &Path, memory_bytes: usize) -> Collected {
-        let (documents, quarantined) =
+    pub fn new(folder: &Path, memory_bytes: usize) -> Collected<R> {
+        let (made, quarantined) =
             (Sorter::new(folder, memory_bytes), Sorter::new(folder, memory_bytes));
-        Collected { documents, quarantined, records: 0, bad: 0 }
+        Collected { made, quarantined }
     }
 }

@@ -8,6 +8,7 @@ pub mod charikar;
 pub mod lookup2;
 pub mod lookup3;
 pub mod one_at_a_time;
+mod xxh3_short;
 
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,10 @@ impl Hashed for u64 {
     #[inline]
     fn hashed(hash: Hash, feature: &str) -> u64 {
         match hash {
-            Hash::Xxh3 => xxh3_64(feature.as_bytes()),
+            Hash::Xxh3 => {
+                let bytes = feature.as_bytes();
+                xxh3_short::xxh3_short(bytes).unwrap_or_else(|| xxh3_64(bytes))
+            }
             Hash::Lookup3 => lookup3::lookup3(feature.as_bytes(), 0),
             Hash::Charikar => charikar::string_hash(feature) as u64,
             Hash::Md5 => md5(feature) as u64,

@@ -1,28 +1,28 @@
-//! The batch as verdicts need it: its fingerprints by group, its ids by row and in order, and, with a
-//! check, its signatures.
+//! The batch as verdicts need it: its fingerprints by group, its ids by row and in order, and, where
+//! something is to be confirmed, its marks.
 
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::check::Signatures;
+use crate::matches::marks::Marks;
 use crate::matches::{Against, Confirm, KeepOrder, Row};
 use crate::store::{KeyRange, Segment};
 
-/// The documents of the batch. A group is all rows with one fingerprint and, with a check, one
-/// signature. Groups and rows are numbered by fingerprint, then by signature, then by id; without a
-/// check that is the order of the segment.
+/// The documents of the batch. A group is all rows with one fingerprint, one class and, with a check,
+/// one signature. Groups and rows are numbered by fingerprint, then by class, then by signature, then by
+/// id; without classes and a check that is the order of the segment.
 #[derive(Debug)]
 pub struct Batch<F> {
     groups: Vec<F>,
     /// The first row of each group, and past them the number of rows.
     starts: Vec<u32>,
     ids: Ids,
-    /// With a check: the row of the segment of each row, the first group of each fingerprint and past
-    /// them the number of groups, and the signatures.
+    /// With marks: the row of the segment of each row, the first group of each fingerprint and past
+    /// them the number of groups, and the marks.
     places: Vec<u32>,
     firsts: Vec<u32>,
-    signatures: Option<Signatures>,
+    marks: Option<Marks>,
     /// Rows in the order of their ids.
     by_id: Vec<u32>,
     /// The place of each row in that order.
@@ -30,8 +30,8 @@ pub struct Batch<F> {
 }
 
 impl<F: Fingerprint> Batch<F> {
-    /// Loads a segment whole: about 30 bytes and the id for each document, and its signature where
-    /// matches are to be confirmed.
+    /// Loads a segment whole: about 30 bytes and the id for each document, and its mark where matches
+    /// are to be confirmed.
     pub fn load(segment: &Segment, confirm: Option<Confirm>) -> Result<Batch<F>> {
         let (groups, mut starts) = grouped(segment)?;
         let rows = segment.rows() as u32;
@@ -43,25 +43,25 @@ impl<F: Fingerprint> Batch<F> {
         for (rank, &row) in by_id.iter().enumerate() {
             ranks[row as usize] = rank as u32;
         }
-        let (places, firsts, signatures) = (Vec::new(), Vec::new(), None);
-        let mut batch = Batch { groups, starts, ids, places, firsts, signatures, by_id, ranks };
-        if let Some(confirm) = confirm {
-            batch.divide(Signatures::load(segment, confirm)?);
+        let (places, firsts, marks) = (Vec::new(), Vec::new(), None);
+        let mut batch = Batch { groups, starts, ids, places, firsts, marks, by_id, ranks };
+        if let Some(marks) = Marks::load(segment, confirm)? {
+            batch.divide(marks);
         }
         Ok(batch)
     }
 
-    /// Divides groups by signature.
-    fn divide(&mut self, signatures: Signatures) {
+    /// Divides groups by mark.
+    fn divide(&mut self, marks: Marks) {
         let mut places: Vec<u32> = (0..self.rows()).collect();
         let (mut groups, mut starts, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
         for (number, &fingerprint) in (0..).zip(&self.groups) {
             firsts.push(groups.len() as u32);
             let rows = self.rows_of(number);
             let alike = &mut places[rows.start as usize..rows.end as usize];
-            alike.sort_by_key(|&place| signatures.of(place));
+            alike.sort_by_key(|&place| marks.of(place));
             let mut start = rows.start;
-            for group in alike.chunk_by(|&a, &b| signatures.of(a) == signatures.of(b)) {
+            for group in alike.chunk_by(|&a, &b| marks.of(a) == marks.of(b)) {
                 groups.push(fingerprint);
                 starts.push(start);
                 start += group.len() as u32;
@@ -74,12 +74,12 @@ impl<F: Fingerprint> Batch<F> {
             self.by_id[rank as usize] = row;
         }
         (self.groups, self.starts, self.ranks) = (groups, starts, ranks);
-        (self.places, self.firsts, self.signatures) = (places, firsts, Some(signatures));
+        (self.places, self.firsts, self.marks) = (places, firsts, Some(marks));
     }
 
-    /// The signatures, where matches are to be confirmed.
-    pub(super) fn signatures(&self) -> Option<&Signatures> {
-        self.signatures.as_ref()
+    /// The marks, where matches are to be confirmed.
+    pub(super) fn marks(&self) -> Option<&Marks> {
+        self.marks.as_ref()
     }
 
     /// The number of distinct fingerprints.
@@ -138,9 +138,9 @@ impl<F: Fingerprint> Batch<F> {
     /// The row of matches.tsv for two rows of the batch: the larger id is the new one.
     pub fn pair(&self, a: u32, b: u32, distance: u8) -> Row {
         let (smaller, larger) = if self.rank(a) < self.rank(b) { (a, b) } else { (b, a) };
-        let similarity = self.signatures.as_ref().and_then(|signatures| {
-            let [one, another] = [a, b].map(|row| signatures.of(self.place(row)));
-            signatures.confirm().similarity(one, another)
+        let similarity = self.marks.as_ref().and_then(|marks| {
+            let [one, another] = [a, b].map(|row| marks.of(self.place(row)).signature);
+            marks.confirm()?.similarity(one, another)
         });
         let (new, existing) = (self.rank(larger), self.id(smaller).to_owned());
         Row { new, distance, existing, against: Against::Batch, similarity }

@@ -108,6 +108,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::fingerprint::Class;
     use crate::matches::{Detail, KeepOrder, Pair, Place, Settlement, groups};
     use crate::output::{Lock, Staging};
     use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
@@ -138,6 +139,7 @@ mod tests {
                 id,
                 length: 0,
                 time: None,
+                class: Class::Full,
                 day: None,
                 check: &[],
             })?;

@@ -85,7 +85,7 @@ pub(super) fn write_matches<F: Fingerprint>(
     staging: &Staging,
 ) -> Result<(Named, u64)> {
     let mut matches = staging.create("matches.tsv")?;
-    let header = Row::header(batch.signatures().is_some());
+    let header = Row::header(batch.marks().is_some_and(|marks| marks.confirm().is_some()));
     matches.write(|out| out.write_all(header.as_bytes()))?;
     let mut count = 0;
     for row in rows {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::check::{Confirmed, confirm};
+use crate::matches::confirm::{Confirmed, confirm};
 use crate::matches::verdicts::Edge;
 use crate::matches::{Batch, Leaders, Pair, Place, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
@@ -52,7 +52,7 @@ pub(super) struct Sifted {
 }
 
 /// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`. Where the batch has
-/// signatures, only what they confirm.
+/// marks, only what they confirm.
 pub(super) fn sift<F: Fingerprint>(
     batch: &Batch<F>,
     leaders: &Leaders,
@@ -68,16 +68,15 @@ pub(super) fn sift<F: Fingerprint>(
         candidates: None,
     };
     let mut take = |confirmed| sifted.take(batch, leaders, confirmed);
-    match batch.signatures() {
+    match batch.marks() {
         None => {
             for pair in pairs {
                 take(Confirmed { pair: pair?, similarity: None })?;
             }
         }
-        Some(signatures) => {
-            let candidates =
-                confirm(batch, signatures, store, pairs, (folder, memory_bytes), take)?;
-            sifted.candidates = Some(candidates);
+        Some(marks) => {
+            let candidates = confirm(batch, marks, store, pairs, (folder, memory_bytes), take)?;
+            sifted.candidates = marks.confirm().map(|_| candidates);
         }
     }
     let groups = 0..batch.groups().len() as u32;

@@ -15,8 +15,8 @@ use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::folder::{SEGMENTS, Store};
 use super::segment::{
-    Checks, Codec, Counts, EmptyIds, IdKind, Ids, KeyRange, Lengths, Row, Scan, Segment,
-    SegmentOptions, SegmentWriter, Times,
+    Codec, Counts, Details, EmptyIds, IdKind, Ids, KeyRange, Row, Scan, Segment, SegmentOptions,
+    SegmentWriter,
 };
 use super::version::Version;
 
@@ -140,6 +140,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
         codec,
         lengths: any(Segment::has_lengths),
         times: any(Segment::has_times),
+        classes: any(Segment::has_classes),
         check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
@@ -178,9 +179,7 @@ struct Source<F: Fingerprint> {
     next: u64,
     left: usize,
     ids: Option<Ids>,
-    lengths: Option<Lengths>,
-    times: Option<Times>,
-    checks: Option<Checks>,
+    details: Details,
     days: RowDays,
 }
 
@@ -193,9 +192,7 @@ impl<F: Fingerprint> Source<F> {
             next: 0,
             left: 0,
             ids: with_ids.then(|| segment.ids()),
-            lengths: segment.lengths(),
-            times: segment.times(),
-            checks: segment.checks(),
+            details: Details::new(segment),
             days: dated.days(),
         }
     }
@@ -222,11 +219,7 @@ impl<F: Fingerprint> Source<F> {
     /// All of the row at hand.
     fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
         let Head { fingerprint, ref id, day, .. } = *head;
-        let row = self.next - 1;
-        let length = self.lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
-        let time = self.times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-        let check = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-        Ok(Row { fingerprint, id, length, time, day, check })
+        Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
     }
 }
 

@@ -9,7 +9,7 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Class, Fingerprint};
 
 use super::draw::Draw;
 use super::segment::{Codec, Segment};
@@ -104,7 +104,15 @@ pub fn generate<F: Fingerprint>(
     let mut draw = Draw::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
     let (mut rows, mut random, mut run) = (Vec::new(), wanted.count - planted, Vec::new());
     let mut push = |fingerprint| {
-        writer.push(&Row { fingerprint, id: "", length: 0, time: None, day: None, check: &[] })
+        writer.push(&Row {
+            fingerprint,
+            id: "",
+            length: 0,
+            time: None,
+            class: Class::Full,
+            day: None,
+            check: &[],
+        })
     };
     let mut row = 0;
     'drawing: while draw.next(&mut run) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Class, Fingerprint};
 use crate::output::{self, Lock};
 use crate::runs::{Record, Sorted, Sorter};
 
@@ -25,6 +25,8 @@ pub struct Arrival {
     pub length: u64,
     /// Its time in seconds since 1970, where known.
     pub time: Option<i64>,
+    /// Its class.
+    pub class: Class,
     /// Its signature, empty where none is kept.
     pub check: Vec<u8>,
 }
@@ -42,6 +44,7 @@ struct Entry {
     id: String,
     length: u64,
     time: Option<i64>,
+    class: Class,
     check: Vec<u8>,
 }
 
@@ -67,14 +70,16 @@ pub fn take_in<F: Fingerprint>(
     let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
     let mut last = None;
     for arrival in arrivals {
-        let Arrival { id, fingerprint, length, time, check, .. } = arrival?;
+        let Arrival { id, fingerprint, length, time, class, check, .. } = arrival?;
         if last.as_ref() == Some(&id) {
             counts.repeated += 1;
             continue;
         }
         last = Some(id.clone());
         match fingerprint {
-            Some(fingerprint) => entries.push(Entry { fingerprint, id, length, time, check })?,
+            Some(fingerprint) => {
+                entries.push(Entry { fingerprint, id, length, time, class, check })?;
+            }
             None => {
                 counts.empty += 1;
                 segment.push_empty(&id)?;
@@ -82,9 +87,9 @@ pub fn take_in<F: Fingerprint>(
         }
     }
     for entry in entries.sorted()? {
-        let Entry { fingerprint, id, length, time, check } = entry?;
-        let fingerprint = F::from_u128(fingerprint);
-        segment.push(&Row { fingerprint, id: &id, length, time, day: None, check: &check })?;
+        let Entry { fingerprint, id, length, time, class, check } = entry?;
+        let (fingerprint, id, check) = (F::from_u128(fingerprint), &id, &check);
+        segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
         counts.fingerprinted += 1;
     }
     check_counts(&counts)?;

@@ -53,7 +53,7 @@ pub use segment::{
     BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, MAX_ID_BYTES, hot, is_id,
 };
 pub use segment::{
-    Checks, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
+    Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
 pub use version::{Version, chunk_bytes, chunks};

@@ -10,10 +10,11 @@ use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
 use super::digest::Digest;
+use super::segment::Details;
 use super::segment::KeyRange;
 use super::segment::MAX_ID_BYTES;
 use super::segment::Segment;
-use super::segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+use super::segment::{Counts, IdKind, SegmentOptions, SegmentWriter};
 
 /// A set of ids, each known by its XXH3-128: 16 bytes for each, however long it is.
 pub(crate) struct IdList {
@@ -53,9 +54,8 @@ impl IdList {
     }
 
     fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
-        let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
-        let (mut lengths, mut times) = (segment.lengths(), segment.times());
-        let mut checks = segment.checks();
+        let mut scan = segment.scan::<F>(KeyRange::all());
+        let (mut ids, mut details) = (segment.ids(), Details::new(segment));
         let mut writer = SegmentWriter::create(path, options(segment))?;
         let mut found = vec![false; self.keys.len()];
         let mut run = Vec::new();
@@ -64,10 +64,7 @@ impl IdList {
                 let id = ids.get(row)?;
                 if let Ok(place) = self.keys.binary_search(&xxh3_128(id.as_bytes())) {
                     found[place] = true;
-                    let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
-                    let time = times.as_mut().map_or(Ok(None), |times| times.get(row))?;
-                    let check = checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-                    writer.push(&Row { fingerprint, id, length, time, day: None, check })?;
+                    writer.push(&details.row(row, fingerprint, id)?)?;
                 }
             }
         }
@@ -105,6 +102,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         },
         lengths: segment.has_lengths(),
         times: segment.has_times(),
+        classes: segment.has_classes(),
         check_bytes: segment.check_bytes(),
         stamp: segment.stamp().to_owned(),
         ..SegmentOptions::default()

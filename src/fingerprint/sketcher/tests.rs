@@ -2,13 +2,15 @@
 
 use super::*;
 
+mod compatible;
+
 fn sketcher(name: &str, width: Width) -> Sketcher {
     Recipe::named(name, Some(width)).unwrap().sketcher().unwrap()
 }
 
 /// A sketcher by the recipe `words-1` with other features and weights.
 fn variant(features: &str, weights: &str) -> Sketcher {
-    let text = toml::to_string(&Recipe::named("words", None).unwrap()).unwrap();
+    let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
     let text = text.replacen("\"words\"", features, 1).replacen("\"tf\"", weights, 1);
     Recipe::from_toml(&text).unwrap().sketcher().unwrap()
 }
@@ -42,6 +44,48 @@ fn named_recipes_make_what_they_always_made() {
             ],
         ),
         (
+            sketcher("words-2", Width::W64),
+            [0x39e4732da89b8e4c, 0xc30e828218d29a6f, 0xcccecb15a216386e, 0xcb1283631cf33d7d],
+        ),
+        (
+            sketcher("words-2", Width::W128),
+            [
+                0x387c1d367762358fd392805b2d02bdf6,
+                0x88c120009bb52e658098cfe10cb990bd,
+                0x6649f70a7852275f953d89bb6e567366,
+                0x51608b049bbdaeb3cb1283631cf33d7d,
+            ],
+        ),
+        (
+            sketcher("short-text-1", Width::W64),
+            [0x5a871c03e2f628d8, 0x2b66ac9450a3f5d8, 0x8cc5420a36959977, 0x3fb9be4cf257e1e7],
+        ),
+        (
+            sketcher("short-text-1", Width::W128),
+            [
+                0xba8eb1a05fd118305c286f453409af6c,
+                0x287cded2bce4c3e5c4f824177c6e2c3c,
+                0xc776fae8337742423871ca4a1c07ee45,
+                0x288339a5e2e5fa92a43e0d1e76f16225,
+            ],
+        ),
+        (
+            variant("\"words\"", "\"sqrt-tf-idf\""),
+            [0x99f072a1ac1b8e4a, 0xc30e828218d29a6f, 0xccceca52e316386f, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"levels\""),
+            [0x19e0732fa89b8ecc, 0x820c828210d29227, 0xcccec850e316387f, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"speech\""),
+            [0x19e0732da09b8e4c, 0xc30e838218d21a7f, 0xcccec917a21e7c6e, 0xcb1283631cf33d7d],
+        ),
+        (
+            variant("\"words\"", "\"text-rank\""),
+            [0x1de07126a09b8fce, 0xc30e838218d29a67, 0xcccecb07a216387e, 0xcb1283631cf33d7d],
+        ),
+        (
             sketcher("shingles-1", Width::W64),
             [0x4a6660e8826b0933, 0x89ebab0256e0971c, 0x58806616e18d91be, 0xcb1283631cf33d7d],
         ),
@@ -72,6 +116,25 @@ fn named_recipes_make_what_they_always_made() {
     }
 }
 
+/// Nor do the parts that no named recipe has.
+#[test]
+fn parts_make_what_they_always_made() {
+    let lines = counted_lines(&["© all rights reserved"]);
+    let boilerplate = format!("boilerplate = \"{}\"", lines.path().display());
+    let golden = [
+        (with_part("keywords = { percent = 50, least = 2 }", "\"tf\""), 0x539223244cd8ac7c),
+        (with_part(&boilerplate, "\"tf\""), 0xe3d603240cdba45e),
+        (normalised("markup = \"drop\""), 0x438623a7bcdba4d6),
+        (normalised("dates = \"drop\""), 0xe3522396b4d9943f),
+    ];
+    let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
+                二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
+    let made = golden.map(|(mut sketcher, fingerprint)| (sketcher.text(text), fingerprint));
+    for (made, fingerprint) in made {
+        assert_eq!(made, Ok(Some(fingerprint)));
+    }
+}
+
 #[test]
 fn given_features_make_what_they_always_made() {
     let features = [("中文", 2.5), ("fox", 1.0), ("dog", -0.25)];
@@ -91,7 +154,7 @@ fn one_feature_is_its_hash() {
         }
     }
     let wide: u128 = Hash::Xxh3.of("the");
-    assert_eq!(sketcher("words", Width::W128).text("the"), Ok(Some(wide)));
+    assert_eq!(sketcher("words-1", Width::W128).text("the"), Ok(Some(wide)));
 }
 
 #[test]
@@ -121,7 +184,7 @@ fn word_shingles_are_pairs_of_neighbours() {
 
 #[test]
 fn a_text_without_features_has_no_fingerprint_and_leaves_nothing_behind() {
-    for name in ["words", "shingles"] {
+    for name in ["words-1", "words-2", "short-text", "shingles"] {
         let mut sketcher = sketcher(name, Width::W64);
         let before = print(&mut sketcher);
         for nothing in ["", " \u{3000}\t\n", "。，—…!?", "☃ ☃"] {
@@ -140,7 +203,7 @@ fn what_makes_no_sense_is_refused() {
     let external = Recipe::named("external-64", None).unwrap().sketcher();
     assert_eq!(external.unwrap_err().kind(), Kind::Usage);
     assert_eq!(kind(sketcher("features", Width::W64).text("a")), Kind::Usage);
-    assert_eq!(kind(sketcher("words", Width::W64).features(&[])), Kind::Usage);
+    assert_eq!(kind(sketcher("words-1", Width::W64).features(&[])), Kind::Usage);
     let mut features = sketcher("features", Width::W64);
     assert_eq!(kind(features.features(&[("a", 1.0), ("b", f64::NAN)])), Kind::BadData);
     assert_eq!(features.features(&[]), Ok(None), "what was counted before the failure is gone");
@@ -150,130 +213,10 @@ fn what_makes_no_sense_is_refused() {
 fn a_word_repeated_and_a_million_words_are_fine() {
     let hash: u64 = Hash::Xxh3.of("word");
     let repeated = "word ".repeat(1_000_000);
-    assert_eq!(sketcher("words", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
+    assert_eq!(sketcher("words-1", Width::W64).text(&repeated), Ok(Some(u128::from(hash))));
     let distinct: String = (0..1_000_000).map(|i| format!("w{i} ")).collect();
     for weights in ["\"tf\"", "\"uniform\""] {
         assert!(variant("\"words\"", weights).text(&distinct).unwrap().is_some());
-    }
-}
-
-/// What independent implementations answer.
-mod compatible {
-    use super::*;
-
-    fn texts(name: &str, vectors: &[(&str, u128)]) {
-        let mut sketcher = Recipe::named(name, None).unwrap().sketcher().unwrap();
-        for &(text, fingerprint) in vectors {
-            assert_eq!(sketcher.text(text), Ok(Some(fingerprint)), "{name}: {text}");
-        }
-    }
-
-    #[test]
-    fn charikar() {
-        texts(
-            "charikar-64",
-            &[
-                ("This is a test string for testing", 9227187964509734024),
-                ("This is a test string for testing also", 13838926914130855848),
-                ("This is a test string for testing also!", 9231709207871145706),
-                ("nai nai ge xiong cao", 5272330353145394490),
-                ("a b c d e f g", 12391511014),
-                ("中国 好 声音 今晚 开播", 2526677345697405356),
-            ],
-        );
-        texts(
-            "charikar-128",
-            &[
-                ("This is a test string for testing", 9961709360205638079444993160),
-                ("This is a test string for testing also", 9976218835835994013985195944),
-                ("This is a test string for testing also!", 10208332588594785109269071594),
-                ("nai nai ge xiong cao", 13766543409340470900026),
-                ("a b c d e f g", 12391511014),
-                ("中国 好 声音 今晚 开播", 2526677345697405356),
-            ],
-        );
-    }
-
-    #[test]
-    fn white_space_is_that_of_python() {
-        let mut sketcher = sketcher_of("charikar-64");
-        let spaced = sketcher.text("a b c d").unwrap();
-        assert_eq!(sketcher.text(" a\u{1c}b\u{3000}c\n\u{85}d\t"), Ok(spaced));
-        assert_eq!(sketcher.text(" \u{1f} "), Ok(None));
-    }
-
-    #[test]
-    fn pypi_simhash() {
-        texts(
-            "pypi-simhash",
-            &[
-                ("a", 3585878926028121697),
-                ("ab", 3404963397999061920),
-                ("abc", 15462616177412505458),
-                ("hello", 36330143249342482),
-                ("Hello, World!", 10747039046998140950),
-                ("The quick brown fox jumps over the lazy dog", 3182376498800265610),
-                ("This is a test string for testing", 11120175762276753846),
-                ("This is a test string for testing also", 9967254257139335590),
-                ("This is a test string for testing also!", 9967254257139335590),
-                ("nai nai ge xiong cao", 7947763163519395005),
-                ("美国", 3115520836749348696),
-                ("51区", 15595487342204800658),
-                ("雇员", 6749995433973559614),
-                ("称", 18059968831339914660),
-                ("内部", 16460969687012555033),
-                ("有", 1809925115131384506),
-                ("9架", 6866120941123534900),
-                ("飞碟", 10601221299178849989),
-                ("曾", 7247606270345653951),
-                ("看见", 13930213484185487642),
-                ("灰色", 8356060431464154429),
-                ("外星人", 12580203596503975178),
-                ("中国好声音", 5207363485223355137),
-                ("今晚", 1540906782114066723),
-                ("开播", 12158470298401107216),
-                ("abcdefghijk", 11880888119434916743),
-                ("abcdefghijkl", 13689225206824155111),
-                ("abcdefghijklm", 12461993208854066049),
-                ("ＡＢＣ全角", 433017917001466678),
-                ("emoji 😀🎉 text", 587909554661100675),
-                ("naïve café résumé", 1770057050127616530),
-                ("tab here", 187057784040325156),
-            ],
-        );
-        let digits = "0123456789".repeat(10);
-        texts("pypi-simhash", &[(&digits, 1303381565754986928)]);
-    }
-
-    /// The second line is the example of the library itself.
-    #[test]
-    fn keywords_lookup3() {
-        let vectors = [
-            (
-                "美国:4 51区:5 雇员:3 称:1 内部:2 有:1 9架:3 飞碟:5 曾:1 看见:3 灰色:4 外星人:5",
-                16430673591484912568,
-            ),
-            (
-                "蓝翔:11.7392 CEO:11.7392 升职:10.8562 加薪:10.6426 手扶拖拉机:10.0089",
-                17831459094038722629,
-            ),
-            ("a:1", 6401452390262130604),
-            ("a:1 b:1", 6400885007631794316),
-            ("near:2.5 duplicate:3.25 web:1 crawl:1.5", 16984064981552629344),
-            (
-                "蓝翔:11.6755 CEO:11.6755 升职:10.8562 加薪:10.6426 手扶拖拉机:10.0089",
-                17831459094038722629,
-            ),
-        ];
-        let mut sketcher = sketcher_of("keywords-lookup3");
-        for (line, fingerprint) in vectors {
-            let feature = |text: &'static str| {
-                let (name, weight) = text.rsplit_once(':').unwrap();
-                (name, weight.parse().unwrap())
-            };
-            let features: Vec<(&str, f64)> = line.split(' ').map(feature).collect();
-            assert_eq!(sketcher.features(&features), Ok(Some(fingerprint)), "{line}");
-        }
     }
 }
 
@@ -284,6 +227,14 @@ fn sketcher_of(name: &str) -> Sketcher {
 /// A sketcher of words with one more part.
 fn with_part(part: &str, weights: &str) -> Sketcher {
     variant("\"words\"", &format!("{weights}\n{part}"))
+}
+
+/// A sketcher by the recipe `words-1` that makes more alike.
+fn normalised(part: &str) -> Sketcher {
+    let collapse = "white_space = \"collapse\"";
+    let text = toml::to_string(&Recipe::named("words-1", None).unwrap()).unwrap();
+    let text = text.replacen(collapse, &format!("{collapse}\n{part}"), 1);
+    Recipe::from_toml(&text).unwrap().sketcher().unwrap()
 }
 
 #[test]
@@ -314,12 +265,23 @@ fn keywords_are_the_heaviest_features() {
 }
 
 #[test]
+fn keywords_by_length_are_a_share_but_never_fewer_than_some() {
+    let mut given_words = sketcher("features", Width::W64);
+    let mut half = with_part("keywords = { percent = 50, least = 2 }", "\"tf\"");
+    let of_five = given_words.features(&[("a", 3.0), ("b", 2.0)]);
+    assert_eq!(half.text("a b a c b a d e"), of_five);
+    assert_eq!(half.text("a b a c b a"), of_five);
+    let of_six = given_words.features(&[("a", 4.0), ("b", 3.0), ("c", 2.0)]);
+    assert_eq!(half.text("a a a a b b b c c d e f"), of_six);
+}
+
+#[test]
 fn stop_words_are_no_features_and_a_dictionary_makes_words() {
     let list = tempfile::NamedTempFile::new().unwrap();
     let part = |name: &str| format!("{name} = \"{}\"", list.path().display());
     std::fs::write(list.path(), "The\nＯＦ\n").unwrap();
     let mut stopped = with_part(&part("stop_words"), "\"tf\"");
-    let mut words = sketcher("words", Width::W64);
+    let mut words = sketcher("words-1", Width::W64);
     assert_eq!(stopped.text("The end of the day"), words.text("end day"));
     assert_eq!(stopped.text("the of"), Ok(None));
 
@@ -337,7 +299,7 @@ fn stop_words_are_no_features_and_a_dictionary_makes_words() {
 #[test]
 fn weighted_features_make_the_fingerprint() {
     let recipes = [
-        sketcher("words", Width::W64),
+        sketcher("words-1", Width::W64),
         sketcher("shingles", Width::W128),
         sketcher_of("pypi-simhash"),
         variant("\"words\"", "\"tf-idf\""),
@@ -351,4 +313,49 @@ fn weighted_features_make_the_fingerprint() {
             assert_eq!(simhash.finish(), sketcher.text(text).unwrap());
         }
     }
+}
+
+#[test]
+fn raised_weights_and_halved_words_count_as_they_say() {
+    let mut given_words = sketcher("features", Width::W64);
+    let expected = given_words.features(&[("once", 1.0), ("twice", 2.181015), ("the", 1.0905075)]);
+    let text = "the once twice twice THE 2024";
+    assert_eq!(sketcher("words-2", Width::W64).text(text), expected);
+}
+
+#[test]
+fn short_texts_are_their_heaviest_words_in_order() {
+    let mut short = sketcher("short-text", Width::W64);
+    let mut page = |text: &str| short.page(text).unwrap().unwrap();
+    let (first, class) = page("我来到北京清华大学");
+    assert_eq!(class, Class::Short);
+    assert_eq!(page("我来到了北京的清华大学").0, first, "lighter words do not count");
+    assert!((page("我来到上海交通大学").0 ^ first).count_ones() > 15);
+    let long: String = (0..200).map(|number| format!("word{} ", "x".repeat(number))).collect();
+    let (fingerprint, class) = page(&long);
+    assert_eq!(class, Class::Full);
+    assert_eq!(sketcher("words-2", Width::W64).text(&long), Ok(Some(fingerprint)));
+    assert_eq!(page("我来到北京清华大学"), (first, Class::Short));
+}
+
+/// A table of lines that recipes of `words-1` and its variants take.
+fn counted_lines(lines: &[&str]) -> tempfile::NamedTempFile {
+    use crate::features::counts::{CountsWriter, Head};
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let of = Recipe::named("words-1", None).unwrap().taking_lines().unwrap();
+    let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
+    let mut table = CountsWriter::create(file.path(), &head).unwrap();
+    lines.iter().for_each(|line| table.push(line, 9).unwrap());
+    table.finish().unwrap();
+    file
+}
+
+#[test]
+fn boilerplate_lines_are_no_part_of_a_text() {
+    let lines = counted_lines(&["all rights reserved"]);
+    let mut cut = with_part(&format!("boilerplate = \"{}\"", lines.path().display()), "\"tf\"");
+    let mut words = sketcher("words-1", Width::W64);
+    let text = "A page of words\r\n  All  RIGHTS reserved \r\nand its end";
+    assert_eq!(cut.text(text), words.text("a page of words and its end"));
+    assert_eq!(cut.text("All rights reserved"), Ok(None));
 }

@@ -35,6 +35,8 @@ pub enum Column {
     Days = 5,
     /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
+    /// The classes of the texts.
+    Classes = 7,
     /// Signatures by which near documents are confirmed.
     Checks = 8,
     /// The last bits of the fingerprints, where their own column leaves them out.
@@ -61,13 +63,14 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 8] = [
+    const ALL: [Column; 9] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
         Column::Times,
         Column::Days,
         Column::Empties,
+        Column::Classes,
         Column::Checks,
         Column::Cold,
     ];
@@ -76,7 +79,9 @@ impl Column {
         match self {
             Column::Fingerprints => coding == Coding::Blocks,
             Column::Ids => matches!(coding, Coding::Text | Coding::RowNumber | Coding::Hex),
-            Column::Lengths | Column::Times | Column::Days => coding == Coding::Integers,
+            Column::Lengths | Column::Times | Column::Days | Column::Classes => {
+                coding == Coding::Integers
+            }
             Column::Empties => coding == Coding::Text,
             Column::Checks => coding == Coding::Signatures,
             Column::Cold => coding == Coding::Cold,

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Width};
+use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::store::damaged;
 use crate::store::day::Day;
 
@@ -121,6 +121,26 @@ impl Days {
             let error = damaged("the day of a row is none").at(self.0.path());
             error.expected("eight digits: year, month, day").found(number)
         })
+    }
+}
+
+/// Classes by row.
+pub struct Classes(Segment, Integers);
+
+impl Classes {
+    pub(crate) fn new(segment: Segment) -> Classes {
+        Classes(segment, Integers::new(Column::Classes))
+    }
+
+    /// The class of `row`, one of the segment's.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<Class> {
+        let number = self.1.get(&self.0, row)?;
+        let class = [Class::Full, Class::Short].into_iter().find(|it| *it as u64 == number);
+        class
+            .ok_or_else(|| damaged("the class of a row is unknown").at(self.0.path()).found(number))
     }
 }
 

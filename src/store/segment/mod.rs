@@ -6,6 +6,7 @@
 mod block;
 mod cold;
 mod columns;
+mod details;
 mod directory;
 mod elias_fano;
 mod huffman;
@@ -24,8 +25,9 @@ mod writer;
 
 pub use block::{BLOCK_ROWS, COLD_BITS, Codec, hot};
 pub use cold::ColdBits;
+pub(super) use details::Details;
 pub use directory::{Coding, Column};
-pub use lookup::{Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
+pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
 pub use scan::{KeyRange, Scan};
 pub use signatures::Checks;
@@ -188,6 +190,11 @@ impl Segment {
         self.column(Column::Times).is_some()
     }
 
+    /// Whether it keeps classes; without them all rows are of one.
+    pub fn has_classes(&self) -> bool {
+        self.column(Column::Classes).is_some()
+    }
+
     /// The codecs of its fingerprint blocks, and the bytes of these.
     ///
     /// # Errors
@@ -268,6 +275,11 @@ impl Segment {
     /// Looks up days by row, where the segment has them.
     pub fn days(&self) -> Option<Days> {
         self.has_days().then(|| Days::new(self.clone()))
+    }
+
+    /// Looks up classes by row, where the segment has them.
+    pub fn classes(&self) -> Option<Classes> {
+        self.has_classes().then(|| Classes::new(self.clone()))
     }
 
     /// The ids of the documents without a fingerprint, ascending.

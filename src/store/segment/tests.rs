@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::{Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Class, Fingerprint};
 
 /// A document as a test holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ impl<F: Fingerprint> Document<F> {
 
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
-        Row { fingerprint, id, length, time, day: None, check: &[] }
+        Row { fingerprint, id, length, time, class: Class::Full, day: None, check: &[] }
     }
 }
 
@@ -322,6 +322,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
                 id: "",
                 length: 0,
                 time: None,
+                class: Class::Full,
                 day: None,
                 check: &[],
             })?;

@@ -5,6 +5,7 @@ use crate::fingerprint::{Fingerprint, Width, hex};
 use crate::store::damaged;
 
 use super::Segment;
+use super::details::Details;
 use super::packed::is_id;
 use super::scan::KeyRange;
 use super::writer::IdKind;
@@ -25,8 +26,7 @@ impl Segment {
 
     fn verify_rows<F: Fingerprint>(&self) -> Result<()> {
         let mut scan = self.scan::<F>(KeyRange::all());
-        let (mut ids, mut lengths, mut times) = (self.ids(), self.lengths(), self.times());
-        let (mut days, mut checks) = (self.days(), self.checks());
+        let (mut ids, mut days, mut details) = (self.ids(), self.days(), Details::new(self));
         let (mut last, mut last_id, mut last_day): (Option<F>, _, _) = (None, String::new(), None);
         let mut run = Vec::new();
         while let Some(row) = scan.next(&mut run)? {
@@ -48,9 +48,7 @@ impl Segment {
                 (last, last_day) = (Some(fingerprint), day);
                 last_id.clear();
                 last_id.push_str(id);
-                lengths.as_mut().map(|lengths| lengths.get(row)).transpose()?;
-                times.as_mut().map(|times| times.get(row)).transpose()?;
-                checks.as_mut().map(|checks| checks.get(row).map(drop)).transpose()?;
+                details.row(row, fingerprint, "")?;
             }
         }
         Ok(())

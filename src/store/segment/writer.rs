@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{At, Error, Kind, Result};
-use crate::fingerprint::{Fingerprint, Width, hex};
+use crate::fingerprint::{Class, Fingerprint, Width, hex};
 use crate::output::{Fence, NewFile};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
@@ -61,6 +61,8 @@ pub struct SegmentOptions {
     pub lengths: bool,
     /// Whether it keeps times.
     pub times: bool,
+    /// Whether it keeps the class of each row.
+    pub classes: bool,
     /// Whether it keeps the day of each row, as a segment of several days must.
     pub days: bool,
     /// The bytes of the signature that it keeps of each row, 0 for none.
@@ -81,6 +83,8 @@ pub struct Row<'a, F> {
     /// Its time in seconds since 1970, where known (`i64::MIN` is unknown too); passed over by a
     /// segment without times.
     pub time: Option<i64>,
+    /// Its class; passed over by a segment without classes.
+    pub class: Class,
     /// The day under which it is held; passed over by a segment without days, which is of one day.
     pub day: Option<Day>,
     /// Its signature; passed over by a segment without checks.
@@ -125,6 +129,7 @@ pub struct SegmentWriter<F: Fingerprint> {
     times: Option<PackedColumn<Integers>>,
     days: Option<PackedColumn<Integers>>,
     empties: PackedColumn<Lines>,
+    classes: Option<PackedColumn<Integers>>,
     checks: Option<SignatureColumn>,
     cold: Option<ColdColumn>,
     last: Option<F>,
@@ -151,6 +156,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
             times: column(options.times, Column::Times)?,
             days: column(options.days, Column::Days)?,
             empties: PackedColumn::beside(path, Column::Empties)?,
+            classes: column(options.classes, Column::Classes)?,
             checks: (options.check_bytes > 0)
                 .then(|| SignatureColumn::beside(path, options.check_bytes))
                 .transpose()?,
@@ -197,6 +203,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(times) = &mut self.times {
             times.push(row.time.unwrap_or(i64::MIN) as u64)?;
         }
+        if let Some(classes) = &mut self.classes {
+            classes.push(row.class as u64)?;
+        }
         if let Some(days) = &mut self.days {
             let day = row.day.ok_or_else(|| dayless(&self.path))?;
             self.last_day = Some(day);
@@ -239,6 +248,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
             append(integers.append_to(out)?, &mut heads, &mut entries);
         }
         append(self.empties.append_to(out)?, &mut heads, &mut entries);
+        if let Some(classes) = &mut self.classes {
+            append(classes.append_to(out)?, &mut heads, &mut entries);
+        }
         if let Some(checks) = &mut self.checks {
             append(checks.append_to(out)?, &mut heads, &mut entries);
         }

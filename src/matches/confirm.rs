@@ -1,11 +1,11 @@
-//! Candidates confirmed: of what is within k, only those whose signatures are alike too.
+//! Candidates confirmed: of what is within k, only pages of one class, and with a check only those
+//! whose signatures are alike too.
 //!
-//! With a check, near means within k and confirmed, and that is said of documents, not of
-//! fingerprints: pages with one fingerprint may have unlike texts. So the [batch](Batch) is grouped by
-//! fingerprint and signature, and each pair of fingerprints is taken apart into the pairs of its
-//! groups. On these the keep rule works as on any others. Signatures of the store are read in the order
-//! of the disk, each once; of neighbours with one fingerprint and one signature all are confirmed
-//! together.
+//! Near is then said of documents, not of fingerprints: pages with one fingerprint may be of two
+//! classes, or have unlike texts. So the [batch](Batch) is grouped by fingerprint and [`Mark`], and each
+//! pair of fingerprints is taken apart into the pairs of its groups. On these the keep rule works as on
+//! any others. Marks of the store are read in the order of the disk, each once; of neighbours with one
+//! fingerprint and one mark all are confirmed together.
 
 use std::fmt;
 use std::path::Path;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Fingerprint};
+use crate::matches::marks::{Mark, MarkReader, Marks};
 use crate::matches::sift::{Near, Standing, standings_at};
 use crate::matches::{Batch, Pair, Place};
 use crate::runs::{Sorted, Sorter};
@@ -60,40 +61,6 @@ impl Confirm {
     }
 }
 
-/// The batch's signatures.
-#[derive(Debug)]
-pub(super) struct Signatures {
-    confirm: Confirm,
-    /// By row of the segment, end to end.
-    bytes: Vec<u8>,
-}
-
-impl Signatures {
-    /// Loads those of a segment, whole.
-    pub(super) fn load(segment: &Segment, confirm: Confirm) -> Result<Signatures> {
-        let mut bytes = Vec::new();
-        if segment.rows() > 0 {
-            let mut checks = confirm.signatures(segment)?;
-            bytes.reserve_exact(segment.rows() as usize * confirm.check.bytes());
-            for row in 0..segment.rows() {
-                bytes.extend(checks.get(row)?);
-            }
-        }
-        Ok(Signatures { confirm, bytes })
-    }
-
-    /// The signature of a row of the segment.
-    pub(super) fn of(&self, row: u32) -> &[u8] {
-        let size = self.confirm.check.bytes();
-        &self.bytes[row as usize * size..][..size]
-    }
-
-    /// What they confirm by.
-    pub(super) fn confirm(&self) -> &Confirm {
-        &self.confirm
-    }
-}
-
 /// A pair of groups, with its similarity where it was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Confirmed {
@@ -105,7 +72,7 @@ pub(super) struct Confirmed {
 /// the groups of each fingerprint. Gives the number of pairs of documents that were candidates.
 pub(super) fn confirm<F: Fingerprint>(
     batch: &Batch<F>,
-    signatures: &Signatures,
+    marks: &Marks,
     store: &[Dated],
     pairs: Sorted<Pair>,
     (folder, memory_bytes): (&Path, usize),
@@ -113,7 +80,7 @@ pub(super) fn confirm<F: Fingerprint>(
 ) -> Result<u128> {
     let mut standings = Sorter::new(folder, memory_bytes);
     let mut candidates = 0;
-    let mut confirming = Confirming { batch, signatures, take };
+    let mut confirming = Confirming { batch, marks, take };
     for fingerprint in 0..batch.fingerprints() {
         let rows = confirming.rows(fingerprint);
         candidates += rows * (rows - 1) / 2;
@@ -137,10 +104,10 @@ pub(super) fn confirm<F: Fingerprint>(
     Ok(candidates)
 }
 
-/// Takes pairs of fingerprints apart into pairs of groups and hands on those that are alike.
+/// Takes pairs of fingerprints apart into pairs of groups and hands on those that match.
 struct Confirming<'a, F, T> {
     batch: &'a Batch<F>,
-    signatures: &'a Signatures,
+    marks: &'a Marks,
     take: T,
 }
 
@@ -151,16 +118,21 @@ impl<'a, F: Fingerprint, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, F, T>
         groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
-    /// The signature of a group.
-    fn signature(&self, group: u32) -> &'a [u8] {
-        self.signatures.of(self.batch.place(self.batch.rows_of(group).start))
+    /// The mark of a group.
+    fn mark(&self, group: u32) -> Mark<'a> {
+        self.marks.of(self.batch.place(self.batch.rows_of(group).start))
     }
 
-    /// Hands on a pair of groups if the signature of the existing side is like the new one's.
-    fn offer(&mut self, pair: Pair, existing: &[u8]) -> Result<()> {
-        match self.signatures.confirm.similarity(self.signature(pair.new), existing) {
-            None => Ok(()),
-            similarity => (self.take)(Confirmed { pair, similarity }),
+    /// Hands on a pair of groups if both are of one class and their signatures, where asked for, alike.
+    fn offer(&mut self, pair: Pair, existing: Mark<'_>) -> Result<()> {
+        let new = self.mark(pair.new);
+        if new.class != existing.class {
+            return Ok(());
+        }
+        let alike = |confirm: &Confirm| confirm.similarity(new.signature, existing.signature);
+        match self.marks.confirm().map(alike) {
+            Some(None) => Ok(()),
+            similarity => (self.take)(Confirmed { pair, similarity: similarity.flatten() }),
         }
     }
 
@@ -170,7 +142,7 @@ impl<'a, F: Fingerprint, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, F, T>
         for new in groups.clone() {
             for group in groups.start..new {
                 let pair = Pair { new, existing: Place::Batch { group }, distance: 0 };
-                self.offer(pair, self.signature(group))?;
+                self.offer(pair, self.mark(group))?;
             }
         }
         Ok(())
@@ -181,7 +153,7 @@ impl<'a, F: Fingerprint, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, F, T>
         for new in self.batch.groups_of(new) {
             for group in self.batch.groups_of(existing) {
                 let pair = Pair { new, existing: Place::Batch { group }, distance };
-                self.offer(pair, self.signature(group))?;
+                self.offer(pair, self.mark(group))?;
             }
         }
         Ok(())
@@ -189,37 +161,38 @@ impl<'a, F: Fingerprint, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, F, T>
 
     /// The pairs with the store, in the order of the disk.
     fn store(&mut self, store: &[Dated], standings: Sorted<Standing>) -> Result<()> {
-        let mut reader: Option<(u32, Checks)> = None;
-        let mut signature = Vec::new();
+        let mut reader: Option<(u32, MarkReader)> = None;
+        let mut held = Vec::new();
         standings_at(standings, |place, near| {
-            let (_, checks) = match &mut reader {
+            let (_, reader) = match &mut reader {
                 Some(reader) if reader.0 == place.segment => reader,
                 other => {
                     let segment = store[place.segment as usize].segment();
-                    other.insert((place.segment, self.signatures.confirm.signatures(segment)?))
+                    other.insert((place.segment, MarkReader::new(segment, self.marks.confirm())?))
                 }
             };
             let (mut row, end) = (place.row, place.row + place.rows);
             while row < end {
-                signature.clear();
-                signature.extend(checks.get(row)?);
-                let first = row;
+                let (first, mark) = (row, reader.get(row)?);
+                held.clear();
+                held.extend(mark.signature);
+                let mark = Mark { class: mark.class, signature: &held };
                 row += 1;
-                while row < end && checks.get(row)? == signature {
+                while row < end && reader.get(row)? == mark {
                     row += 1;
                 }
                 let (segment, rows) = (place.segment, row - first);
-                self.stretch(Place::Store { segment, row: first, rows }, &signature, near)?;
+                self.stretch(Place::Store { segment, row: first, rows }, mark, near)?;
             }
             Ok(())
         })
     }
 
-    /// The pairs with rows of the store that have one fingerprint and one signature.
-    fn stretch(&mut self, existing: Place, signature: &[u8], near: &[Near]) -> Result<()> {
+    /// The pairs with rows of the store that have one fingerprint and one mark.
+    fn stretch(&mut self, existing: Place, mark: Mark<'_>, near: &[Near]) -> Result<()> {
         for &(fingerprint, distance, _) in near {
             for new in self.batch.groups_of(fingerprint) {
-                self.offer(Pair { new, existing, distance }, signature)?;
+                self.offer(Pair { new, existing, distance }, mark)?;
             }
         }
         Ok(())

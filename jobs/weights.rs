@@ -1,0 +1,209 @@
+//! Documents to a table of counts: in how many of them each feature, or each line, occurs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::fingerprint::Recipe;
+use dupsieve::flow::{Cluster, Counted, Counting};
+use dupsieve::output::Lock;
+use dupsieve::runs::Sorted;
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::Common;
+use crate::cluster::cluster;
+use crate::reading::{self, Found, Pages, stream_again};
+use crate::report::{self, Parameters};
+use crate::settings::{FingerprintSettings, parse_count};
+use crate::summary::Summary;
+
+/// Count in how many documents each word occurs, or each line: tables for recipes
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The table to make
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// Count lines, which a recipe may then drop as boilerplate, instead of features
+    #[arg(long)]
+    lines: bool,
+    /// Leave out what fewer documents hold
+    #[arg(long, value_name = "N", default_value = "2", value_parser = parse_count)]
+    min_count: u64,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// What process 0 tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Decision {
+    /// It stands there already.
+    Done,
+    /// It was only asked about.
+    Asked,
+    /// Make it, from so many files of so many bytes.
+    Make(u64, u64),
+}
+
+/// Runs the job; every process of the cluster calls this, and process 0 writes the table.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let settings = arguments.settings.clone().or(common.config()?.fingerprint);
+    let mut cluster = cluster(common, &format!("{arguments:?} {settings:?}"))?;
+    let is_leader = cluster.is_leader();
+    report::on_failure(&arguments.output, is_leader, common, || {
+        make(&mut cluster, arguments, &settings, common)
+    })
+}
+
+fn make(
+    cluster: &mut Cluster,
+    arguments: &Arguments,
+    settings: &FingerprintSettings,
+    common: &Common,
+) -> Result<Summary> {
+    let job = Job::find(arguments, settings, cluster.topology().processes)?;
+    let (mut lock, mut parameters) = (None, Parameters::new());
+    let output = &arguments.output;
+    let name = output.display();
+    let decision = cluster.agree(&format!("weights {name}"), || {
+        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref()
+            .map_or(Ok(()), |lock| lock.remove_unfinished(&reading::quarantine(output)))?;
+        parameters = job.parameters()?;
+        job.decide(&parameters, common)
+    })?;
+    let (files, bytes) = match decision {
+        Decision::Make(files, bytes) => (files, bytes),
+        _ if !cluster.is_leader() => return Ok(Summary::new().untold()),
+        Decision::Asked => return Ok(job.would()),
+        Decision::Done => return job.done(),
+    };
+    job.pages.check_size(files, bytes)?;
+    let (recipe, lines) = (job.recipe.clone(), job.lines);
+    let hand = move || Counting::new(&recipe, lines);
+    let found = job.pages.read(cluster, common, "counting", hand)?;
+    let mut summary = Summary::new().untold();
+    cluster.agree(&format!("write {name}"), || {
+        let lock = lock.expect("process 0 holds the lock");
+        summary = job.write(found, &parameters, &lock)?;
+        Ok(())
+    })?;
+    Ok(summary)
+}
+
+/// A table to be made, with its inputs found.
+struct Job {
+    pages: Pages,
+    recipe: Recipe,
+    lines: bool,
+    min_count: u64,
+    /// What is counted, as the table says it.
+    of: String,
+}
+
+impl Job {
+    fn find(
+        arguments: &Arguments,
+        settings: &FingerprintSettings,
+        processes: usize,
+    ) -> Result<Job> {
+        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let of = if arguments.lines { recipe.taking_lines() } else { recipe.taking() };
+        let of = of.ok_or_else(|| {
+            Error::new(Kind::Usage, "the features of this recipe cannot be counted")
+                .expected("words, word-shingles or character-shingles")
+                .found(recipe.name())
+        })?;
+        let pages = Pages::find(&arguments.input, &arguments.output, settings, processes)?;
+        let Arguments { lines, min_count, .. } = *arguments;
+        Ok(Job { pages, recipe, lines, min_count, of })
+    }
+
+    /// What decides the table.
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = self.pages.parameters()?;
+        parameters.insert("of".to_owned(), self.of.clone());
+        // What else the recipe leaves out of a text, stop words and boilerplate, is in its stamp.
+        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        parameters.insert("min_count".to_owned(), self.min_count.to_string());
+        Ok(parameters)
+    }
+
+    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+        let output = self.pages.output();
+        if output.exists() && !common.overwrite {
+            let made =
+                Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
+            let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
+            return match asked.get("inputs") {
+                Some(_) if made == *asked => Ok(Decision::Done),
+                Some(_) => Err(report::made_otherwise(output, &made, asked)),
+                None => Err(stream_again(output)),
+            };
+        }
+        let (files, bytes) = self.pages.size();
+        Ok(if common.dry_run { Decision::Asked } else { Decision::Make(files, bytes) })
+    }
+
+    /// What there is to do, for a dry run.
+    fn would(&self) -> Summary {
+        let (files, bytes) = self.pages.size();
+        tracing::info!("would make {}", self.pages.output().display());
+        Summary::new().count("files", files).count("bytes", bytes)
+    }
+
+    fn done(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        tracing::info!("{} is done already", output.display());
+        let counts = Counts::read(output)?;
+        let summary = Summary::new().count("documents", counts.head().documents);
+        Ok(summary.count("features", counts.rows()).path("output", output).already_done())
+    }
+
+    /// Process 0 sums what came, and writes what is met often enough.
+    fn write(
+        &self,
+        found: Found<Counted>,
+        parameters: &Parameters,
+        lock: &Lock,
+    ) -> Result<Summary> {
+        let (counted, read, quarantine) = self.pages.accept(found, lock)?;
+        let output = self.pages.output();
+        let head = Head {
+            of: self.of.clone(),
+            documents: read.documents,
+            min_count: self.min_count,
+            identity: serde_json::to_string(parameters).expect("parameters are text"),
+        };
+        let mut table = CountsWriter::create(output, &head)?;
+        table.fenced(lock.fence());
+        each_sum(counted, |Counted { feature, documents }| match documents >= self.min_count {
+            true => table.push(&feature, documents),
+            false => Ok(()),
+        })?;
+        let summary = Summary::new()
+            .count("documents", read.documents)
+            .count("quarantined", read.bad)
+            .count("blank", read.blank)
+            .count("truncated", read.truncated)
+            .count("features", table.finish()?)
+            .path("output", output);
+        Ok(quarantine.iter().fold(summary, |summary, path| summary.path("quarantine", path)))
+    }
+}
+
+/// Calls `each` with every feature once, in order, with the sum of its counts.
+fn each_sum(counted: Sorted<Counted>, mut each: impl FnMut(Counted) -> Result<()>) -> Result<()> {
+    let mut last: Option<Counted> = None;
+    for next in counted {
+        let next = next?;
+        match &mut last {
+            Some(last) if last.feature == next.feature => last.documents += next.documents,
+            _ => last.replace(next).map_or(Ok(()), &mut each)?,
+        }
+    }
+    last.map_or(Ok(()), each)
+}

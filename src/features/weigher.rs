@@ -1,0 +1,64 @@
+//! A weigher: what one occurrence of a feature weighs, whatever else stands in its text.
+
+use crate::features::ONE;
+use crate::features::counts::Counts;
+use crate::features::speech::Speech;
+use crate::features::tfidf::Idf;
+use crate::features::words::is_han;
+
+/// The longest short word that is ASCII.
+const SHORT_BYTES: usize = 3;
+
+/// What a feature is weighed by.
+#[derive(Debug)]
+pub enum Weigher {
+    /// All weigh 1.
+    Even,
+    /// Inverse document frequency by jieba's table.
+    Jieba(Box<Idf>),
+    /// Inverse document frequency by a table of ours.
+    Counted(Counts),
+    /// The part of speech.
+    Speech(Box<Speech>),
+}
+
+impl Weigher {
+    /// The weight of `feature`, in fixed point.
+    #[inline]
+    pub fn of(&mut self, feature: &str) -> i64 {
+        match self {
+            Weigher::Even => ONE,
+            Weigher::Jieba(idf) => idf.of(feature),
+            Weigher::Counted(counts) => counts.idf(feature),
+            Weigher::Speech(speech) => speech.of(feature),
+        }
+    }
+}
+
+/// Whether `word` is one Han character, or has at most three characters, all of them ASCII.
+#[inline]
+pub fn is_short(word: &str) -> bool {
+    match word.len() {
+        0..=SHORT_BYTES if word.is_ascii() => true,
+        3 | 4 => {
+            let mut chars = word.chars();
+            chars.next().is_some_and(is_han) && chars.next().is_none()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_words_are_one_ideograph_or_three_letters() {
+        for short in ["a", "the", "的", "𠮷", "c"] {
+            assert!(is_short(short), "{short}");
+        }
+        for long in ["that", "他们", "été", "é", "в", "的a", "ひ"] {
+            assert!(!is_short(long), "{long}");
+        }
+    }
+}

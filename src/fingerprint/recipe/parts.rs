@@ -1,0 +1,119 @@
+//! The parts of a recipe: what features are taken, how, and what sketch is made of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::features::counts::Counts;
+use crate::features::lists::{StopWords, UserDictionary};
+use crate::features::normalise::Normalise;
+use crate::fingerprint::recipe::weights::{Keywords, ShortText, ShortWords, Weights};
+use crate::fingerprint::simhash::Ties;
+use crate::hash::Hash;
+
+/// What a fingerprint is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "features", rename_all = "kebab-case")]
+pub enum Features {
+    /// The words of a text.
+    Words {
+        /// Whether jieba's hidden Markov model joins characters its dictionary does not.
+        hmm: bool,
+        /// Words for jieba besides its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_dictionary: Option<UserDictionary>,
+        /// How the text is taken.
+        #[serde(flatten)]
+        text: Text,
+    },
+    /// Runs of words, joined by spaces.
+    WordShingles {
+        /// How many words.
+        length: usize,
+        /// As for words.
+        hmm: bool,
+        /// As for words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user_dictionary: Option<UserDictionary>,
+        /// How the text is taken.
+        #[serde(flatten)]
+        text: Text,
+    },
+    /// Runs of characters.
+    CharacterShingles {
+        /// How many characters.
+        length: usize,
+        /// How the text is taken.
+        #[serde(flatten)]
+        text: Text,
+    },
+    /// What stands between white space, as it is, in Python's sense of white space.
+    WhiteSpaceTokens {
+        /// How they become a fingerprint.
+        #[serde(flatten)]
+        sketch: Sketch,
+    },
+    /// Runs of characters of the lower-case text without anything but letters, numbers and `_`.
+    WordCharacterShingles {
+        /// How many characters.
+        length: usize,
+        /// How they become a fingerprint.
+        #[serde(flatten)]
+        sketch: Sketch,
+    },
+    /// Features with weights, made elsewhere.
+    Given {
+        /// How they become a fingerprint.
+        #[serde(flatten)]
+        sketch: Sketch,
+    },
+    /// Fingerprints made elsewhere.
+    External,
+}
+
+/// How the features of a text are taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    /// What is made alike first.
+    pub normalise: Normalise,
+    /// Words that are no features, nor part of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_words: Option<StopWords>,
+    /// Lines that are no part of a text: those of a table that `dupsieve weights --lines` made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boilerplate: Option<Counts>,
+    /// What a feature weighs.
+    pub weights: Weights,
+    /// In how many documents features occur; none for jieba's table of words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idf: Option<Counts>,
+    /// What short words weigh beside others.
+    #[serde(default, skip_serializing_if = "ShortWords::are_full")]
+    pub short_words: ShortWords,
+    /// How many features count, the heaviest (of equal ones those of lower hash); none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<Keywords>,
+    /// What is done with texts of few features; none to take them as all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_text: Option<ShortText>,
+    /// How the features become a fingerprint.
+    #[serde(flatten)]
+    pub sketch: Sketch,
+}
+
+/// How features become a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sketch {
+    /// The sort of sketch.
+    pub scheme: Scheme,
+    /// What turns a feature into bits.
+    pub hash: Hash,
+    /// What a bit of sum 0 becomes.
+    pub ties: Ties,
+}
+
+/// The sort of sketch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// Charikar's.
+    Simhash,
+}

@@ -1,0 +1,111 @@
+//! The weights of a recipe: what a feature counts, which features count, and which texts are too short
+//! to be counted.
+
+use serde::{Deserialize, Serialize};
+
+/// What the features of a text weigh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// Each feature 1, however often it occurs.
+    Uniform,
+    /// Each occurrence 1.
+    Tf,
+    /// Each feature 1 + log2 of the number of its occurrences.
+    LogTf,
+    /// Each feature the square root of the number of its occurrences.
+    SqrtTf,
+    /// Each feature the number of its occurrences to the power 9/8.
+    RaisedTf,
+    /// Each occurrence the feature's inverse document frequency.
+    TfIdf,
+    /// As sqrt-tf, times the inverse document frequency.
+    SqrtTfIdf,
+    /// Each feature a level from 1 to 5 by its tf-idf among those of the text: of five equal parts the
+    /// heaviest has 5.
+    Levels,
+    /// Each occurrence 1 to 5 by the word's part of speech.
+    Speech,
+    /// Each feature its [TextRank](crate::features::text_rank).
+    TextRank,
+}
+
+impl Weights {
+    /// Whether the inverse document frequency enters.
+    pub fn take_idf(self) -> bool {
+        matches!(self, Weights::TfIdf | Weights::SqrtTfIdf | Weights::Levels)
+    }
+
+    /// Whether a feature weighs the sum of its occurrences.
+    pub fn are_sums(self) -> bool {
+        matches!(self, Weights::Tf | Weights::TfIdf | Weights::Speech)
+    }
+}
+
+/// What words weigh that are one Han character, or one to three ASCII characters: mostly those that
+/// join others together, which all pages of a language share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortWords {
+    /// As much as others.
+    #[default]
+    Full,
+    /// Half as much.
+    Half,
+}
+
+impl ShortWords {
+    pub(super) fn are_full(&self) -> bool {
+        *self == ShortWords::Full
+    }
+}
+
+/// How many features of a text count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Keywords {
+    /// So many.
+    Fixed(usize),
+    /// By the length of the text.
+    ByLength(Share),
+}
+
+/// A share of the features of a text, but never fewer than some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The share in percent, rounded down.
+    pub percent: usize,
+    /// The least number.
+    pub least: usize,
+}
+
+impl Keywords {
+    /// How many of `features` different features count.
+    pub fn of(self, features: usize) -> usize {
+        match self {
+            Keywords::Fixed(number) => number,
+            Keywords::ByLength(Share { percent, least }) => (features * percent / 100).max(least),
+        }
+    }
+
+    pub(super) fn are_possible(self) -> bool {
+        match self {
+            Keywords::Fixed(number) => number > 0,
+            Keywords::ByLength(share) => share.least > 0 && (1..=100).contains(&share.percent),
+        }
+    }
+}
+
+/// The route of short texts, whose sums are too few to be stable: their fingerprint is the hash of
+/// their heaviest features by tf-idf in order, so that it is equal where these are and far off where
+/// they are not. Such texts are a class of their own and match no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShortText {
+    /// A text is short when its features are effectively fewer: the square of the sum of their
+    /// weights over the sum of the squares.
+    pub below: usize,
+    /// How many features make the key.
+    pub keywords: usize,
+}

@@ -1,0 +1,96 @@
+//! Counting lifted to a stream: in how many documents each feature, or each line, occurs.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Hand;
+use crate::document::{Content, Document, Position};
+use crate::error::{Error, Kind, Result};
+use crate::features::by_hash::{ByHash, key};
+use crate::features::counts::is_counted;
+use crate::features::normalise::Normalise;
+use crate::fingerprint::{Recipe, Sketcher};
+use crate::runs::Record;
+
+/// A feature, and how many documents of some hold it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Counted {
+    /// The feature.
+    pub feature: String,
+    /// How many documents.
+    pub documents: u64,
+}
+
+impl Record for Counted {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.feature.len()
+    }
+}
+
+/// What is counted.
+enum Of {
+    /// The features that a recipe takes.
+    Features(Box<Sketcher>),
+    /// Lines, normalised; the buffer holds one.
+    Lines(Normalise, String),
+}
+
+/// Counts the documents of a batch that hold a feature.
+pub struct Counting {
+    of: Of,
+    /// The features of the document at hand, so that each counts once.
+    met: ByHash<u64, ()>,
+    batch: HashMap<Box<str>, u64>,
+}
+
+impl Counting {
+    /// A hand that counts features as `recipe` takes them, or `lines` as it normalises them.
+    ///
+    /// Fails with [`Kind::Usage`] if the recipe takes no text.
+    pub fn new(recipe: &Recipe, lines: bool) -> Result<Counting> {
+        let of = match recipe.normalise().filter(|_| lines) {
+            Some(normalise) => Of::Lines(*normalise, String::new()),
+            None => Of::Features(Box::new(recipe.sketcher()?)),
+        };
+        Ok(Counting { of, met: ByHash::default(), batch: HashMap::new() })
+    }
+}
+
+impl Hand for Counting {
+    type Made = Counted;
+
+    fn take(&mut self, _: Position, document: Document<'_>) -> Result<Option<Counted>> {
+        let Content::Text(text) = &document.content else {
+            return Err(Error::new(Kind::Usage, "only features of text can be counted"));
+        };
+        let Counting { of, met, batch } = self;
+        met.clear();
+        let mut count = |feature: &str| {
+            if is_counted(feature) && met.insert(key(feature), ()).is_none() {
+                match batch.get_mut(feature) {
+                    Some(documents) => *documents += 1,
+                    None => drop(batch.insert(feature.into(), 1)),
+                }
+            }
+        };
+        match of {
+            Of::Features(sketcher) => sketcher.each(text, count)?,
+            Of::Lines(normalise, line) => {
+                for raw in text.lines() {
+                    normalise.apply(raw, line);
+                    if !line.is_empty() {
+                        count(line);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn end_batch(&mut self, made: &mut dyn FnMut(Counted)) {
+        for (feature, documents) in self.batch.drain() {
+            made(Counted { feature: feature.into(), documents });
+        }
+    }
+}

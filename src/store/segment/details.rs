@@ -1,0 +1,47 @@
+//! Looks up by row, all at once, what a segment may or may not keep of a document.
+
+use crate::error::Result;
+use crate::fingerprint::Class;
+
+use super::{Checks, Classes, Lengths, Row, Segment, Times};
+
+/// Lengths, times, classes and signatures, as far as the segment has them.
+pub(in crate::store) struct Details {
+    lengths: Option<Lengths>,
+    times: Option<Times>,
+    classes: Option<Classes>,
+    checks: Option<Checks>,
+}
+
+impl Details {
+    pub(in crate::store) fn new(segment: &Segment) -> Details {
+        Details {
+            lengths: segment.lengths(),
+            times: segment.times(),
+            classes: segment.classes(),
+            checks: segment.checks(),
+        }
+    }
+
+    /// The document of `row`, whose fingerprint and id are known; of no day.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(in crate::store) fn row<'a, F>(
+        &'a mut self,
+        row: u64,
+        fingerprint: F,
+        id: &'a str,
+    ) -> Result<Row<'a, F>> {
+        let Details { lengths, times, classes, checks } = self;
+        Ok(Row {
+            fingerprint,
+            id,
+            length: lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?,
+            time: times.as_mut().map_or(Ok(None), |times| times.get(row))?,
+            class: classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?,
+            day: None,
+            check: checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?,
+        })
+    }
+}
