@@ -140,8 +140,11 @@ fn every_chunk_that_is_finished_is_resumed_and_no_other() {
 #[test]
 fn a_damaged_ledger_costs_chunks_and_never_pairs() {
     let (bench, expected, _) = begun();
-    let sound: Vec<_> =
-        ledgers(&bench).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+    let sound: Vec<_> = ledgers(&bench)
+        .into_iter()
+        .map(|path| (fs::read(&path).unwrap(), path))
+        .filter(|(bytes, _)| !bytes.is_empty())
+        .collect();
     let noted = finished(&bench).len() as u64;
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for round in 0..6 {
