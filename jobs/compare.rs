@@ -18,7 +18,7 @@ use crate::summary::Summary;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
-    /// simhash-128, sentences-N, or jaccard, the exact similarity of the sets of shingles
+    /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles
     /// [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
     recipe: RecipeChoice,

@@ -21,7 +21,8 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     pub(crate) width: Option<Width>,
     /// A second signature of each text, by which `dedup --check` confirms what is near: minhash,
-    /// minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128 or sentences-N [default: none]
+    /// minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
+    /// [default: none]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,

@@ -3,13 +3,14 @@
 //! A small fingerprint that tolerates edits also joins strangers. So the distance of fingerprints
 //! finds candidates, and the signature, which is never searched and may take many bytes, says which of
 //! them are alike. Checks are made of the runs of three characters of the normalised text, but for
-//! sentences; their parts stand in their names, and a name never changes its meaning:
+//! sentences, and the cosine, which is for short texts and takes runs of two; their parts stand in their names, and a name never changes its meaning:
 //!
 //! | name | bytes | similarity |
 //! |---|---|---|
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
+//! | `cosine-N` | 4 N | the [cosine](super::cosine) of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N [longest sentences](super::sentences) in common |
 
 use std::fmt;
@@ -21,6 +22,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::error::{Error, Kind, Result};
 use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
 use crate::features::shingles;
+use crate::fingerprint::cosine::{self, Cosine};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
 use crate::fingerprint::sentences::{self, Sentences};
 use crate::fingerprint::simhash::{SimHash, Ties};
@@ -30,14 +32,16 @@ use crate::fingerprint::{Fingerprint, ShingleSet};
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
 
 /// Names without parts.
-const ALIASES: [(&str, &str); 3] = [
+const ALIASES: [(&str, &str); 4] = [
     ("minhash", "minhash-512x2"),
     ("classic-minhash", "classic-minhash-512x2"),
+    ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
 ];
 
-/// The characters of a shingle.
+/// The characters of a shingle, and of one for the cosine.
 const SHINGLE: usize = 3;
+const COSINE_SHINGLE: usize = 2;
 
 /// What is made alike before shingles are taken.
 const NORMALISE: Normalise = Normalise {
@@ -58,6 +62,7 @@ pub struct Check(Sort);
 enum Sort {
     MinHash { permutations: Permutations, slots: usize, bits: u32 },
     SimHash,
+    Cosine(usize),
     Sentences(usize),
 }
 
@@ -67,6 +72,7 @@ impl Check {
         match self.0 {
             Sort::MinHash { slots, bits, .. } => slots * bits as usize / 8,
             Sort::SimHash => 16,
+            Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
             Sort::Sentences(count) => 8 * count,
         }
     }
@@ -76,6 +82,7 @@ impl Check {
         match self.0 {
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
             Sort::SimHash => 1.0 - f64::from(minhash::differing(one, another, 1)) / 128.0,
+            Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
         }
     }
@@ -87,6 +94,7 @@ impl Check {
                 Maker::MinHash(MinHash::new(permutations, slots, bits))
             }
             Sort::SimHash => Maker::SimHash(Box::new(SimHash::new(Ties::Clear))),
+            Sort::Cosine(features) => Maker::Cosine(Cosine::new(features)),
             Sort::Sentences(count) => Maker::Sentences(Sentences::new(count)),
         };
         Signer { prepared: String::new(), maker }
@@ -104,11 +112,13 @@ impl Sort {
                 && (slots * bits as usize).is_multiple_of(8);
             whole.then_some(Sort::MinHash { permutations, slots, bits })
         };
+        let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
         match scheme {
             "minhash" => min_hash(Permutations::One),
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
-            "sentences" => parts.parse().ok().map(Sort::Sentences),
+            "cosine" => bounded(parts).map(Sort::Cosine),
+            "sentences" => bounded(parts).map(Sort::Sentences),
             _ => None,
         }
     }
@@ -122,6 +132,7 @@ impl fmt::Display for Check {
                 write!(f, "{classic}minhash-{slots}x{bits}")
             }
             Sort::SimHash => f.write_str("simhash-128"),
+            Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
         }
     }
@@ -140,8 +151,8 @@ impl FromStr for Check {
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "minhash, minhash-NxB, classic-minhash-NxB, simhash-128 or sentences-N, of at \
-                     most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "minhash, minhash-NxB, classic-minhash-NxB, simhash-128, cosine-N or \
+                     sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })
@@ -173,6 +184,7 @@ pub struct Signer {
 enum Maker {
     MinHash(MinHash),
     SimHash(Box<SimHash<u128>>),
+    Cosine(Cosine),
     Sentences(Sentences),
 }
 
@@ -191,6 +203,13 @@ impl Signer {
                 });
                 let bits = simhash.finish().map_or(0, u128::to_u128);
                 signature.extend(bits.to_le_bytes());
+            }
+            Maker::Cosine(cosine) => {
+                NORMALISE.apply(text, prepared);
+                shingles::characters(prepared, COSINE_SHINGLE, |shingle| {
+                    cosine.add(xxh3_64(shingle.as_bytes()));
+                });
+                cosine.finish(signature);
             }
             Maker::Sentences(longest) => {
                 sentences::each(text, |sentence| {
@@ -219,8 +238,8 @@ fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 4] =
-        ["minhash-64x8", "classic-minhash-128x1", "simhash-128", "sentences-3"];
+    const NAMES: [&str; 5] =
+        ["minhash-64x8", "classic-minhash-128x1", "simhash-128", "cosine-16", "sentences-3"];
 
     #[test]
     fn names_read_back_and_what_is_no_name_is_refused() {
@@ -242,7 +261,10 @@ mod tests {
             "minhash-99999999999999999999x8",
             "minhash-+64x8",
             "simhash-64",
+            "cosine-257",
+            "cosine-99999999999999999999",
             "sentences-0",
+            "sentences-18446744073709551615",
             "sentences-129",
             "jaccard",
         ] {

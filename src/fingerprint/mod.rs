@@ -2,6 +2,7 @@
 
 pub mod check;
 mod class;
+pub mod cosine;
 pub mod difference;
 pub mod minhash;
 pub mod nilsimsa;

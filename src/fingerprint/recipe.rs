@@ -47,9 +47,10 @@ pub use weights::{Keywords, Share, ShortText, ShortWords, Weights};
 const NAMED: &str = include_str!("recipes.toml");
 
 /// Names that stand for the newest recipe of their kind.
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 6] = [
     ("default", "words-2"),
     ("words", "words-2"),
+    ("wide", "wide-1"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),

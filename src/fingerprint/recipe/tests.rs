@@ -2,9 +2,10 @@
 
 use super::*;
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "words-1",
     "words-2",
+    "wide-1",
     "short-text-1",
     "shingles-1",
     "features-1",

@@ -57,6 +57,10 @@ fn named_recipes_make_what_they_always_made() {
             ],
         ),
         (
+            sketcher("wide-1", Width::W64),
+            [0x19e05124209b8e4c, 0xc30e838218d21a7f, 0x08cec900a212187e, 0xcb1283631cf33d7d],
+        ),
+        (
             sketcher("short-text-1", Width::W64),
             [0x5a871c03e2f628d8, 0x2b66ac9450a3f5d8, 0x8cc5420a36959977, 0x3fb9be4cf257e1e7],
         ),
