@@ -151,5 +151,7 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     let chosen = bench.done(&format!("{line} --recipe shingles charikar-64 --distance 1"));
     assert!(chosen.stdout.contains("charikar-64") && !chosen.stdout.contains("uniform"));
     bench.fails(2, "evaluate --sweep --labels labels.tsv");
+    bench.write("strangers.tsv", "x1\ta\nx2\ta\n");
+    bench.fails(65, "evaluate --sweep --labels strangers.tsv --input pages.tsv");
     bench.fails(2, "evaluate --labels labels.tsv");
 }
