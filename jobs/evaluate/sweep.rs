@@ -57,10 +57,13 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     let texts = texts(arguments, labels)?;
     let found = texts.iter().flatten().count();
     if found == 0 {
-        return Err(Error::new(Kind::BadData, "none of the labelled documents is among the inputs")
-            .expected("the ids of the labels")
-            .found("no text with such an id")
-            .help("see whether --id-field and --text-field name the right fields"));
+        return Err(Error::new(
+            Kind::BadData,
+            "none of the labelled documents is among the inputs",
+        )
+        .expected("the ids of the labels")
+        .found("no text with such an id")
+        .help("see whether --id-field and --text-field name the right fields"));
     }
     let mut candidates = candidates(arguments)?;
     let workers = common.workers.or(thread::available_parallelism().ok().map(usize::from));
