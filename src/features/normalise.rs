@@ -107,7 +107,8 @@ impl Normalise {
 
     fn fold(&self, text: &str, out: &mut String) {
         out.clear();
-        let mut folded = Folded { parts: *self, out, in_digits: false };
+        let untouched = &UNTOUCHED[usize::from(self.digits == Digits::Keep)];
+        let mut folded = Folded { parts: *self, untouched, out, in_digits: false };
         let mut rest = text;
         while !rest.is_empty() {
             rest = folded.copy(rest);
@@ -117,23 +118,33 @@ impl Normalise {
             out.pop();
         }
     }
+}
 
-    /// The length of the character that starts with `byte` if it stays as it is wherever it stands,
-    /// but for the case of ASCII, unless a combining mark follows it; 0 if that takes a closer look.
-    #[inline]
-    fn untouched(&self, byte: u8) -> usize {
-        match byte {
-            b'0'..=b'9' => usize::from(self.digits == Digits::Keep),
+/// The length of the character that starts with a byte, if it stays as it is wherever it stands, but
+/// for the case of ASCII, unless a combining mark follows it; 0 if that takes a closer look.
+type Untouched = [u8; 256];
+
+/// By whether digits are kept.
+static UNTOUCHED: [Untouched; 2] = [untouched(false), untouched(true)];
+
+const fn untouched(digits: bool) -> Untouched {
+    let (mut lengths, mut byte) = ([0; 256], 0);
+    while byte < lengths.len() {
+        lengths[byte] = match byte as u8 {
+            b'0'..=b'9' => digits as u8,
             b'!'..=b'~' => 1,
             0xe4..=0xe9 => 3, // U+4000 to U+9FFF
             _ => 0,
-        }
+        };
+        byte += 1;
     }
+    lengths
 }
 
 /// A text being written, its case, digits and white space folded as it grows.
 struct Folded<'a> {
     parts: Normalise,
+    untouched: &'static Untouched,
     out: &'a mut String,
     in_digits: bool,
 }
@@ -141,15 +152,14 @@ struct Folded<'a> {
 impl Folded<'_> {
     /// Copies what stays as it is at the start of `text`, and returns the rest.
     fn copy<'t>(&mut self, text: &'t str) -> &'t str {
-        let bytes = text.as_bytes();
+        let (bytes, untouched) = (text.as_bytes(), self.untouched);
         let (mut last, mut end) = (0, 0);
         while let Some(&byte) = bytes.get(end) {
-            let length = match byte {
-                b' ' if end > 0 || self.takes_space() => usize::from(
-                    bytes.get(end + 1).is_some_and(|&next| self.parts.untouched(next) > 0),
-                ),
-                _ => self.parts.untouched(byte),
-            };
+            let mut length = usize::from(untouched[usize::from(byte)]);
+            if byte == b' ' && (end > 0 || self.takes_space()) {
+                let next = bytes.get(end + 1).map_or(0, |&next| untouched[usize::from(next)]);
+                length = usize::from(next > 0);
+            }
             if length == 0 {
                 break;
             }
@@ -303,10 +313,10 @@ mod tests {
             let joins = ['e', c].into_iter().nfkc().eq(['e', narrow(c)]);
             assert!(joins, "{c:?} joins what stands before it");
         }
-        for c in
-            ('\0'..=char::MAX).filter(|c| EVERYTHING.untouched(c.to_string().as_bytes()[0]) > 0)
+        for c in ('\0'..=char::MAX)
+            .filter(|c| usize::from(UNTOUCHED[0][usize::from(c.to_string().as_bytes()[0])]) > 0)
         {
-            let length = EVERYTHING.untouched(c.to_string().as_bytes()[0]);
+            let length = usize::from(UNTOUCHED[0][usize::from(c.to_string().as_bytes()[0])]);
             assert!(length == c.len_utf8() && is_plain(c) && narrow(c) == c, "{c:?}");
             assert!(c.to_lowercase().eq([c.to_ascii_lowercase()]), "{c:?}");
             assert!(!c.is_whitespace() && !c.is_ascii_digit(), "{c:?}");

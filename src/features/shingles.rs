@@ -29,6 +29,7 @@ pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t 
         }
         let (char_bytes, speaks) = match bytes[end] {
             byte if byte.is_ascii() => (1, byte.is_ascii_alphanumeric()),
+            0xe5..=0xe9 => (3, true), // U+5000 to U+9FFF, Han all of them
             _ => first_char(&text[end..]),
         };
         end += char_bytes;
@@ -40,10 +41,7 @@ pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t 
             shingle(&text[start..end]);
         }
         if read >= length {
-            start += match bytes[start] {
-                byte if byte.is_ascii() => 1,
-                _ => first_char(&text[start..]).0,
-            };
+            start += char_bytes_of(bytes[start]);
         }
     }
 }
@@ -53,6 +51,17 @@ fn ascii_run(bytes: &[u8]) -> usize {
     let words = bytes.as_chunks::<16>().0.iter().take_while(|word| word.is_ascii()).count();
     let rest = &bytes[16 * words..];
     16 * words + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
+}
+
+/// The length in bytes of a character, by its first.
+#[inline]
+fn char_bytes_of(first: u8) -> usize {
+    match first {
+        ..0xc0 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
+    }
 }
 
 /// The length in bytes of the first character of `text`, and whether it is a letter or digit.

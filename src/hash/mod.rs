@@ -36,17 +36,23 @@ pub trait Hashed: Sized {
 }
 
 impl Hashed for u64 {
-    #[inline]
+    #[inline(always)]
     fn hashed(hash: Hash, feature: &str) -> u64 {
-        match hash {
-            Hash::Xxh3 => {
-                let bytes = feature.as_bytes();
-                xxh3_short::xxh3_short(bytes).unwrap_or_else(|| xxh3_64(bytes))
-            }
-            Hash::Lookup3 => lookup3::lookup3(feature.as_bytes(), 0),
-            Hash::Charikar => charikar::string_hash(feature) as u64,
-            Hash::Md5 => md5(feature) as u64,
+        match (hash, xxh3_short::xxh3_short(feature.as_bytes())) {
+            (Hash::Xxh3, Some(short)) => short,
+            _ => hashed_64(hash, feature),
         }
+    }
+}
+
+/// The same for a feature of any length, apart: it is seldom called.
+#[inline(never)]
+fn hashed_64(hash: Hash, feature: &str) -> u64 {
+    match hash {
+        Hash::Xxh3 => xxh3_64(feature.as_bytes()),
+        Hash::Lookup3 => lookup3::lookup3(feature.as_bytes(), 0),
+        Hash::Charikar => charikar::string_hash(feature) as u64,
+        Hash::Md5 => md5(feature) as u64,
     }
 }
 
@@ -72,7 +78,7 @@ fn md5(feature: &str) -> u128 {
 
 impl Hash {
     /// The hash of `feature`, as wide as `H`.
-    #[inline]
+    #[inline(always)]
     pub fn of<H: Hashed>(self, feature: &str) -> H {
         H::hashed(self, feature)
     }
