@@ -11,11 +11,12 @@
 //! to the letter. All designs must find the same number of pairs. For each the median is printed,
 //! with the least and the greatest.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::store::Draw;
-use dupsieve::tables::{Design, Method, Probe, Scratch};
+use dupsieve::tables::{Design, Method, Probe, Scratch, Way};
 
 /// How many fingerprints are probed in one call.
 const WINDOW: usize = 1 << 20;
@@ -62,7 +63,12 @@ fn measure<F: Fingerprint>(point: &Point) {
     for design in &point.designs {
         let (begun, name) = (Instant::now(), design.as_str());
         let method = (name != "paper").then(|| {
-            Method::build(&batch, name.parse().expect("a design"), point.k).expect("it covers k")
+            let (design, way) = match name.strip_suffix("/sorted") {
+                Some(design) => (design, Way::Sorted),
+                None => (name, Way::Indexed),
+            };
+            let design = design.parse().expect("a design");
+            Method::build(&batch, design, way, point.k).expect("it covers k")
         });
         let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
         let built = begun.elapsed().as_secs_f64();
@@ -96,7 +102,7 @@ fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], pairs: &mut u64) {
 }
 
 /// The part of the store that is probed, and the batch.
-fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Vec<F>) {
+fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
     let take = |seed, count: u64, most: usize| {
         let (mut draw, mut run) = (Draw::new(seed, count, Vec::new()), Vec::new());
         let mut all = Vec::new();
@@ -116,7 +122,7 @@ fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Vec<F>) {
     }
     batch.sort_unstable();
     batch.dedup();
-    (store, batch)
+    (store, batch.into())
 }
 
 /// The batch in ten tables, each sorted by the bits that its mask chooses.

@@ -202,7 +202,7 @@ pub(crate) fn cluster(common: &Common, parameters: &str) -> Result<Cluster> {
 }
 
 /// As many worker threads as were asked for, or as the machine has cores for `local` processes.
-fn workers(common: &Common, local: usize) -> usize {
+pub(crate) fn workers(common: &Common, local: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     common.workers.unwrap_or((cores / local).max(1))
 }

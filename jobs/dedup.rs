@@ -16,11 +16,11 @@ use dupsieve::flow::{
     self, Chunk, Cluster, End, Gather, Gathered, Hot, Join, Ledger, Probed, Prober, Reduce, Worker,
     deal, ledger_key,
 };
-use dupsieve::matches::{self, Batch, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
+use dupsieve::matches::{self, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Column, Digest, Segment, Version};
-use dupsieve::tables::{Design, Method, plan};
+use dupsieve::tables::{Design, Method, Plan, Problem, Sorted, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -222,7 +222,7 @@ impl Job {
     ) -> Result<(Decision, Option<Staging>, Summary)> {
         // A design that does not cover the distance is refused before anything is begun; what it costs
         // is asked when the groups are known.
-        self.plan(1, common)?;
+        self.plan(1, (1, false), common)?;
         let lock = (!common.dry_run).then(|| Lock::beside(&self.output)).transpose()?;
         let parameters = self.parameters();
         // A day that was joined and never added is joined again once the store has moved on.
@@ -265,18 +265,15 @@ impl Job {
         Summary::new().count("batch", self.segment.rows()).count("store", held)
     }
 
-    /// The design that was asked for, or the cheapest one that covers the distance.
-    fn plan(&self, batch: u64, common: &Common) -> Result<Design> {
-        let held = self.store.as_ref().map_or(0, Version::rows);
-        let (width, memory) = (self.segment.width(), common.memory_bytes() / 2);
-        match self.design {
-            Design::Auto => {
-                let plan = plan::choose(batch, held, self.distance, width, memory)?;
-                tracing::debug!("{}", plan.why);
-                Ok(plan.chosen.design)
-            }
-            design => plan::estimate(design, batch, held, self.distance, width).map(|it| it.design),
-        }
+    /// How a batch of so many groups is joined: as was asked for, or in the cheapest way that covers
+    /// the distance.
+    fn plan(&self, batch: u64, (workers, split): (u64, bool), common: &Common) -> Result<Plan> {
+        let store = self.store.as_ref().map_or(0, Version::rows);
+        let (k, width) = (self.distance, self.segment.width());
+        let problem = Problem { batch, store, k, width, workers, split };
+        let plan = plan::choose(self.design, &problem, common.memory_bytes() / 2)?;
+        tracing::debug!("{}", plan.why);
+        Ok(plan)
     }
 
     fn make_any(
@@ -299,20 +296,27 @@ impl Job {
     ) -> Result<Summary> {
         let began = Instant::now();
         let groups: Arc<[F]> = matches::groups(&self.segment)?.into();
-        let design = self.plan(groups.len() as u64, common)?;
+        let workers = cluster.topology().workers as u64;
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
-        let chunks = flow::chunks(groups.len() as u32, &segments);
-        let ledger = self.ledger(&segments, &chunks)?;
-        let build = |groups: &[F]| Method::build(groups, design, self.distance);
         let split = segments.iter().any(Segment::is_split);
+        let Plan { chosen, itself: within, .. } =
+            self.plan(groups.len() as u64, (workers, split), common)?;
+        let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
+        let chunks = flow::chunks(itself.parts(), &segments);
+        let ledger = self.ledger(&segments, &chunks, &itself)?;
+        let build =
+            |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
         let join = Arc::new(Join {
             method: build(&groups)?,
             hot: split.then(|| Hot::new(&groups, self.distance, build)).transpose()?,
+            itself,
             chunks,
             groups,
             segments,
             ledger,
             probed: Arc::default(),
+            found: Arc::default(),
+            most_pairs: self.most_pairs(),
             claimed: AtomicUsize::new(0),
             process: (cluster.topology().process, cluster.topology().processes),
         });
@@ -321,7 +325,8 @@ impl Job {
         let found = began.elapsed();
         let run = json!({
             "inputs": self.places(),
-            "design": design.to_string(),
+            "design": self.store.as_ref().map_or(&within, |_| &chosen).name(),
+            "itself": within.name(),
             "workers": cluster.topology().workers,
             "processes": cluster.topology().processes,
             "chunks_resumed": probed.iter().filter(|chunk| chunk.resumed).count(),
@@ -345,8 +350,13 @@ impl Job {
     }
 
     /// The chunks that runs which were cut short have finished.
-    fn ledger<F: Fingerprint>(&self, segments: &[Segment], chunks: &[Chunk<F>]) -> Result<Ledger> {
-        let key = ledger_key(self.segment.digest(), self.distance, segments, chunks);
+    fn ledger<F: Fingerprint>(
+        &self,
+        segments: &[Segment],
+        chunks: &[Chunk<F>],
+        itself: &Sorted<F>,
+    ) -> Result<Ledger> {
+        let key = ledger_key(self.segment.digest(), self.distance, segments, chunks, itself);
         let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
         ledger.remove_others()?;
         ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
@@ -374,6 +384,16 @@ impl Job {
             find_pairs(worker, &join, Sorter::new(&spill, memory), End::new(fatal.clone()))
         })?;
         Ok(found.into_iter().next().expect("there is a first worker"))
+    }
+
+    /// The most pairs of fingerprints that may be found: where all are written, each is at least one
+    /// row, unless something is to be confirmed.
+    fn most_pairs(&self) -> u64 {
+        let confirms = self.check.is_some() || self.segment.has_classes();
+        match self.detail {
+            Detail::All if !confirms => self.max_matches,
+            _ => u64::MAX,
+        }
     }
 
     /// About how many fingerprints this process probes.
@@ -418,14 +438,14 @@ impl Job {
         let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
         let settlement = Settlement {
             segment: &self.segment,
-            batch: &Batch::<F>::load(&self.segment, self.check)?,
+            confirm: self.check,
             store: &store,
             keep: self.keep,
             detail: self.detail,
             max_matches: self.max_matches,
-            memory_bytes: common.memory_bytes() as usize / 4,
+            memory_bytes: common.memory_bytes() as usize / 8,
         };
-        settlement.write(pairs.sorted()?, staging)
+        settlement.write::<F>(pairs.sorted()?, staging)
     }
 
     fn report(

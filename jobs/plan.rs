@@ -6,9 +6,10 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
-use dupsieve::tables::{Estimate, Plan, plan};
+use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 
 use crate::arguments::Common;
+use crate::cluster::workers;
 use crate::settings::{parse_count, parse_width};
 use crate::summary::Summary;
 
@@ -32,10 +33,13 @@ pub(crate) struct Arguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let &Arguments { batch, store, distance, width } = arguments;
+    let workers = workers(common, 1) as u64;
+    let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As dedup does: half for the tables, the rest for sorts.
-    let plan = plan::choose(batch, store, distance, width, common.memory_bytes() / 2)?;
+    let memory_bytes = common.memory_bytes() / 2;
+    let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
-    tell(&plan, read, common.memory_bytes() / 2).at("stdout")?;
+    tell(&plan, read, memory_bytes).at("stdout")?;
     Ok(Summary::new().count("batch", batch).count("store", store).count("bytes_read", read))
 }
 
@@ -43,22 +47,24 @@ fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{:<20} {:>7} {:>12} {:>14} {:>11}  reads",
-        "design", "tables", "ns each", "thread time", "memory"
+        "{:<20} {:<8} {:>6} {:>12} {:>14} {:>11}  reads",
+        "design", "way", "tables", "ns each", "thread time", "memory"
     )?;
     row(&mut out, &plan.chosen, read, "chosen")?;
     for other in &plan.alternatives {
         let note = if other.memory_bytes > memory_bytes { "too large" } else { "" };
         row(&mut out, other, read, note)?;
     }
+    row(&mut out, &plan.itself, 0, "the batch and itself")?;
     writeln!(out, "{}", plan.why)
 }
 
 fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
-    let Estimate { design, tables, nanoseconds, seconds, memory_bytes } = estimate;
+    let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
     let line = format!(
-        "{:<20} {tables:>7} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
+        "{:<20} {:<8} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
         design.to_string(),
+        way.to_string(),
         memory_bytes.div_ceil(1 << 20),
         read as f64 / 1e9,
     );

@@ -58,7 +58,8 @@ impl<R: Record> Sorter<R> {
     pub fn push(&mut self, record: R) -> Result<()> {
         self.held_bytes += record.bytes();
         self.held.push(record);
-        if self.held_bytes >= self.memory_bytes { self.spill() } else { Ok(()) }
+        // Sorting takes half as much again.
+        if self.held_bytes / 2 * 3 >= self.memory_bytes { self.spill() } else { Ok(()) }
     }
 
     /// Takes many records; those that come in sorted stretches are sorted fastest.
@@ -114,6 +115,14 @@ pub struct Sorted<R> {
 }
 
 impl<R: Record> Sorted<R> {
+    /// Writes `records`, which come in order, to disk and gives them back from there.
+    pub fn through_disk(
+        folder: &Path,
+        records: impl Iterator<Item = Result<R>>,
+    ) -> Result<Sorted<R>> {
+        Sorted::of(folder, Vec::new(), vec![write_run(folder, records)?])
+    }
+
     fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<Sorted<R>> {
         let runs =
             runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;

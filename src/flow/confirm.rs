@@ -9,7 +9,9 @@
 //! bytes while the probe goes on; they are read when some thousand candidates have come together.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::findings::Findings;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
@@ -68,7 +70,7 @@ impl<P> Hot<P> {
     pub fn new<F: Fingerprint>(
         groups: &[F],
         distance: u32,
-        build: impl FnOnce(&[F]) -> Result<P>,
+        build: impl FnOnce(&Arc<[F]>) -> Result<P>,
     ) -> Result<Hot<P>> {
         let (mut bits, mut starts) = (Vec::new(), Vec::new());
         for (group, &fingerprint) in (0..).zip(groups) {
@@ -78,7 +80,7 @@ impl<P> Hot<P> {
             }
         }
         starts.push(groups.len() as u32);
-        Ok(Hot { method: build(&bits)?, starts, distance })
+        Ok(Hot { method: build(&bits.into())?, starts, distance })
     }
 
     /// The groups with these hot bits.
@@ -126,7 +128,7 @@ pub(super) struct Confirming<'a, F, P> {
     pub(super) segments: &'a [Segment],
     pub(super) groups: &'a [F],
     pub(super) hot: &'a Hot<P>,
-    pub(super) pairs: &'a mut Vec<Pair>,
+    pub(super) pairs: &'a mut Findings,
 }
 
 impl<F: Fingerprint, P> Confirming<'_, F, P> {

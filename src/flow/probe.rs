@@ -1,31 +1,28 @@
 //! The probe lifted to a stream: chunks of the store, and of the batch itself, are dealt to workers,
 //! which decode and probe each as a whole and send on nothing but pairs.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::confirm::{Candidate, Candidates, Confirming, Hot};
+use super::findings::Findings;
 use super::sweep::Sweep;
-use super::{Claim, Finished, Ledger, LedgerWriter, Work};
+use super::{Claim, Finished, Ledger, Work, Yield};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
 use crate::store::{self, KeyRange, Segment};
-use crate::tables::{Hit, Probe, Scratch};
-
-/// Groups of the batch in a chunk of it.
-const BATCH_CHUNK: u32 = 1 << 13;
+use crate::tables::{Hit, Probe, Scratch, Sorted};
 
 /// The unit of the join: what one worker probes at a time.
 #[derive(Clone, Debug)]
 pub enum Chunk<F: Fingerprint> {
     /// A range of keys over all segments of the store.
     Store(KeyRange<F>),
-    /// A range of groups of the batch, against the batch.
-    Batch(Range<u32>),
+    /// A part of the join of the batch with itself.
+    Batch(u32),
 }
 
 /// The proof that a chunk was probed.
@@ -50,12 +47,18 @@ pub struct Join<F: Fingerprint, P> {
     pub method: P,
     /// The same by their hot bits, where a segment of the store has the cold ones apart.
     pub hot: Option<Hot<P>>,
+    /// The join of the batch with itself.
+    pub itself: Sorted<F>,
     /// The segments of the store, if there is one.
     pub segments: Vec<Segment>,
     /// All chunks, the same ones in every process.
     pub chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
     pub probed: Arc<AtomicU64>,
+    /// Pairs found by this process so far.
+    pub found: Arc<AtomicU64>,
+    /// The most pairs that are wanted.
+    pub most_pairs: u64,
     /// The chunks that earlier runs have finished, and where this one notes its own.
     pub ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
@@ -64,17 +67,14 @@ pub struct Join<F: Fingerprint, P> {
     pub process: (usize, usize),
 }
 
-/// The chunks of a batch of `groups` groups and a store of `segments`.
-pub fn chunks<F: Fingerprint>(groups: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
-    if groups == 0 {
+/// The chunks of a batch that is joined with itself in so many `parts`, and of a store of `segments`.
+pub fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
+    if parts == 0 {
         return Vec::new();
     }
     let chunk_bytes = store::chunk_bytes(segments);
     let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
-    let starts = (0..groups).step_by(BATCH_CHUNK as usize);
-    let batch =
-        starts.map(|start| Chunk::Batch(start..groups.min(start.saturating_add(BATCH_CHUNK))));
-    store.chain(batch).collect()
+    store.chain((0..parts).map(Chunk::Batch)).collect()
 }
 
 impl<F: Fingerprint, P> Join<F, P> {
@@ -89,7 +89,7 @@ impl<F: Fingerprint, P> Join<F, P> {
     }
 
     /// What candidates are confirmed with, where there can be any.
-    fn confirming<'a>(&'a self, pairs: &'a mut Vec<Pair>) -> Option<Confirming<'a, F, P>> {
+    fn confirming<'a>(&'a self, pairs: &'a mut Findings) -> Option<Confirming<'a, F, P>> {
         let Join { segments, groups, hot, .. } = self;
         hot.as_ref().map(|hot| Confirming { segments, groups, hot, pairs })
     }
@@ -99,7 +99,7 @@ impl<F: Fingerprint, P> Join<F, P> {
 #[derive(Debug)]
 pub struct Prober<F: Fingerprint, P> {
     join: Arc<Join<F, P>>,
-    ledger: LedgerWriter,
+    pairs: Findings,
     scratch: Scratch<F>,
     run: Vec<F>,
     candidates: Candidates<F>,
@@ -109,13 +109,14 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     /// A hand in `join`.
     pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
         let (scratch, candidates) = (Scratch::default(), Candidates::default());
-        let ledger = join.ledger.writer();
-        Prober { join, ledger, scratch, run: Vec::new(), candidates }
+        let pairs = Findings::new(join.ledger.writer(), Arc::clone(&join.found), join.most_pairs);
+        Prober { join, pairs, scratch, run: Vec::new(), candidates }
     }
 
-    fn probe_store(&mut self, range: KeyRange<F>, pairs: &mut Vec<Pair>) -> Result<u64> {
-        let Prober { join, scratch, run, candidates, .. } = self;
-        let (mut fingerprints, mut sweep) = (0, Sweep::new(&join.segments, range));
+    fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
+        let Prober { join, pairs, scratch, run, candidates } = self;
+        let (mut fingerprints, mut sweep) =
+            (0, Sweep::new(&join.segments, range, join.method.window()));
         while let Some(read) = sweep.next(run)? {
             fingerprints += read;
             join.probed.fetch_add(read, Ordering::Relaxed);
@@ -142,20 +143,17 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 
     /// What an earlier run found in a chunk.
-    fn resume(&self, finished: &Finished) -> Result<(Vec<Pair>, Probed)> {
-        let (pairs, receipt) = (finished.pairs().collect::<Result<_>>()?, finished.receipt());
+    fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Probed)> {
+        let receipt = finished.receipt();
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
-        Ok((pairs, receipt))
+        self.pairs.count_in(receipt.pairs)?;
+        Ok((Box::new(finished.pairs()), receipt))
     }
 
-    fn probe_batch(&mut self, groups: Range<u32>, pairs: &mut Vec<Pair>) {
-        let Prober { join, scratch, .. } = self;
-        let part = &join.groups[groups.start as usize..groups.end as usize];
-        join.method.probe(&[part], scratch, &mut |Hit { batch, at, distance, .. }| {
-            let group = groups.start + at;
-            if group < batch {
-                pairs.push(Pair { new: batch, existing: Place::Batch { group }, distance });
-            }
+    fn join_batch(&mut self, part: u32) {
+        let Prober { join, pairs, scratch, .. } = self;
+        join.itself.join(part, scratch, &mut |Hit { batch, at, distance, .. }| {
+            pairs.push(Pair { new: batch, existing: Place::Batch { group: at }, distance });
         });
     }
 }
@@ -175,22 +173,16 @@ impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
         }
     }
 
-    fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Vec<Pair>, Probed)> {
+    fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Yield<Pair>, Probed)> {
         if let Some(finished) = self.join.ledger.chunk(chunk) {
             return self.resume(finished);
         }
-        self.ledger.begin(chunk);
-        let mut pairs = Vec::new();
-        let fingerprints = match range {
-            Chunk::Store(range) => self.probe_store(range, &mut pairs)?,
-            Chunk::Batch(groups) => {
-                self.probe_batch(groups, &mut pairs);
-                0
-            }
-        };
-        self.ledger.append(&pairs)?;
-        let receipt = Probed { chunk, fingerprints, pairs: pairs.len() as u64, resumed: false };
-        self.ledger.finish(receipt)?;
-        Ok((pairs, receipt))
+        self.pairs.begin(chunk);
+        let mut fingerprints = 0;
+        match range {
+            Chunk::Store(range) => fingerprints = self.probe_store(range)?,
+            Chunk::Batch(part) => self.join_batch(part),
+        }
+        self.pairs.finish(chunk, fingerprints)
     }
 }

@@ -2,6 +2,7 @@
 //! batches of records from it as they become free, so that one large file keeps all of them busy.
 //! What they make of a document is up to a [`Hand`]; here is the one that makes fingerprints.
 
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Collect, Fatal, Work};
+use super::{Claim, Collect, Fatal, Work, Yield};
 use crate::document::{
     self, Batch, Content, Document, Fields, Inputs, Position, Quarantined, ReadOptions, Share,
 };
@@ -183,10 +184,10 @@ impl<H: Hand> Work for Reading<H> {
         self.portions.claim()
     }
 
-    fn run(&mut self, portion: Portion) -> Result<(Vec<Taken<H::Made>>, Read)> {
+    fn run(&mut self, portion: Portion) -> Result<(Yield<Taken<H::Made>>, Read)> {
         let batch = match portion {
             Portion::Batch(batch) => batch,
-            Portion::End(read) => return Ok((Vec::new(), read)),
+            Portion::End(read) => return Ok((Box::new(iter::empty()), read)),
         };
         let Reading { fields, hand, .. } = self;
         let (mut records, mut failure) = (Vec::new(), None);
@@ -205,7 +206,7 @@ impl<H: Hand> Work for Reading<H> {
             records.push(Taken::Quarantined(Quarantined { position, reason }));
         });
         hand.end_batch(&mut |made| records.push(Taken::Made(made)));
-        failure.map_or(Ok((records, read)), Err)
+        failure.map_or_else(|| Ok((Box::new(records.into_iter().map(Ok)) as Yield<_>, read)), Err)
     }
 }
 

@@ -11,9 +11,6 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::store::{KeyRange, Scan, Segment};
 
-/// About how many fingerprints all segments together have in a window, so that it stays in the cache.
-const WINDOW: usize = 1 << 20;
-
 /// About how many bytes of all segments together are read at once, unless one block of each is more.
 const PIECES_BYTES: u64 = 4 << 20;
 
@@ -21,7 +18,9 @@ const PIECES_BYTES: u64 = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Sweep<F: Fingerprint> {
     feeds: Vec<Feed<F>>,
-    /// How many fingerprints each segment is to hold where it has more.
+    /// About how many fingerprints all segments together have in a window, and how many each is to
+    /// hold where it has more.
+    window: usize,
     least: usize,
 }
 
@@ -48,8 +47,8 @@ struct Rows {
 }
 
 impl<F: Fingerprint> Sweep<F> {
-    /// A pass over `range` of `segments`.
-    pub(super) fn new(segments: &[Segment], range: KeyRange<F>) -> Sweep<F> {
+    /// A pass over `range` of `segments`, which together have about `window` fingerprints in a window.
+    pub(super) fn new(segments: &[Segment], range: KeyRange<F>, window: usize) -> Sweep<F> {
         let pieces = PIECES_BYTES / segments.len().max(1) as u64;
         let feed = |segment: &Segment| Feed {
             scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
@@ -57,8 +56,8 @@ impl<F: Fingerprint> Sweep<F> {
             window: 0..0,
             rows: Rows::default(),
         };
-        let least = WINDOW / segments.len().max(1);
-        Sweep { feeds: segments.iter().map(feed).collect(), least: least.max(1) }
+        let least = (window / segments.len().max(1)).max(1);
+        Sweep { feeds: segments.iter().map(feed).collect(), window, least }
     }
 
     /// Goes on to the next window, and says how many fingerprints were read on the way, copies
@@ -96,8 +95,8 @@ impl<F: Fingerprint> Sweep<F> {
         let count: usize = self.feeds.iter().map(|feed| feed.window.len()).sum();
         let longest = self.feeds.iter().max_by_key(|feed| feed.window.len())?;
         let Range { start, end } = longest.window;
-        let nearer = start + (end - start).div_ceil(count / WINDOW + 1);
-        (count > 2 * WINDOW).then(|| longest.held[nearer - 1])
+        let nearer = start + (end - start).div_ceil(count / self.window + 1);
+        (count > 2 * self.window).then(|| longest.held[nearer - 1])
     }
 
     /// The distinct fingerprints of the window, segment by segment.

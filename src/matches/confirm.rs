@@ -14,11 +14,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, Fingerprint};
+use crate::fingerprint::Check;
 use crate::matches::marks::{Mark, MarkReader, Marks};
 use crate::matches::sift::{Near, Standing, standings_at};
 use crate::matches::{Batch, Pair, Place};
-use crate::runs::{Sorted, Sorter};
+use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{Checks, Dated, Segment};
 
 /// The least similarity of what is confirmed, unless told otherwise.
@@ -62,16 +62,18 @@ impl Confirm {
 }
 
 /// A pair of groups, with its similarity where it was checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Confirmed {
     pub(super) pair: Pair,
     pub(super) similarity: Option<Similarity>,
 }
 
+impl Record for Confirmed {}
+
 /// Calls `take` with the confirmed pairs of groups among `pairs`, which are of fingerprints, and among
 /// the groups of each fingerprint. Gives the number of pairs of documents that were candidates.
-pub(super) fn confirm<F: Fingerprint>(
-    batch: &Batch<F>,
+pub(super) fn confirm(
+    batch: &Batch,
     marks: &Marks,
     store: &[Dated],
     pairs: Sorted<Pair>,
@@ -105,13 +107,13 @@ pub(super) fn confirm<F: Fingerprint>(
 }
 
 /// Takes pairs of fingerprints apart into pairs of groups and hands on those that match.
-struct Confirming<'a, F, T> {
-    batch: &'a Batch<F>,
+struct Confirming<'a, T> {
+    batch: &'a Batch,
     marks: &'a Marks,
     take: T,
 }
 
-impl<'a, F: Fingerprint, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, F, T> {
+impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
     /// How many documents of the batch have a fingerprint.
     fn rows(&self, fingerprint: u32) -> u128 {
         let groups = self.batch.groups_of(fingerprint);

@@ -1,31 +1,59 @@
 //! Pairs of groups expanded to rows of documents, and the nearest page of the store for each group.
+//!
+//! An id is read from a segment in the order in which it stands there: what names a row of the batch is
+//! sorted by that row first.
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::matches::batch::allocated;
 use crate::matches::sift::{Near, Standing, standings_at};
 use crate::matches::{Against, Batch, Row, Similarity};
-use crate::runs::{Sorted, Sorter};
-use crate::store::{Dated, Day, Ids, RowDays};
+use crate::runs::{Record, Sorted, Sorter};
+use crate::store::{Dated, Day, Ids, RowDays, Segment};
 
-/// The page of the store that a dropped group is a copy of: smallest id, then earliest day; and how
-/// alike the two are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The page of the store that a dropped group is a copy of. Ordered by group, smallest id, earliest
+/// day; and how alike the two are, where that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Held {
+    pub(super) group: u32,
     pub(super) id: String,
     pub(super) day: Day,
     pub(super) similarity: Option<Similarity>,
 }
 
+impl Record for Held {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.id)
+    }
+}
+
+/// A row of matches.tsv within the batch, before the existing id is known. Ordered by where that
+/// stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Unnamed {
+    /// The row of the existing document in the segment.
+    pub(super) existing: u32,
+    /// The rank of the new one.
+    pub(super) new: u32,
+    /// The Hamming distance.
+    pub(super) distance: u8,
+    /// How alike the two are, where that was checked.
+    pub(super) similarity: Option<Similarity>,
+}
+
+impl Record for Unnamed {}
+
 /// Looks up every standing pair once, in the order of the disk. Gives each group with a page of the
-/// store within reach the nearest one, and, where `rows` are wanted, every row of documents.
-pub(super) fn expand_store<F: Fingerprint>(
-    batch: &Batch<F>,
+/// store within reach the nearest ones, and, where `rows` are wanted, every row of documents.
+pub(super) fn expand_store(
+    batch: &Batch,
     store: &[Dated],
     standings: Sorted<Standing>,
     nearest: &[u8],
     mut rows: Option<&mut Sorter<Row>>,
-) -> Result<Vec<Option<Box<Held>>>> {
-    let mut held: Vec<Option<Box<Held>>> = vec![None; nearest.len()];
+    held: &mut Sorter<Held>,
+) -> Result<()> {
     let mut reader: Option<(u32, Ids, RowDays)> = None;
     standings_at(standings, |first, near| {
         let (_, ids, days) = match &mut reader {
@@ -37,9 +65,9 @@ pub(super) fn expand_store<F: Fingerprint>(
         };
         // Of rows that share a fingerprint the first has the smallest id and its earliest day.
         let (id, day) = (ids.get(first.row)?, days.get(first.row)?);
-        for &(new, distance, similarity) in near {
-            if distance == nearest[new as usize] {
-                keep_smaller(&mut held[new as usize], id, day, similarity);
+        for &(group, distance, similarity) in near {
+            if distance == nearest[group as usize] {
+                held.push(Held { group, id: id.to_owned(), day, similarity })?;
             }
         }
         if let Some(rows) = &mut rows {
@@ -49,18 +77,11 @@ pub(super) fn expand_store<F: Fingerprint>(
             }
         }
         Ok(())
-    })?;
-    Ok(held)
+    })
 }
 
-fn keep_smaller(held: &mut Option<Box<Held>>, id: &str, day: Day, similarity: Option<Similarity>) {
-    if held.as_deref().is_none_or(|least| (id, day) < (least.id.as_str(), least.day)) {
-        *held = Some(Box::new(Held { id: id.to_owned(), day, similarity }));
-    }
-}
-
-fn expand_row<F: Fingerprint>(
-    batch: &Batch<F>,
+fn expand_row(
+    batch: &Batch,
     near: &[Near],
     existing: &str,
     against: Against,
@@ -74,30 +95,48 @@ fn expand_row<F: Fingerprint>(
     })
 }
 
+/// Two documents of the batch: the larger id is the new one.
+pub(super) fn pair(batch: &Batch, a: u32, b: u32, distance: u8) -> Unnamed {
+    let (existing, new) = if batch.rank(a) < batch.rank(b) { (a, b) } else { (b, a) };
+    let similarity = batch.similarity(existing, new);
+    Unnamed { existing: batch.place(existing), new: batch.rank(new), distance, similarity }
+}
+
 /// Expands two near groups of the batch.
-pub(super) fn expand_groups<F: Fingerprint>(
-    batch: &Batch<F>,
+pub(super) fn expand_groups(
+    batch: &Batch,
     a: u32,
     b: u32,
     distance: u8,
-    rows: &mut Sorter<Row>,
+    rows: &mut Sorter<Unnamed>,
 ) -> Result<()> {
-    for row in batch.rows_of(a) {
-        rows.extend(batch.rows_of(b).map(|other| batch.pair(row, other, distance)))?;
+    batch.rows_of(a).try_for_each(|row| {
+        rows.extend(batch.rows_of(b).map(|other| pair(batch, row, other, distance)))
+    })
+}
+
+/// Expands the copies within each group.
+pub(super) fn expand_copies(batch: &Batch, rows: &mut Sorter<Unnamed>) -> Result<()> {
+    for group in 0..batch.groups() {
+        for row in batch.rows_of(group) {
+            let rest = row + 1..batch.rows_of(group).end;
+            rows.extend(rest.map(|other| pair(batch, row, other, 0)))?;
+        }
     }
     Ok(())
 }
 
-/// Expands the copies within each group.
-pub(super) fn expand_copies<F: Fingerprint>(
-    batch: &Batch<F>,
+/// Adds what is `unnamed` to `rows`, with the existing ids.
+pub(super) fn name(
+    unnamed: Sorter<Unnamed>,
+    segment: &Segment,
     rows: &mut Sorter<Row>,
 ) -> Result<()> {
-    for group in 0..batch.groups().len() as u32 {
-        for row in batch.rows_of(group) {
-            let rest = row + 1..batch.rows_of(group).end;
-            rows.extend(rest.map(|other| batch.pair(row, other, 0)))?;
-        }
+    let mut ids = segment.ids();
+    for row in unnamed.sorted()? {
+        let Unnamed { existing, new, distance, similarity } = row?;
+        let existing = ids.get(existing.into())?.to_owned();
+        rows.push(Row { new, distance, existing, against: Against::Batch, similarity })?;
     }
     Ok(())
 }
@@ -108,7 +147,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::fingerprint::Class;
+    use crate::fingerprint::{Class, Fingerprint};
     use crate::matches::{Detail, KeepOrder, Pair, Place, Settlement, groups};
     use crate::output::{Lock, Staging};
     use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
@@ -187,7 +226,7 @@ mod tests {
         pairs(&groups(batch)?, &segments, &mut sorter)?;
         let settlement = Settlement {
             segment: batch,
-            batch: &Batch::<u64>::load(batch, None)?,
+            confirm: None,
             store: &version.dated(segments),
             keep: KeepOrder::FirstId,
             detail,
@@ -196,7 +235,7 @@ mod tests {
         };
         let out = folder.path().join("out");
         let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-        let outcome = settlement.write(sorter.sorted()?, &staging)?;
+        let outcome = settlement.write::<u64>(sorter.sorted()?, &staging)?;
         assert!(outcome.dropped > 0 && outcome.matches > 0);
         let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
         Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())

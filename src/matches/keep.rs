@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
+use crate::runs::Record;
 use crate::store::Segment;
 
 /// The order in which the pages of a batch are taken; the first of several near ones is kept.
@@ -16,6 +17,34 @@ pub enum KeepOrder {
     /// By length of the text, longest first; ties by id.
     Longest,
 }
+
+/// When a page has its turn: whether it comes behind all others, and else in this order.
+pub(super) type Turn = (bool, i64);
+
+/// The documents that may be kept, one a group.
+#[derive(Debug)]
+pub(super) struct Leaders {
+    /// The row of each group's leader.
+    pub(super) rows: Vec<u32>,
+    /// The groups in keep order.
+    pub(super) order: Vec<u32>,
+    /// The place of each group in that order.
+    pub(super) rank: Vec<u32>,
+}
+
+impl Leaders {
+    /// The leaders that stand in these `rows`, of groups that come in keep `order`.
+    pub(super) fn of(rows: Vec<u32>, order: impl Iterator<Item = Result<u32>>) -> Result<Leaders> {
+        let order = order.collect::<Result<Vec<u32>>>()?;
+        let mut rank = vec![0; order.len()];
+        for (place, &group) in (0..).zip(&order) {
+            rank[group as usize] = place;
+        }
+        Ok(Leaders { rows, order, rank })
+    }
+}
+
+impl Record for (Turn, u32, u32) {}
 
 impl KeepOrder {
     const NAMED: [(&str, KeepOrder); 3] = [
@@ -42,8 +71,29 @@ impl KeepOrder {
         }
     }
 
+    /// When the row of a segment has its turn, asked of ascending rows; ties go by id.
+    pub(super) fn turns(self, segment: &Segment) -> Result<Box<dyn FnMut(u32) -> Result<Turn>>> {
+        match self {
+            KeepOrder::FirstId => Ok(Box::new(|_| Ok(Turn::default()))),
+            KeepOrder::Oldest => {
+                let mut times = segment.times().ok_or_else(|| self.lacks_its_column(segment))?;
+                Ok(Box::new(move |row| {
+                    let time = times.get(row.into())?;
+                    Ok((time.is_none(), time.unwrap_or(0)))
+                }))
+            }
+            KeepOrder::Longest => {
+                let mut lengths =
+                    segment.lengths().ok_or_else(|| self.lacks_its_column(segment))?;
+                Ok(Box::new(move |row| {
+                    Ok((false, i64::try_from(lengths.get(row.into())?).map_or(i64::MIN, |it| -it)))
+                }))
+            }
+        }
+    }
+
     /// The segment does not hold what this order goes by.
-    pub(super) fn lacks_its_column(self, segment: &Segment) -> Error {
+    fn lacks_its_column(self, segment: &Segment) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
             .at(segment.path())
             .help("choose another --keep; times come of --time-field, lengths of texts")

@@ -1,118 +1,116 @@
 //! The files of an output: verdicts.tsv, keep.txt, drop.txt and matches.tsv.
 
 use std::io::{self, Write};
+use std::iter::Peekable;
 
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
-use crate::matches::expand::Held;
-use crate::matches::{Against, Batch, Row};
-use crate::output::{Staging, Sum};
-use crate::runs::{Sorted, Sorter};
-
-/// What is said of one document of the batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict<'a> {
-    /// It is kept.
-    Keep,
-    /// It is a copy of a page of the store, at this distance.
-    Held(&'a Held, u8),
-    /// It is a copy of this row of the batch, which is kept, at this distance.
-    Copy(u32, u8),
-}
+use crate::matches::{Id, Row};
+use crate::output::{OutputFile, Staging, Sum};
+use crate::runs::Sorted;
 
 /// A file of the output by its name.
 pub(super) type Named = (&'static str, Sum);
 
-/// Writes verdicts.tsv, keep.txt and drop.txt in the order of ids, `empties` (sorted) among them.
-pub(super) fn write_verdicts<'a, F: Fingerprint>(
-    batch: &Batch<F>,
-    empties: impl Iterator<Item = Result<String>>,
-    verdict: impl Fn(u32) -> Verdict<'a>,
-    staging: &Staging,
-) -> Result<[Named; 3]> {
-    let mut verdicts = staging.create("verdicts.tsv")?;
-    let mut keep = staging.create("keep.txt")?;
-    let mut drop = staging.create("drop.txt")?;
-    verdicts.write(|out| out.write_all(b"id\tverdict\tof\tdistance\tagainst\n"))?;
-    let mut empties = empties.peekable();
-    for &row in batch.by_id() {
-        let id = batch.id(row);
-        while let Some(empty) =
-            empties.next_if(|empty| empty.as_ref().map_or(true, |empty| empty.as_str() < id))
-        {
-            let empty = empty?;
-            verdicts.write(|out| write_empty(&empty, out))?;
-        }
-        let verdict = verdict(row);
-        verdicts.write(|out| write_verdict(batch, id, verdict, out))?;
-        let listed = if verdict == Verdict::Keep { &mut keep } else { &mut drop };
-        listed.write(|out| writeln!(out, "{id}"))?;
-    }
-    for empty in empties {
-        let empty = empty?;
-        verdicts.write(|out| write_empty(&empty, out))?;
-    }
-    let verdicts = ("verdicts.tsv", verdicts.finish()?);
-    Ok([verdicts, ("keep.txt", keep.finish()?), ("drop.txt", drop.finish()?)])
+/// What is listed: everything by the order of ids.
+pub(super) struct Listing<E: Iterator<Item = Result<String>>> {
+    /// The ids of all documents that have a verdict.
+    pub(super) ids: Sorted<Id>,
+    /// The ids of those that are empty.
+    pub(super) empties: E,
+    /// The match that the verdict on each dropped document names.
+    pub(super) verdicts: Sorted<Row>,
+    /// The matches that are wanted.
+    pub(super) matches: Sorted<Row>,
+    /// Whether they were checked.
+    pub(super) checked: bool,
 }
 
-fn write_empty(id: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{id}\tempty\t\t\t")
+/// The files under way.
+struct Files {
+    verdicts: OutputFile,
+    keep: OutputFile,
+    drop: OutputFile,
+    matches: OutputFile,
+    /// How many matches were written.
+    count: u64,
 }
 
-fn write_verdict<F: Fingerprint>(
-    batch: &Batch<F>,
-    id: &str,
-    verdict: Verdict<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match verdict {
-        Verdict::Keep => writeln!(out, "{id}\tkeep\t\t\t"),
-        Verdict::Held(Held { id: of, day, .. }, distance) => {
-            writeln!(out, "{id}\tdrop\t{of}\t{distance}\t{day}")
-        }
-        Verdict::Copy(row, distance) => {
-            let of = batch.id(row);
-            writeln!(out, "{id}\tdrop\t{of}\t{distance}\t{}", Against::Batch)
-        }
-    }
-}
-
-/// Writes matches.tsv: `rows`, in order. Gives their number too.
-pub(super) fn write_matches<F: Fingerprint>(
-    batch: &Batch<F>,
-    rows: Sorted<Row>,
-    staging: &Staging,
-) -> Result<(Named, u64)> {
-    let mut matches = staging.create("matches.tsv")?;
-    let header = Row::header(batch.marks().is_some_and(|marks| marks.confirm().is_some()));
-    matches.write(|out| out.write_all(header.as_bytes()))?;
-    let mut count = 0;
-    for row in rows {
-        let row = row?;
-        let new = batch.id(batch.by_id()[row.new as usize]);
-        matches.write(|out| row.write(new, out))?;
-        count += 1;
-    }
-    Ok((("matches.tsv", matches.finish()?), count))
-}
-
-/// The row that each dropped page's verdict names, and no other.
-pub(super) fn named_rows<'a, F: Fingerprint>(
-    batch: &Batch<F>,
-    verdict: impl Fn(u32) -> Verdict<'a>,
-    rows: &mut Sorter<Row>,
-) -> Result<()> {
-    for &row in batch.by_id() {
-        match verdict(row) {
-            Verdict::Keep => {}
-            Verdict::Copy(of, distance) => rows.push(batch.pair(row, of, distance))?,
-            Verdict::Held(held, distance) => {
-                let (existing, against) = (held.id.clone(), Against::Day(held.day));
-                let (new, similarity) = (batch.rank(row), held.similarity);
-                rows.push(Row { new, distance, existing, against, similarity })?;
+impl<E: Iterator<Item = Result<String>>> Listing<E> {
+    /// Writes all files, and gives the number of matches too.
+    pub(super) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
+        let mut files = Files::create(staging, self.checked)?;
+        let mut empties = self.empties.peekable();
+        let mut verdicts = self.verdicts.peekable();
+        let mut matches = self.matches.peekable();
+        for (rank, id) in (0..).zip(self.ids) {
+            let id = id?.id;
+            while let Some(empty) =
+                empties.next_if(|empty| empty.as_ref().map_or(true, |empty| *empty < id))
+            {
+                files.empty(&empty?)?;
+            }
+            files.verdict(&id, next_of(rank, &mut verdicts)?.as_ref())?;
+            while let Some(row) = next_of(rank, &mut matches)? {
+                files.matching(&id, &row)?;
             }
         }
+        empties.try_for_each(|empty| files.empty(&empty?))?;
+        files.finish()
     }
-    Ok(())
+}
+
+/// The next row, if its new document is the one of this rank.
+fn next_of(rank: u32, rows: &mut Peekable<Sorted<Row>>) -> Result<Option<Row>> {
+    rows.next_if(|row| row.as_ref().map_or(true, |row| row.new == rank)).transpose()
+}
+
+impl Files {
+    fn create(staging: &Staging, checked: bool) -> Result<Files> {
+        let mut files = Files {
+            verdicts: staging.create("verdicts.tsv")?,
+            keep: staging.create("keep.txt")?,
+            drop: staging.create("drop.txt")?,
+            matches: staging.create("matches.tsv")?,
+            count: 0,
+        };
+        files.verdicts.write(|out| out.write_all(b"id\tverdict\tof\tdistance\tagainst\n"))?;
+        files.matches.write(|out| out.write_all(Row::header(checked).as_bytes()))?;
+        Ok(files)
+    }
+
+    fn empty(&mut self, id: &str) -> Result<()> {
+        self.verdicts.write(|out| writeln!(out, "{id}\tempty\t\t\t"))
+    }
+
+    /// Lists a document as kept, or as dropped for the sake of another one.
+    fn verdict(&mut self, id: &str, of: Option<&Row>) -> Result<()> {
+        self.verdicts.write(|out| write_verdict(id, of, out))?;
+        let listed = if of.is_none() { &mut self.keep } else { &mut self.drop };
+        listed.write(|out| writeln!(out, "{id}"))
+    }
+
+    fn matching(&mut self, new: &str, row: &Row) -> Result<()> {
+        self.count += 1;
+        self.matches.write(|out| row.write(new, out))
+    }
+
+    fn finish(self) -> Result<([Named; 4], u64)> {
+        let Files { verdicts, keep, drop, matches, count } = self;
+        let files = [
+            ("verdicts.tsv", verdicts.finish()?),
+            ("keep.txt", keep.finish()?),
+            ("drop.txt", drop.finish()?),
+            ("matches.tsv", matches.finish()?),
+        ];
+        Ok((files, count))
+    }
+}
+
+fn write_verdict(id: &str, of: Option<&Row>, out: &mut dyn Write) -> io::Result<()> {
+    match of {
+        None => writeln!(out, "{id}\tkeep\t\t\t"),
+        Some(Row { existing, distance, against, .. }) => {
+            writeln!(out, "{id}\tdrop\t{existing}\t{distance}\t{against}")
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::matches::batch::allocated;
 use crate::matches::{Against, Similarity};
 use crate::runs::Record;
 
@@ -46,6 +47,6 @@ impl Row {
 
 impl Record for Row {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.existing.len()
+        size_of::<Self>() + allocated(&self.existing)
     }
 }

@@ -9,14 +9,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::expand::{Held, expand_copies, expand_groups, expand_store};
-use crate::matches::listing::{Named, Verdict, named_rows, write_matches, write_verdicts};
-use crate::matches::sift::{FAR, Sifted, sift};
-use crate::matches::verdicts::{Edge, Judgement, judge};
-use crate::matches::{Batch, KeepOrder, Leaders, Pair, Row};
+use crate::matches::expand::{
+    Held, Unnamed, expand_copies, expand_groups, expand_store, name, pair,
+};
+use crate::matches::hot::{Hot, Hottest};
+use crate::matches::listing::{Listing, Named};
+use crate::matches::sift::{FAR, Sifted, copies, sift};
+use crate::matches::verdicts::{Edge, Judgement, Judgements, judge};
+use crate::matches::{Against, Batch, Confirm, KeepOrder, Leaders, Pair, Row};
 use crate::output::{Staging, Sum};
 use crate::runs::{Sorted, Sorter};
 use crate::store::{Dated, Segment};
+
+/// What to do where there are too many matches.
+const BEST: &str = "ask for one match for each dropped page with --matches best";
+
+/// There are more matches than the `most` that may be written.
+pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
+    Error::new(Kind::BadData, "there are more matches than may be written")
+        .expected(format!("at most {most}"))
+        .found(found)
+        .help(format!("allow more with --max-matches, or {BEST}"))
+}
 
 /// Which rows matches.tsv holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,11 +44,11 @@ pub enum Detail {
 
 /// What is to be settled, and how.
 #[derive(Debug)]
-pub struct Settlement<'a, F> {
+pub struct Settlement<'a> {
     /// The batch's segment.
     pub segment: &'a Segment,
-    /// The batch.
-    pub batch: &'a Batch<F>,
+    /// What matches are confirmed by, if by anything.
+    pub confirm: Option<Confirm>,
     /// The segments of the store it was joined with, and the days of their rows.
     pub store: &'a [Dated],
     /// Which page of several near ones is kept.
@@ -43,7 +57,7 @@ pub struct Settlement<'a, F> {
     pub detail: Detail,
     /// How many rows may be written when all are asked for.
     pub max_matches: u64,
-    /// Memory that each sort may use, in bytes.
+    /// Memory that each sort may use, in bytes; up to seven are under way at once.
     pub memory_bytes: usize,
 }
 
@@ -65,147 +79,205 @@ pub struct Outcome {
     pub copies: u64,
     /// The most pages of the batch with one fingerprint.
     pub largest_group: u64,
+    /// The fingerprints that most pages of the batch have.
+    #[serde(default)]
+    pub hot_copies: Vec<Hot>,
+    /// The fingerprints with most matches in the store and among the smaller ones of the batch.
+    #[serde(default)]
+    pub hot_matches: Vec<Hot>,
     /// The files written.
     pub files: BTreeMap<String, Sum>,
 }
 
-impl<F: Fingerprint> Settlement<'_, F> {
+impl Settlement<'_> {
     /// Draws the verdicts from `pairs` and writes every file of the output but the report.
     ///
     /// # Errors
     /// [`Kind::BadData`] with the count where all rows are asked for and are more than may be written
     /// or than the disk has room for.
-    pub fn write(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
-        let folder = staging.folder();
-        let leaders = self.batch.leaders(self.segment, self.keep)?;
-        let Sifted { edges, standings, nearest, rows: counted, candidates } =
-            sift(self.batch, &leaders, self.store, pairs, (folder, self.memory_bytes))?;
+    pub fn write<F: Fingerprint>(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
+        let (folder, memory_bytes) = (staging.folder(), self.memory_bytes);
+        let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, folder, memory_bytes)?;
+        let leaders = batch.leaders(self.segment, self.keep, folder, memory_bytes)?;
+        let Sifted { edges, standings, nearest, rows: counted, candidates, hot } =
+            sift(&batch, &leaders, self.store, pairs, (folder, memory_bytes))?;
         let all = self.detail == Detail::All;
         if all {
-            self.check_room(counted.iter().sum(), folder)?;
+            self.check_room(counted.iter().sum(), &batch, folder)?;
         }
-        let mut rows = Sorter::new(folder, self.memory_bytes);
-        let judged = self.judge(&leaders, edges, &nearest, all.then_some(&mut rows))?;
-        let wanted = all.then_some(&mut rows);
-        let held = expand_store(self.batch, self.store, standings.sorted()?, &nearest, wanted)?;
-        let found = Found { batch: self.batch, leaders, judged, nearest, held };
-        match self.detail {
-            Detail::All => expand_copies(self.batch, &mut rows)?,
-            Detail::Best => named_rows(self.batch, |row| found.verdict(row), &mut rows)?,
+        let mut unnamed = Sorter::new(folder, memory_bytes);
+        let judged = judged(&batch, &leaders, edges, &nearest, all.then_some(&mut unnamed))?;
+        let [mut rows, mut verdicts] = [(); 2].map(|()| Sorter::new(folder, memory_bytes));
+        let (standings, wanted) = (standings.sorted()?, all.then_some(&mut rows));
+        let mut held = Sorter::new(folder, memory_bytes);
+        expand_store(&batch, self.store, standings, &nearest, wanted, &mut held)?;
+        if all {
+            expand_copies(&batch, &mut unnamed)?;
         }
-        let empties = self.segment.empty_ids();
-        let verdicts = write_verdicts(self.batch, empties, |row| found.verdict(row), staging)?;
-        let (matches, written) = write_matches(self.batch, rows.sorted()?, staging)?;
-        let files = verdicts.into_iter().chain([matches]);
-        Ok(Outcome { candidates, ..found.outcome(written, &counted, files) })
-    }
-
-    /// The judgement on every leader, in keep order; where `rows` are wanted, the near groups of the
-    /// batch are expanded on the way.
-    fn judge(
-        &self,
-        leaders: &Leaders,
-        edges: Sorter<Edge>,
-        nearest: &[u8],
-        mut rows: Option<&mut Sorter<Row>>,
-    ) -> Result<Vec<Judgement>> {
-        let group = |rank: u32| self.batch.group_of(leaders.order[rank as usize]);
-        let edges = edges.sorted()?.map(|edge| {
-            let edge = edge?;
-            if let Some(rows) = &mut rows {
-                let (a, b) = (group(edge.earlier), group(edge.later));
-                expand_groups(self.batch, a, b, edge.distance, rows)?;
+        let found = Found { batch: &batch, leaders, judged, nearest };
+        let mut copies_of = Sorter::new(folder, memory_bytes);
+        found.each_dropped(held, |row, of| match of {
+            Nearest::Row(existing, distance) => {
+                if !all {
+                    unnamed.push(pair(&batch, row, existing, distance))?;
+                }
+                let (existing, new) = (batch.place(existing), batch.rank(row));
+                copies_of.push(Unnamed { existing, new, distance, similarity: None })
             }
-            Ok(edge)
-        });
-        let held = |rank| nearest[group(rank) as usize] != FAR;
-        let name = |rank: u32| self.batch.rank(leaders.order[rank as usize]);
-        judge(leaders.order.len() as u32, held, edges, name)
+            Nearest::Held(held, distance) => {
+                let (existing, against) = (held.id.clone(), Against::Day(held.day));
+                let (new, similarity) = (batch.rank(row), held.similarity);
+                let row = Row { new, distance, existing, against, similarity };
+                if !all {
+                    rows.push(row.clone())?;
+                }
+                verdicts.push(row)
+            }
+        })?;
+        name(unnamed, self.segment, &mut rows)?;
+        name(copies_of, self.segment, &mut verdicts)?;
+        let (matches, verdicts) = (rows.sorted()?, verdicts.sorted()?);
+        let (empties, checked) = (self.segment.empty_ids(), self.confirm.is_some());
+        let listing = Listing { ids, empties, verdicts, matches, checked };
+        let (files, written) = listing.write(staging)?;
+        let mut outcome = found.outcome(written, &counted, files);
+        outcome.candidates = candidates;
+        outcome.hot_matches = hot.told(self.segment, &batch, |rows| rows)?;
+        outcome.hot_copies = found.most_copied().told(self.segment, &batch, copies)?;
+        Ok(outcome)
     }
 
     /// Refuses to write more rows than allowed, or than there is room for twice: sorting them takes
     /// as much again.
-    fn check_room(&self, rows: u128, folder: &Path) -> Result<()> {
-        let refusal = |what: &str| Error::new(Kind::BadData, what);
-        let best = "ask for one match for each dropped page with --matches best";
+    fn check_room(&self, rows: u128, batch: &Batch, folder: &Path) -> Result<()> {
         if rows > u128::from(self.max_matches) {
-            return Err(refusal("there are more matches than may be written")
-                .expected(format!("at most {}", self.max_matches))
-                .found(rows)
-                .help(format!("allow more with --max-matches, or {best}")));
+            return Err(too_many(rows, self.max_matches));
         }
         let stat = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
-        let (free, needed) = (stat.f_bavail * stat.f_frsize, 2 * rows * self.row_bytes());
+        let (free, needed) = (stat.f_bavail * stat.f_frsize, 2 * rows * row_bytes(batch));
         if needed > u128::from(free) {
-            return Err(refusal("there is no room for so many matches")
+            return Err(Error::new(Kind::BadData, "there is no room for so many matches")
                 .at(folder)
                 .expected(format!("{needed} bytes for {rows} rows"))
                 .found(format!("{free} bytes"))
-                .help(best));
+                .help(BEST));
+        }
+        Ok(())
+    }
+}
+
+/// About how many bytes a row takes, going by the ids of the batch.
+fn row_bytes(batch: &Batch) -> u128 {
+    u128::from(24 + 2 * batch.id_bytes())
+}
+
+/// The judgement on every leader, in keep order; where rows are wanted, the near groups of the batch
+/// are expanded to them on the way.
+fn judged(
+    batch: &Batch,
+    leaders: &Leaders,
+    edges: Sorter<Edge>,
+    nearest: &[u8],
+    mut rows: Option<&mut Sorter<Unnamed>>,
+) -> Result<Judgements> {
+    let group = |rank: u32| leaders.order[rank as usize];
+    let edges = edges.sorted()?.map(|edge| {
+        let edge = edge?;
+        if let Some(rows) = &mut rows {
+            expand_groups(batch, group(edge.earlier), group(edge.later), edge.distance, rows)?;
+        }
+        Ok(edge)
+    });
+    let held = |rank| nearest[group(rank) as usize] != FAR;
+    let name = |rank: u32| batch.rank(leaders.rows[group(rank) as usize]);
+    judge(batch.groups(), held, edges, name)
+}
+
+/// Everything that is known of every group once all is judged.
+struct Found<'a> {
+    batch: &'a Batch,
+    leaders: Leaders,
+    judged: Judgements,
+    nearest: Vec<u8>,
+}
+
+/// What a page is dropped in favour of, and how near it is.
+#[derive(Clone, Copy)]
+enum Nearest<H> {
+    /// The nearest page of the store.
+    Held(H, u8),
+    /// A kept row of the batch.
+    Row(u32, u8),
+}
+
+impl Found<'_> {
+    /// Calls `each` with every row that is dropped and its nearest kept page; `held` are the nearest
+    /// pages of the store for each group.
+    fn each_dropped(
+        &self,
+        held: Sorter<Held>,
+        mut each: impl FnMut(u32, Nearest<&Held>) -> Result<()>,
+    ) -> Result<()> {
+        let mut held = held.sorted()?.peekable();
+        for group in 0..self.batch.groups() {
+            let mut least: Option<Held> = None;
+            while let Some(next) =
+                held.next_if(|next| next.as_ref().map_or(true, |next| next.group == group))
+            {
+                let next = next?;
+                least.get_or_insert(next);
+            }
+            let (kept, nearest) = self.nearest(group);
+            let nearest = match nearest {
+                Nearest::Row(row, distance) => Nearest::Row(row, distance),
+                Nearest::Held((), distance) => {
+                    Nearest::Held(least.as_ref().expect("a page is held"), distance)
+                }
+            };
+            let mut dropped = self.batch.rows_of(group).filter(|&row| Some(row) != kept);
+            dropped.try_for_each(|row| each(row, nearest))?;
         }
         Ok(())
     }
 
-    /// About how many bytes a row takes, going by the ids of the batch.
-    fn row_bytes(&self) -> u128 {
-        let ids: u64 = (0..self.batch.rows()).map(|row| self.batch.id(row).len() as u64).sum();
-        u128::from(24 + 2 * ids / u64::from(self.batch.rows()).max(1))
-    }
-}
-
-/// Everything that is known of every document once all is judged.
-struct Found<'a, F> {
-    batch: &'a Batch<F>,
-    leaders: Leaders,
-    judged: Vec<Judgement>,
-    nearest: Vec<u8>,
-    held: Vec<Option<Box<Held>>>,
-}
-
-impl<F: Fingerprint> Found<'_, F> {
-    /// A page is kept if it leads a kept group. Any other is a copy of the nearest kept page: of two
-    /// at one distance, of the store's.
-    fn verdict(&self, row: u32) -> Verdict<'_> {
-        let group = self.batch.group_of(row);
-        let rank = self.leaders.rank[group as usize];
-        let leader = self.leaders.order[rank as usize];
-        match self.judged[rank as usize] {
-            Judgement::Kept if row == leader => Verdict::Keep,
-            Judgement::Kept => Verdict::Copy(leader, 0),
-            Judgement::Dropped { near } => self.nearest_of(group, near),
-        }
-    }
-
-    fn nearest_of(&self, group: u32, near: Option<(u32, u8)>) -> Verdict<'_> {
+    /// The row of a group that is kept, if one is, and the nearest kept page of all its other rows: of
+    /// two at one distance, the store's.
+    fn nearest(&self, group: u32) -> (Option<u32>, Nearest<()>) {
+        let Leaders { rows, order, rank } = &self.leaders;
+        let leader = |rank: u32| rows[order[rank as usize] as usize];
+        let rank = rank[group as usize];
         let distance = self.nearest[group as usize];
-        match (&self.held[group as usize], near) {
-            (Some(held), Some((_, nearer))) if distance <= nearer => Verdict::Held(held, distance),
-            (Some(held), None) => Verdict::Held(held, distance),
-            (_, Some((kept, distance))) => {
-                Verdict::Copy(self.leaders.order[kept as usize], distance)
+        match self.judged.get(rank) {
+            Judgement::Kept => (Some(leader(rank)), Nearest::Row(leader(rank), 0)),
+            Judgement::Dropped { near: Some((kept, nearer)) } if nearer < distance => {
+                (None, Nearest::Row(leader(kept), nearer))
             }
-            (None, None) => unreachable!("a dropped group is near something"),
+            Judgement::Dropped { .. } => (None, Nearest::Held((), distance)),
         }
     }
 
-    fn outcome(
-        &self,
-        matches: u64,
-        counted: &[u128],
-        files: impl Iterator<Item = Named>,
-    ) -> Outcome {
-        let sizes =
-            || (0..self.batch.groups().len() as u32).map(|group| self.batch.rows_of(group).len());
-        let kept = self.judged.iter().filter(|judged| **judged == Judgement::Kept).count() as u64;
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        (0..self.batch.groups()).map(|group| self.batch.rows_of(group).len() as u64)
+    }
+
+    /// The groups with most pages.
+    fn most_copied(&self) -> Hottest {
+        let mut hottest = Hottest::default();
+        (0..).zip(self.sizes()).for_each(|(group, size)| hottest.offer(size.into(), group));
+        hottest
+    }
+
+    fn outcome(&self, matches: u64, counted: &[u128], files: [Named; 4]) -> Outcome {
+        let kept = self.judged.kept();
         Outcome {
             kept,
             dropped: u64::from(self.batch.rows()) - kept,
             matches,
-            candidates: None,
             distances: (0..).zip(counted.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
-            copies: sizes().filter(|&size| size > 1).map(|size| size as u64).sum(),
-            largest_group: sizes().max().unwrap_or(0) as u64,
-            files: files.map(|(name, sum)| (name.to_owned(), sum)).collect(),
+            copies: self.sizes().filter(|&size| size > 1).sum(),
+            largest_group: self.sizes().max().unwrap_or(0),
+            files: files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect(),
+            ..Outcome::default()
         }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
 use crate::matches::confirm::{Confirmed, confirm};
+use crate::matches::hot::Hottest;
 use crate::matches::verdicts::Edge;
 use crate::matches::{Batch, Leaders, Pair, Place, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
@@ -49,12 +49,14 @@ pub(super) struct Sifted {
     pub(super) rows: Vec<u128>,
     /// With a check, how many rows there would be without it.
     pub(super) candidates: Option<u128>,
+    /// The groups with the most rows, counted where they are the new ones.
+    pub(super) hot: Hottest,
 }
 
 /// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`. Where the batch has
 /// marks, only what they confirm.
-pub(super) fn sift<F: Fingerprint>(
-    batch: &Batch<F>,
+pub(super) fn sift(
+    batch: &Batch,
     leaders: &Leaders,
     store: &[Dated],
     pairs: Sorted<Pair>,
@@ -63,35 +65,57 @@ pub(super) fn sift<F: Fingerprint>(
     let mut sifted = Sifted {
         edges: Sorter::new(folder, memory_bytes),
         standings: Sorter::new(folder, memory_bytes),
-        nearest: vec![FAR; batch.groups().len()],
-        rows: vec![0; F::BITS as usize + 1],
+        nearest: vec![FAR; batch.groups() as usize],
+        rows: vec![0; usize::from(FAR)],
         candidates: None,
+        hot: Hottest::default(),
     };
-    let mut take = |confirmed| sifted.take(batch, leaders, confirmed);
     match batch.marks() {
         None => {
-            for pair in pairs {
-                take(Confirmed { pair: pair?, similarity: None })?;
-            }
+            let unchecked = |pair: Result<Pair>| Ok(Confirmed { pair: pair?, similarity: None });
+            sifted.take(batch, leaders, pairs.map(unchecked))?;
         }
         Some(marks) => {
+            let mut confirmed = Sorter::new(folder, memory_bytes);
+            let take = |pair| confirmed.push(pair);
             let candidates = confirm(batch, marks, store, pairs, (folder, memory_bytes), take)?;
             sifted.candidates = marks.confirm().map(|_| candidates);
+            sifted.take(batch, leaders, confirmed.sorted()?)?;
         }
     }
-    let groups = 0..batch.groups().len() as u32;
     let size = |group: u32| batch.rows_of(group).len() as u128;
-    sifted.rows[0] += groups.map(|group| copies(size(group))).sum::<u128>();
+    sifted.rows[0] += (0..batch.groups()).map(|group| copies(size(group))).sum::<u128>();
     Ok(sifted)
 }
 
 impl Sifted {
-    fn take<F: Fingerprint>(
+    /// Takes all pairs of groups, which come in order.
+    fn take(
         &mut self,
-        batch: &Batch<F>,
+        batch: &Batch,
+        leaders: &Leaders,
+        pairs: impl Iterator<Item = Result<Confirmed>>,
+    ) -> Result<()> {
+        let (mut group, mut rows) = (0, 0);
+        for pair in pairs {
+            let pair = pair?;
+            if group != pair.pair.new {
+                self.hot.offer(rows, group);
+                (group, rows) = (pair.pair.new, 0);
+            }
+            rows += self.take_one(batch, leaders, pair)?;
+        }
+        self.hot.offer(rows, group);
+        Ok(())
+    }
+
+    /// Takes one, and gives the number of rows that come of it.
+    fn take_one(
+        &mut self,
+        batch: &Batch,
         leaders: &Leaders,
         Confirmed { pair, similarity }: Confirmed,
-    ) -> Result<()> {
+    ) -> Result<u128> {
         let Pair { new, existing, distance } = pair;
         let size = |group: u32| batch.rows_of(group).len() as u128;
         let existing_rows = match existing {
@@ -109,8 +133,9 @@ impl Sifted {
                 u128::from(rows)
             }
         };
-        self.rows[usize::from(distance)] += size(new) * existing_rows;
-        Ok(())
+        let rows = size(new) * existing_rows;
+        self.rows[usize::from(distance)] += rows;
+        Ok(rows)
     }
 }
 
@@ -140,6 +165,6 @@ fn is_at(next: &Result<Standing>, first: &Standing) -> bool {
 }
 
 /// The pairs within a group.
-fn copies(size: u128) -> u128 {
-    size * (size - 1) / 2
+pub(super) fn copies(size: u128) -> u128 {
+    size * size.saturating_sub(1) / 2
 }

@@ -44,8 +44,8 @@ pub(super) fn judge<N: Ord>(
     held: impl Fn(u32) -> bool,
     edges: impl Iterator<Item = Result<Edge>>,
     name: impl Fn(u32) -> N,
-) -> Result<Vec<Judgement>> {
-    let mut judged = Judged { judgements: Vec::with_capacity(groups as usize), name };
+) -> Result<Judgements> {
+    let mut judged = Judged { judgements: Judgements::default(), name };
     let mut edges = edges.peekable();
     let mut earlier = Vec::new();
     for rank in 0..groups {
@@ -61,42 +61,71 @@ pub(super) fn judge<N: Ord>(
     Ok(judged.judgements)
 }
 
+/// The judgement on every rank, in five bytes.
+#[derive(Debug, Default)]
+pub(super) struct Judgements {
+    near: Vec<u32>,
+    distances: Vec<u8>,
+}
+
+/// Stands for the distance of a rank that is kept, or of one that nothing is near to.
+const KEPT: u8 = u8::MAX;
+const ALONE: u8 = u8::MAX - 1;
+
+impl Judgements {
+    /// The judgement on `rank`.
+    pub(super) fn get(&self, rank: u32) -> Judgement {
+        match self.distances[rank as usize] {
+            KEPT => Judgement::Kept,
+            ALONE => Judgement::Dropped { near: None },
+            distance => Judgement::Dropped { near: Some((self.near[rank as usize], distance)) },
+        }
+    }
+
+    /// How many are kept.
+    pub(super) fn kept(&self) -> u64 {
+        self.distances.iter().filter(|&&distance| distance == KEPT).count() as u64
+    }
+
+    fn push(&mut self, kept: bool) {
+        self.near.push(0);
+        self.distances.push(if kept { KEPT } else { ALONE });
+    }
+
+    fn is_kept(&self, rank: u32) -> bool {
+        self.distances[rank as usize] == KEPT
+    }
+}
+
 /// The judgements on the ranks taken so far.
 struct Judged<L> {
-    judgements: Vec<Judgement>,
+    judgements: Judgements,
     name: L,
 }
 
 impl<N: Ord, L: Fn(u32) -> N> Judged<L> {
     /// Takes the next rank, which is near the `earlier` ones.
     fn take(&mut self, rank: u32, held: bool, earlier: &[(u32, u8)]) {
-        let crowded = earlier.iter().any(|&(other, _)| self.is_kept(other));
+        let crowded = earlier.iter().any(|&(other, _)| self.judgements.is_kept(other));
         let kept = !held && !crowded;
-        self.judgements.push(if kept {
-            Judgement::Kept
-        } else {
-            Judgement::Dropped { near: None }
-        });
+        self.judgements.push(kept);
         for &(other, distance) in earlier {
             match kept {
                 true => self.offer(other, rank, distance),
-                false if self.is_kept(other) => self.offer(rank, other, distance),
+                false if self.judgements.is_kept(other) => self.offer(rank, other, distance),
                 false => {}
             }
         }
     }
 
-    fn is_kept(&self, rank: u32) -> bool {
-        self.judgements[rank as usize] == Judgement::Kept
-    }
-
     /// Makes `kept` the nearest of a dropped rank, if it is nearer than what was offered before.
     fn offer(&mut self, rank: u32, kept: u32, distance: u8) {
         let Judged { judgements, name } = self;
-        let Judgement::Dropped { near } = &mut judgements[rank as usize] else { return };
+        let Judgement::Dropped { near } = judgements.get(rank) else { return };
         let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
         if nearer {
-            *near = Some((kept, distance));
+            judgements.near[rank as usize] = kept;
+            judgements.distances[rank as usize] = distance;
         }
     }
 }
@@ -145,6 +174,7 @@ mod tests {
                 Some(Ok(Edge { later, earlier, distance: distance(later, earlier)? }))
             });
             let judged = judge(count, |group| held[group as usize], edges, |group| 99 - group).unwrap();
+            let judged: Vec<Judgement> = (0..count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, distance));
         }
     }
@@ -156,10 +186,8 @@ mod tests {
         let began = Instant::now();
         let judged = judge(groups, |_| false, edges, |group| group).unwrap();
         assert!(
-            judged
-                .iter()
-                .zip(0_u32..)
-                .all(|(judged, group)| { (*judged == Judgement::Kept) == group.is_multiple_of(2) })
+            (0..groups)
+                .all(|group| { (judged.get(group) == Judgement::Kept) == group.is_multiple_of(2) })
         );
         assert!(began.elapsed().as_secs() < 10, "not linear: {:?}", began.elapsed());
     }

@@ -96,6 +96,19 @@ impl Design {
         })
     }
 
+    /// The same masks, by the block that they begin with.
+    ///
+    /// # Errors
+    /// As [`Design::masks`].
+    pub(super) fn leads(self, width: Width, k: u32) -> Result<Vec<(u128, Vec<u128>)>> {
+        let masks = self.masks(width, k)?;
+        let blocks = split(u128::MAX >> (128 - width.bits()), self.shape().0);
+        let begins = |mask: u128| blocks.iter().position(|block| mask & block == *block);
+        let led = masks.chunk_by(|&a, &b| begins(a) == begins(b));
+        let lead = |led: &[u128]| blocks[begins(led[0]).expect("a mask has a block")];
+        Ok(led.map(|led| (lead(led), led.to_vec())).collect())
+    }
+
     /// How many tables the design has; as many as a `u64` holds where there are more.
     pub fn tables(self) -> u64 {
         match self {

@@ -9,25 +9,31 @@
 //! ```text
 //! Design, k -> masks -> Tables(B) -> probe(F) -> Hit { batch, at, distance }
 //! ```
+//!
+//! The batch and itself, and a batch as large as the store, are joined by [`Sorted`] instead.
 
 mod conditioned;
 pub mod design;
 mod halves;
 pub mod plan;
+mod sorted;
 mod table;
 
+use std::sync::Arc;
 use std::thread;
 
 pub use conditioned::Conditioned;
 pub use design::{Design, MAX_DISTANCE};
 pub use halves::Halves;
-pub use plan::{Estimate, Plan};
+pub use plan::{Estimate, Plan, Problem, Way};
+pub use sorted::Sorted;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use conditioned::Walk;
 use halves::Candidate;
+use sorted::Gathering;
 use table::{Survivor, Table, first_meeting};
 
 /// How many bytes of fingerprints go through one table before the next table's turn: so many that its
@@ -59,6 +65,11 @@ pub trait Probe<F>: Send + Sync {
     /// particular order. Each run ascends and has at most `u32::MAX` fingerprints. What the runs have
     /// in common costs less the more of them come in one call, and the more of the same keys.
     fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit));
+
+    /// About how many fingerprints of the store are best probed in one call.
+    fn window(&self) -> usize {
+        1 << 20
+    }
 }
 
 /// Memory that a probe works in, to be kept from call to call.
@@ -67,11 +78,17 @@ pub struct Scratch<F> {
     survivors: Vec<Survivor>,
     candidates: Vec<Candidate<F>>,
     walk: Walk<F>,
+    gathering: Gathering<F>,
 }
 
 impl<F> Default for Scratch<F> {
     fn default() -> Scratch<F> {
-        Scratch { survivors: Vec::new(), candidates: Vec::new(), walk: Walk::default() }
+        Scratch {
+            survivors: Vec::new(),
+            candidates: Vec::new(),
+            walk: Walk::default(),
+            gathering: Gathering::default(),
+        }
     }
 }
 
@@ -84,33 +101,27 @@ pub enum Method<F> {
     Conditioned(Conditioned<F>),
     /// By blocks at most one bit off.
     Halves(Halves<F>),
+    /// Not at all: sorted anew for each window of what is probed.
+    Sorted(Sorted<F>),
 }
 
 impl<F: Fingerprint> Method<F> {
-    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`. [`Design::Auto`]
-    /// stands for what [`plan`] finds cheapest when the batch probes itself.
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, by `design` in this
+    /// way, as a [`plan`] has it.
     ///
     /// # Errors
-    /// [`Kind::Usage`] where the design does not cover `k`, or the batch has more than `u32::MAX`
-    /// fingerprints.
-    pub fn build(batch: &[F], design: Design, k: u32) -> Result<Method<F>> {
+    /// [`Kind::Usage`] where the design does not cover `k`, for [`Design::Auto`], or where the batch
+    /// has more than `u32::MAX` fingerprints.
+    pub fn build(batch: &Arc<[F]>, design: Design, way: Way, k: u32) -> Result<Method<F>> {
         debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
-        let count = u32::try_from(batch.len()).map_err(|_| too_many(batch.len()))?;
-        match design {
-            Design::Auto => {
-                let plan = plan::choose(count.into(), 0, k, F::WIDTH, u64::MAX)?;
-                Method::build(batch, plan.chosen.design, k)
-            }
-            Design::Conditioned => {
-                design.check(F::WIDTH, k)?;
-                Ok(Method::Conditioned(Conditioned::new(batch, k)))
-            }
-            Design::Halves => {
-                design.check(F::WIDTH, k)?;
-                Ok(Method::Halves(Halves::new(batch, k)))
-            }
-            design => Tables::build(batch, design, k).map(Method::Tables),
-        }
+        u32::try_from(batch.len()).map_err(|_| too_many(batch.len()))?;
+        design.check(F::WIDTH, k)?;
+        Ok(match (design, way) {
+            (Design::Conditioned, _) => Method::Conditioned(Conditioned::new(batch, k)),
+            (Design::Halves, _) => Method::Halves(Halves::new(batch, k)),
+            (design, Way::Indexed) => Method::Tables(Tables::build(batch, design, k)?),
+            (design, Way::Sorted) => Method::Sorted(Sorted::new(Arc::clone(batch), design, k)?),
+        })
     }
 
     /// How many bytes it holds.
@@ -119,6 +130,7 @@ impl<F: Fingerprint> Method<F> {
             Method::Tables(tables) => tables.memory_bytes(),
             Method::Conditioned(conditioned) => conditioned.memory_bytes(),
             Method::Halves(halves) => halves.memory_bytes(),
+            Method::Sorted(_) => 0,
         }
     }
 }
@@ -129,6 +141,16 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
             Method::Tables(tables) => tables.probe(runs, scratch, found),
             Method::Conditioned(conditioned) => conditioned.probe(runs, scratch, found),
             Method::Halves(halves) => halves.probe(runs, scratch, found),
+            Method::Sorted(sorted) => sorted.probe(runs, scratch, found),
+        }
+    }
+
+    fn window(&self) -> usize {
+        match self {
+            Method::Tables(tables) => tables.window(),
+            Method::Conditioned(conditioned) => conditioned.window(),
+            Method::Halves(halves) => halves.window(),
+            Method::Sorted(sorted) => sorted.window(),
         }
     }
 }

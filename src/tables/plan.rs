@@ -4,19 +4,20 @@
 //! bucket; and there, for each comparison. Few tables have short keys and many comparisons, many
 //! tables have long keys and many looks. The model counts these on uniform fingerprints and weighs
 //! them with the constants below, measured on one thread of a 2-core Zen 5 machine; only their ratios
-//! decide. The conditioned probe counts for itself, in `conditioned::cost`, and prices the batch
-//! against the store and against itself apart: it is cheap where the store is dense. The halves pay for a
-//! look into a large filter for each block, and before that for all that is marked there: they are cheap
-//! where the store is a few times as large as the batch. A larger batch or memory in use elsewhere moves
-//! the result, never the matches found.
+//! decide. The conditioned probe counts for itself, in `conditioned::cost`, and so does sorting, in
+//! `sorted`: the first is cheap where the store is dense, the second where the batch is large. The
+//! halves pay for a look into a large filter for each block, and before that for all that is marked
+//! there: they are cheap where the store is a few times as large as the batch. A design with masks goes
+//! by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting, and
+//! priced apart. A larger batch or memory in use elsewhere moves the result, never the matches found.
 
 use std::collections::HashSet;
 use std::fmt;
 
-use super::conditioned;
 use super::design::Design;
 use super::halves::{self, Block, MARKS};
 use super::table::{CROWD, hash_bits};
+use super::{conditioned, sorted};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
@@ -28,73 +29,145 @@ const SURVIVOR_NS: f64 = 10.0;
 const COMPARE_NS: f64 = 2.5;
 /// Arranging one fingerprint in one table.
 const BUILD_NS: f64 = 60.0;
-/// What stays in the cache of a core.
+/// What stays in the cache of a core, and in the one that all share.
 const CACHE_BYTES: f64 = 512.0 * 1024.0;
-/// One access at random inside that cache, and beyond it, while others are under way.
+const SHARED_CACHE_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
+/// One access at random inside these, and beyond them, while others are under way.
 const NEAR_NS: f64 = 1.0;
 const FAR_NS: f64 = 4.0;
+const MEMORY_NS: f64 = 12.0;
+/// How many chunks a store has at least; a window is no larger than one.
+const CHUNKS: u64 = 64;
 /// How many such accesses lead to a bucket and its entries.
 const SURVIVOR_ACCESSES: f64 = 5.0;
-/// Marking one value within one bit of a fingerprint's block, by where the filter is: inside that cache
-/// or beyond it.
-const MARK_NS: [f64; 2] = [1.0, 2.5];
+/// Marking one value within one bit of a fingerprint's block, by where the filter is: inside the first
+/// cache or beyond it.
+const MARK_NS: [f64; 2] = [1.0, 8.0];
 /// Looking, for one that passes, whether one such value is held.
 const FLIP_NS: f64 = 2.0;
+
+/// What is to be joined, and by how many.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem {
+    /// The distinct fingerprints of the batch.
+    pub batch: u64,
+    /// Those of the store.
+    pub store: u64,
+    /// The largest distance that counts as near.
+    pub k: u32,
+    /// The width of a fingerprint.
+    pub width: Width,
+    /// The workers of a process.
+    pub workers: u64,
+    /// Whether segments of the store have their cold bits apart: then the batch is arranged twice.
+    pub split: bool,
+}
+
+/// How a design is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The batch is indexed; the store is put through.
+    Indexed,
+    /// Windows of the store are sorted with the batch, key after key.
+    Sorted,
+}
 
 /// What a design is expected to cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// The design, never [`Design::Auto`].
     pub design: Design,
-    /// How many tables it has.
+    /// How it is carried out.
+    pub way: Way,
+    /// How many tables or keys it has.
     pub tables: u64,
-    /// Time of one thread for each fingerprint probed, in nanoseconds.
+    /// Time of one thread for each fingerprint of the store, in nanoseconds.
     pub nanoseconds: f64,
-    /// Time of one thread in all: the tables built, the store and the batch put through them.
+    /// Time of one thread in all: the batch arranged, and joined with the store.
     pub seconds: f64,
-    /// How many bytes the tables take.
+    /// How many bytes it takes, with all workers.
     pub memory_bytes: u64,
+}
+
+impl Estimate {
+    /// The design, and `sorted` if that is how it is carried out.
+    pub fn name(&self) -> String {
+        match self.way {
+            Way::Indexed => self.design.to_string(),
+            Way::Sorted => format!("{} sorted", self.design),
+        }
+    }
+
+    /// Counts the memory of the batch by its hot bits too.
+    fn arrange_twice(&mut self, problem: &Problem) {
+        let hot_bytes = match self.way {
+            Way::Indexed => self.memory_bytes,
+            Way::Sorted => problem.batch.saturating_mul(u64::from(problem.width.bits() / 8)),
+        };
+        self.memory_bytes = self.memory_bytes.saturating_add(hot_bytes);
+    }
 }
 
 /// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The cheapest that fits into memory.
+    /// The cheapest for the store that fits into memory.
     pub chosen: Estimate,
     /// All the others, from the cheapest on, those that do not fit included.
     pub alternatives: Vec<Estimate>,
+    /// How the batch is joined with itself.
+    pub itself: Estimate,
     /// One sentence for people.
     pub why: String,
 }
 
-/// Finds the cheapest design for `batch` distinct fingerprints against `store` others and against
-/// themselves, with tables of at most `memory_bytes`.
+/// Finds the cheapest design with at most `memory_bytes` for the batch against the store, and for the
+/// batch against itself. One that is `asked` for and not [`Design::Auto`] is used for the store; where
+/// there is none and it has masks, for the batch.
 ///
 /// # Errors
-/// [`Kind::Usage`] where `k` is beyond every design, or no design fits into the memory.
-pub fn choose(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -> Result<Plan> {
-    let mut estimates: Vec<Estimate> = candidates(k, width)?
-        .into_iter()
-        .map(|design| estimate(design, batch, store, k, width))
-        .collect::<Result<_>>()?;
+/// [`Kind::Usage`] where `k` is beyond every design or beyond the one that is asked for, or no design
+/// fits into the memory.
+pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Plan> {
+    let &Problem { k, width, .. } = problem;
+    let designs = match asked {
+        Design::Auto => candidates(k, width)?,
+        asked => vec![asked],
+    };
+    let mut estimates = Vec::new();
+    for design in designs {
+        estimates.extend(estimate(design, problem)?);
+    }
+    if problem.split {
+        estimates.iter_mut().for_each(|estimate| estimate.arrange_twice(problem));
+    }
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let fits = estimates.iter().position(|estimate| estimate.memory_bytes <= memory_bytes);
-    let chosen = fits.map(|fits| estimates.remove(fits));
-    let chosen = chosen.ok_or_else(|| too_large(&estimates, memory_bytes))?;
-    let why = why(&chosen, &estimates, batch, store, k);
-    Ok(Plan { chosen, alternatives: estimates, why })
+    let itself = itself(asked, problem)?;
+    let fits = |estimate: &Estimate| estimate.memory_bytes <= memory_bytes;
+    let chosen = match (estimates.iter().position(fits), asked) {
+        (Some(fits), _) => fits,
+        (None, Design::Auto) => return Err(too_large(&estimates, memory_bytes)),
+        (None, _) => smallest(&estimates),
+    };
+    let chosen = estimates.remove(chosen);
+    let why = why(&chosen, &estimates, &itself, problem);
+    Ok(Plan { chosen, alternatives: estimates, itself, why })
 }
 
-/// What `design` costs for such a batch and such a store.
+/// What `design` costs, in each way that it can be carried out.
 ///
 /// # Errors
 /// [`Kind::Usage`] where the design does not cover `k`, and for [`Design::Auto`].
-pub fn estimate(design: Design, batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
+fn estimate(design: Design, problem: &Problem) -> Result<Vec<Estimate>> {
     match design {
-        Design::Conditioned => return estimate_conditioned(batch, store, k, width),
-        Design::Halves => return estimate_halves(batch, store, k, width),
-        _ => {}
+        Design::Conditioned => estimate_conditioned(problem).map(|it| vec![it]),
+        Design::Halves => estimate_halves(problem).map(|it| vec![it]),
+        design => Ok(vec![estimate_tables(design, problem)?, estimate_sorted(design, problem)?]),
     }
+}
+
+fn estimate_tables(design: Design, problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, .. } = problem;
     let masks = design.masks(width, k)?;
     let (mut nanoseconds, mut memory_bytes) = (0.0, 0);
     for mask in &masks {
@@ -102,42 +175,85 @@ pub fn estimate(design: Design, batch: u64, store: u64, k: u32, width: Width) ->
         nanoseconds += table.nanoseconds();
         memory_bytes += table.memory_bytes;
     }
-    let probes = store as f64 + batch as f64;
     let build = BUILD_NS * batch as f64 * masks.len() as f64;
-    let seconds = (probes * nanoseconds + build) / 1e9;
-    Ok(Estimate { design, tables: masks.len() as u64, nanoseconds, seconds, memory_bytes })
+    let seconds = (store as f64 * nanoseconds + build) / 1e9;
+    let (tables, way) = (masks.len() as u64, Way::Indexed);
+    Ok(Estimate { design, way, tables, nanoseconds, seconds, memory_bytes })
 }
 
-fn estimate_conditioned(batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
-    let design = Design::Conditioned;
+fn estimate_conditioned(problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let (design, way) = (Design::Conditioned, Way::Indexed);
     design.check(width, k)?;
-    let [existing, new] =
-        [store, batch].map(|probed| conditioned::nanoseconds(batch, probed, k, width));
-    let build = BUILD_NS * batch as f64;
+    let probe = conditioned::nanoseconds(batch, store, k, width);
     Ok(Estimate {
         design,
+        way,
         tables: design.tables(),
-        nanoseconds: (existing + new) / (store + batch).max(1) as f64,
-        seconds: (existing + new + build) / 1e9,
-        memory_bytes: conditioned::memory_bytes(batch, width),
+        nanoseconds: probe / store.max(1) as f64,
+        seconds: (probe + BUILD_NS * batch as f64) / 1e9,
+        memory_bytes: conditioned::memory_bytes(batch, width, workers),
     })
 }
 
-fn estimate_halves(batch: u64, store: u64, k: u32, width: Width) -> Result<Estimate> {
-    let design = Design::Halves;
+fn estimate_halves(problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, .. } = problem;
+    let (design, way) = (Design::Halves, Way::Indexed);
     design.check(width, k)?;
-    let halves: Vec<Half> =
-        Block::all(width, k).into_iter().map(|block| Half::of(batch, block, width)).collect();
+    let blocks = Block::all(width, k).into_iter();
+    let halves: Vec<Half> = blocks.map(|block| Half::of(batch, block, width)).collect();
     let nanoseconds = (0..).zip(&halves).map(|(turn, half)| half.nanoseconds(turn == 0)).sum();
     let build: f64 = halves.iter().map(|half| half.build_ns).sum();
-    let probes = store as f64 + batch as f64;
     Ok(Estimate {
         design,
+        way,
         tables: halves.len() as u64,
         nanoseconds,
-        seconds: (probes * nanoseconds + build * batch as f64) / 1e9,
+        seconds: (store as f64 * nanoseconds + build * batch as f64) / 1e9,
         memory_bytes: halves.iter().map(|half| half.memory_bytes).sum(),
     })
+}
+
+/// The batch and the store window by window, sorted together.
+fn estimate_sorted(design: Design, problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let window = store.div_ceil(CHUNKS).min(sorted::WINDOW as u64);
+    let windows = store.div_ceil(window.max(1));
+    let cost = sorted::Cost::of(design, batch, window, k, width)?;
+    let seconds = windows as f64 * cost.nanoseconds / 1e9;
+    Ok(Estimate {
+        design,
+        way: Way::Sorted,
+        tables: design.tables(),
+        nanoseconds: seconds * 1e9 / store.max(1) as f64,
+        seconds,
+        memory_bytes: workers * cost.memory_bytes,
+    })
+}
+
+/// What the batch costs against itself: by the design that is asked for if it has masks and there is no
+/// store to use it for. A join with a store that goes on with another design finds the batch's part of
+/// it done.
+fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let designs = match asked.masks(width, k) {
+        Ok(_) if store == 0 => vec![asked],
+        _ => candidates(k, width)?,
+    };
+    let mut estimates = Vec::new();
+    for design in designs.into_iter().filter(|design| design.masks(width, k).is_ok()) {
+        let cost = sorted::Cost::of(design, batch, 0, k, width)?;
+        estimates.push(Estimate {
+            design,
+            way: Way::Sorted,
+            tables: design.tables(),
+            nanoseconds: cost.nanoseconds / batch.max(1) as f64,
+            seconds: cost.nanoseconds / 1e9,
+            memory_bytes: workers * cost.memory_bytes,
+        });
+    }
+    let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    Ok(cheapest.expect("some design with masks covers every distance"))
 }
 
 /// The designs worth a look: the paper's, and blocks that cover exactly `k`.
@@ -252,21 +368,47 @@ fn occupied(throws: f64, bits: u32) -> f64 {
 
 /// One access at random into so many bytes.
 fn access(bytes: f64) -> f64 {
-    if bytes <= CACHE_BYTES { NEAR_NS } else { FAR_NS }
+    match bytes {
+        near if near <= CACHE_BYTES => NEAR_NS,
+        far if far <= SHARED_CACHE_BYTES => FAR_NS,
+        _ => MEMORY_NS,
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Indexed => "indexed",
+            Way::Sorted => "sorted",
+        })
+    }
 }
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Estimate { design, tables, nanoseconds, memory_bytes, .. } = self;
+        let Estimate { design, way, tables, nanoseconds, memory_bytes, .. } = self;
         let (name, mebibytes) = (design.to_string(), memory_bytes.div_ceil(1 << 20));
-        write!(f, "{name}: {tables} tables, {nanoseconds:.0} ns a fingerprint, {mebibytes} MiB")
+        write!(
+            f,
+            "{name} {way}: {tables} tables, {nanoseconds:.0} ns a fingerprint, {mebibytes} MiB"
+        )
     }
 }
 
-fn why(chosen: &Estimate, others: &[Estimate], batch: u64, store: u64, k: u32) -> String {
+fn why(chosen: &Estimate, others: &[Estimate], itself: &Estimate, problem: &Problem) -> String {
+    let &Problem { batch, store, k, .. } = problem;
     let next = others.iter().find(|other| other.seconds >= chosen.seconds);
     let next = next.map(|next| format!("; next {next}")).unwrap_or_default();
-    format!("cheapest for {batch} new against {store} existing within {k} bits: {chosen}{next}")
+    format!(
+        "cheapest for {batch} new against {store} existing within {k} bits: {chosen}{next}; the new \
+         against each other: {itself}"
+    )
+}
+
+/// Which one takes the least memory.
+fn smallest(estimates: &[Estimate]) -> usize {
+    let sizes = (0..).zip(estimates).map(|(at, estimate)| (estimate.memory_bytes, at));
+    sizes.min().expect("a design has an estimate").1
 }
 
 fn too_large(estimates: &[Estimate], memory_bytes: u64) -> Error {
@@ -279,66 +421,122 @@ fn too_large(estimates: &[Estimate], memory_bytes: u64) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     const WIDTHS: [Width; 2] = [Width::W64, Width::W128];
+
+    fn problem(batch: u64, store: u64, k: u32, width: Width) -> Problem {
+        Problem { batch, store, k, width, workers: 1, split: false }
+    }
+
+    fn plan(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -> Result<Plan> {
+        choose(Design::Auto, &problem(batch, store, k, width), memory_bytes)
+    }
 
     #[test]
     fn there_is_a_plan_for_every_distance() {
         for (k, width) in (0..=15).flat_map(|k| WIDTHS.map(|width| (k, width))) {
             for batch in [0, 1, 1000, 1_000_000, u64::from(u32::MAX)] {
-                let plan = choose(batch, 8_000_000_000, k, width, u64::MAX).unwrap();
-                assert!(plan.chosen.design.check(width, k).is_ok());
+                let plan = plan(batch, 8_000_000_000, k, width, u64::MAX).unwrap();
+                for chosen in [&plan.chosen, &plan.itself] {
+                    assert!(chosen.design.check(width, k).is_ok());
+                }
                 assert!(plan.alternatives.iter().all(|other| other.seconds >= plan.chosen.seconds));
             }
         }
-        assert_eq!(choose(1, 1, 16, Width::W64, u64::MAX).unwrap_err().kind(), Kind::Usage);
+        assert_eq!(plan(1, 1, 16, Width::W64, u64::MAX).unwrap_err().kind(), Kind::Usage);
     }
 
     #[test]
-    fn a_dense_store_takes_the_conditioned_probe_and_a_batch_alone_does_not() {
+    fn a_dense_store_takes_the_conditioned_probe_and_a_batch_too_large_for_tables_is_sorted() {
         for width in WIDTHS {
-            let plan = choose(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
-            assert_eq!(plan.chosen.design, Design::Conditioned, "{}", plan.why);
-            let alone = choose(1_000_000, 0, 3, width, u64::MAX).unwrap();
-            assert_ne!(alone.chosen.design, Design::Conditioned, "{}", alone.why);
+            let dense = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+            assert_eq!(dense.chosen.design, Design::Conditioned, "{}", dense.why);
+            let large = plan(100_000_000, 100_000_000, 3, width, 1 << 30).unwrap();
+            assert_eq!(large.chosen.way, Way::Sorted, "{}", large.why);
+            let alone = plan(1_000_000, 0, 3, width, u64::MAX).unwrap();
+            assert_eq!((alone.chosen.way, alone.chosen.seconds), (Way::Sorted, 0.0));
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_in_the_cheaper_way_that_fits() {
+        let problem = problem(10_000_000, 100, 3, Width::W64);
+        let plan = choose(Design::Ten, &problem, 1 << 20).unwrap();
+        assert_eq!((plan.chosen.design, plan.chosen.way), (Design::Ten, Way::Sorted));
+        let alone = Problem { store: 0, ..problem };
+        let itself = |asked| choose(asked, &alone, 1 << 30).unwrap().itself.design;
+        assert_eq!([Design::Four, Design::Twenty].map(itself), [Design::Four, Design::Twenty]);
+        assert_eq!(itself(Design::Halves), plan.itself.design);
+        let plan = choose(Design::Conditioned, &problem, 1 << 30).unwrap();
+        assert_eq!(plan.chosen.design, Design::Conditioned);
+        assert!(choose(Design::Ten, &Problem { k: 4, ..problem }, 1 << 30).is_err());
+    }
+
+    #[test]
+    fn every_worker_takes_its_memory() {
+        let problem = problem(1_000_000, 8_000_000_000, 3, Width::W64);
+        let memory = |workers| {
+            choose(Design::Conditioned, &Problem { workers, ..problem }, u64::MAX)
+                .unwrap()
+                .chosen
+                .memory_bytes
+        };
+        assert_eq!(memory(3) - memory(2), memory(2) - memory(1));
+        assert!(memory(16) > 8 * memory(1));
     }
 
     #[test]
     fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables() {
         let cheapest = |width| {
-            let plan = choose(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
-            let mut designs = plan.alternatives.iter().map(|estimate| estimate.design);
-            designs.find(|design| design.masks(width, 3).is_ok()).unwrap()
+            let plan = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+            let mut others = plan.alternatives.iter();
+            let cheapest = others.find(|other| other.design.masks(width, 3).is_ok()).unwrap();
+            (cheapest.design, cheapest.way)
         };
-        assert_eq!(WIDTHS.map(cheapest), [Design::Ten, Design::Four]);
+        assert_eq!(
+            WIDTHS.map(cheapest),
+            [(Design::Ten, Way::Indexed), (Design::Four, Way::Indexed)]
+        );
     }
 
     #[test]
-    fn a_store_a_few_times_the_batch_takes_the_halves() {
-        for width in WIDTHS {
-            let plan = choose(1_000_000, 10_000_000, 3, width, u64::MAX).unwrap();
-            assert_eq!(plan.chosen.design, Design::Halves, "{}", plan.why);
-        }
+    fn a_store_some_times_the_batch_takes_the_halves() {
+        let plan = plan(1_000_000, 10_000_000, 3, Width::W64, u64::MAX).unwrap();
+        assert_eq!(plan.chosen.design, Design::Halves, "{}", plan.why);
     }
 
     #[test]
     fn the_halves_take_the_memory_they_say() {
         use super::super::Method;
-        let batch: Vec<u64> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
-        let said = estimate(Design::Halves, batch.len() as u64, 0, 3, Width::W64).unwrap();
-        let taken = Method::build(&batch, Design::Halves, 3).unwrap().memory_bytes();
-        assert!(taken.abs_diff(said.memory_bytes) < 1 << 10, "{taken} {}", said.memory_bytes);
+        let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
+        let count = batch.len() as u64;
+        let said = choose(Design::Halves, &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
+        let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
+        let taken = Method::build(&batch, Design::Halves, way, 3).unwrap().memory_bytes();
+        assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
     }
 
     #[test]
-    fn less_memory_takes_fewer_tables_until_none_is_left() {
-        let free = choose(1_000_000, 8_000_000_000, 9, Width::W64, u64::MAX).unwrap();
-        let tight = choose(1_000_000, 8_000_000_000, 9, Width::W64, 200 << 20).unwrap();
-        assert!(tight.chosen.tables < free.chosen.tables);
-        assert!(tight.chosen.memory_bytes <= 200 << 20);
-        let error = choose(1_000_000, 8_000_000_000, 5, Width::W64, 1 << 20).unwrap_err();
+    fn a_store_with_cold_bits_apart_takes_the_batch_twice() {
+        let whole = problem(1_000_000, 8_000_000_000, 3, Width::W64);
+        for design in [Design::Conditioned, Design::Halves, Design::Ten] {
+            let bytes = |split| {
+                let plan = choose(design, &Problem { split, ..whole }, u64::MAX).unwrap();
+                plan.chosen.memory_bytes
+            };
+            assert_eq!(bytes(true), 2 * bytes(false));
+        }
+    }
+
+    #[test]
+    fn less_memory_takes_less_until_none_is_left() {
+        let free = plan(1_000_000, 8_000_000_000, 9, Width::W64, u64::MAX).unwrap();
+        let tight = plan(1_000_000, 8_000_000_000, 9, Width::W64, free.chosen.memory_bytes - 1);
+        assert!(tight.unwrap().chosen.memory_bytes < free.chosen.memory_bytes);
+        let error = plan(1_000_000, 8_000_000_000, 5, Width::W64, 1 << 20).unwrap_err();
         assert!(error.to_string().contains("--memory"), "{error}");
     }
 }

@@ -52,6 +52,14 @@ pub(super) fn hash_bits(count: usize, key_bits: u32) -> (u32, u32) {
     (buckets, if filter <= key_bits { filter.max(6) } else { 6 })
 }
 
+/// Multiply-shift: the high bits are the hash of a key.
+#[inline]
+pub(super) fn hash<F: Fingerprint>(key: F) -> u64 {
+    let key = key.to_u128();
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    low.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
+}
+
 impl<F: Fingerprint> Table<F> {
     /// Arranges `entries`, which stand at these `places` of the batch, under `mask`. At most `spare`
     /// entries more are held in the tables of crowds.
@@ -144,13 +152,9 @@ impl<F: Fingerprint> Table<F> {
         self.crowds.values().flatten().any(|table| !table.crowds.is_empty())
     }
 
-    /// Multiply-shift: the high bits are the hash.
     #[inline]
     fn hash(&self, fingerprint: F) -> u64 {
-        let key = (fingerprint & self.mask).to_u128();
-        let (low, high) = (key as u64, (key >> 64) as u64);
-        low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        hash(fingerprint & self.mask)
     }
 
     /// The word of the filter that a hash falls into, and its two bits there.

@@ -71,12 +71,22 @@ pub(super) fn inputs<F: Fingerprint>(random: &mut ChaCha8Rng, k: u32) -> Vec<(Ve
     ]
 }
 
-fn designs(width: Width, k: u32) -> Vec<Design> {
+fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
     let blocks = [1, 2, 3].map(|choose| Design::Blocks { blocks: k + choose, choose });
     let wide = Design::Blocks { blocks: 64, choose: 1 };
-    let others = [wide, Design::Auto, Design::Conditioned, Design::Halves];
-    let all = Design::PAPER.into_iter().chain(blocks).chain(others);
-    all.filter(|design| k <= design.covers(width)).collect()
+    let masks = Design::PAPER.into_iter().chain(blocks).chain([wide]);
+    let ways = masks.flat_map(|design| [(design, Way::Indexed), (design, Way::Sorted)]);
+    let others = [Design::Conditioned, Design::Halves].map(|design| (design, Way::Indexed));
+    ways.chain(others).filter(|(design, _)| k <= design.covers(width)).collect()
+}
+
+/// What the plan has for such a batch and such a store.
+fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> {
+    let (batch_count, store) = (batch.len() as u64, others.len() as u64);
+    let problem =
+        Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, split: false };
+    let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();
+    Method::build(batch, plan.chosen.design, plan.chosen.way, k).unwrap()
 }
 
 fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
@@ -84,9 +94,10 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
     for k in 0..=7 {
         for (batch, others) in inputs::<F>(&mut random, k) {
             let expected = all_pairs(&batch, &others, k);
-            for design in designs(F::WIDTH, k) {
-                let tables = Method::build(&batch, design, k).unwrap();
-                assert_eq!(probed(&tables, &others), expected, "{design} at {k}");
+            let batch = Arc::from(batch);
+            for (design, way) in designs(F::WIDTH, k) {
+                let method = Method::build(&batch, design, way, k).unwrap();
+                assert_eq!(probed(&method, &others), expected, "{design} {way} at {k}");
             }
         }
     }
@@ -107,8 +118,8 @@ fn auto_is_exact_up_to_the_largest_distance() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
     for k in 8..=MAX_DISTANCE {
         for (batch, others) in inputs::<u64>(&mut random, k) {
-            let tables = Method::build(&batch, Design::Auto, k).unwrap();
-            assert_eq!(probed(&tables, &others), all_pairs(&batch, &others, k), "{k}");
+            let method = planned(&Arc::from(&batch[..]), &others, k);
+            assert_eq!(probed(&method, &others), all_pairs(&batch, &others, k), "{k}");
         }
     }
 }
@@ -119,13 +130,20 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
     let planted = batch.iter().step_by(20);
     let planted = planted.zip((0..8).cycle()).map(|(&b, bits)| off(&mut random, b, bits));
     let others = set(planted.collect::<Vec<F>>());
-    let near = [Design::Ten, Design::Sixteen, Design::Conditioned, Design::Halves]
-        .map(|design| (3, design));
-    for (k, design) in near.into_iter().chain([(6, Design::Auto)]) {
-        let tables = Method::build(&batch, design, k).unwrap();
-        let hits = probed(&tables, &others);
+    let batch = Arc::from(batch);
+    for (k, design, way) in [
+        (3, Design::Ten, Way::Indexed),
+        (3, Design::Sixteen, Way::Indexed),
+        (3, Design::Sixteen, Way::Sorted),
+        (3, Design::Conditioned, Way::Indexed),
+        (3, Design::Halves, Way::Indexed),
+        (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Sorted),
+        (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Indexed),
+    ] {
+        let method = Method::build(&batch, design, way, k).unwrap();
+        let hits = probed(&method, &others);
         assert!(hits.len() >= others.len() / 8 * (k as usize + 1));
-        assert_eq!(hits, all_pairs(&batch, &others, k), "{design} at {k}");
+        assert_eq!(hits, all_pairs(&batch, &others, k), "{design} {way} at {k}");
     }
 }
 
@@ -164,7 +182,10 @@ fn a_run_longer_than_a_block_is_counted_through() {
 #[test]
 fn a_design_that_does_not_cover_k_is_refused() {
     for (design, k) in [(Design::Four, 4), (Design::Conditioned, 8), (Design::Auto, 16)] {
-        assert_eq!(Method::build(&[1_u64], design, k).unwrap_err().kind(), Kind::Usage);
+        for way in [Way::Indexed, Way::Sorted] {
+            let refused = Method::build(&Arc::from([1_u64]), design, way, k).unwrap_err();
+            assert_eq!(refused.kind(), Kind::Usage);
+        }
     }
     assert_eq!(Tables::build(&[1_u64], Design::Conditioned, 3).unwrap_err().kind(), Kind::Usage);
 }

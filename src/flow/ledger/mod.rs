@@ -20,6 +20,7 @@ use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::matches::Pair;
 use crate::store::{Digest, Segment};
+use crate::tables::Sorted;
 
 use frame::{Found, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
 
@@ -29,12 +30,14 @@ mod writer;
 pub use writer::LedgerWriter;
 
 /// The digest of all that decides the pairs of every chunk: the batch, the distance, the segments in
-/// their order, and how both are cut. Designs, workers, processes and memory are no part of it.
+/// their order, and how both are cut: the batch, by the keys of `itself`. The design for the store,
+/// workers, processes and memory are no part of it.
 pub fn ledger_key<F: Fingerprint>(
     batch: Digest,
     distance: u32,
     segments: &[Segment],
     chunks: &[Chunk<F>],
+    itself: &Sorted<F>,
 ) -> Digest {
     let mut hash = Xxh3::new();
     hash.update(&frame::VERSION.to_le_bytes());
@@ -45,12 +48,13 @@ pub fn ledger_key<F: Fingerprint>(
     for chunk in chunks {
         let (kind, low, high) = match chunk {
             Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
-            Chunk::Batch(groups) => (1, groups.start.into(), groups.end.into()),
+            Chunk::Batch(part) => (1, (*part).into(), itself.parts().into()),
         };
         hash.update(&[kind]);
         hash.update(&low.to_le_bytes());
         hash.update(&high.to_le_bytes());
     }
+    itself.keys().iter().for_each(|key| hash.update(&key.to_u128().to_le_bytes()));
     Digest(hash.digest128())
 }
 

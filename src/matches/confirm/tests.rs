@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fingerprint::Class;
+use crate::fingerprint::{Class, Fingerprint};
 use crate::matches::{Detail, KeepOrder, Settlement, groups};
 use crate::output::{Lock, Staging};
 use crate::store::{Codec, Counts, Day, Row, SegmentOptions, SegmentWriter, Store};
@@ -180,7 +180,7 @@ fn settled(
     let folder = tempfile::tempdir().unwrap();
     let settlement = Settlement {
         segment: batch,
-        batch: &Batch::<u64>::load(batch, confirm)?,
+        confirm,
         store,
         keep: KeepOrder::FirstId,
         detail,
@@ -189,7 +189,7 @@ fn settled(
     };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-    let outcome = settlement.write(pairs(batch, store, folder.path())?, &staging)?;
+    let outcome = settlement.write::<u64>(pairs(batch, store, folder.path())?, &staging)?;
     let read = |name: &str| fs::read_to_string(staging.folder().join(name)).unwrap();
     let confirmed: u128 = outcome.distances.values().sum();
     assert!(outcome.candidates.is_none_or(|candidates| confirmed <= candidates));
@@ -263,9 +263,10 @@ fn a_segment_without_signatures_is_refused() {
     let confirm: Confirm = "minhash-8x8".parse().unwrap();
     let page = Page { fingerprint: 1, class: Class::Full, signature: [0; 8] };
     let batch = segment(folder.path().join("batch"), &[page], false, 8).unwrap();
-    assert!(Batch::<u64>::load(&batch, Some(confirm)).is_ok());
+    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), folder.path(), 1 << 20);
+    assert!(load(confirm).is_ok());
     let wide = Confirm { check: "minhash-16x8".parse().unwrap(), ..confirm };
-    let error = Batch::<u64>::load(&batch, Some(wide)).unwrap_err();
+    let error = load(wide).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), Kind::BadData);
     assert!(error.to_string().contains("16 bytes"), "{error}");
 }

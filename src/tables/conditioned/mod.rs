@@ -277,13 +277,14 @@ pub(super) fn nanoseconds(batch: u64, store: u64, k: u32, width: Width) -> f64 {
     cost::best(batch, store, k, width.bits(), SHAPE.root, SHAPE.digit).nanoseconds
 }
 
-/// About how many bytes the batch takes, with what one worker walks in.
-pub(super) fn memory_bytes(batch: u64, width: Width) -> u64 {
+/// About how many bytes the batch takes, with what so many workers walk in.
+pub(super) fn memory_bytes(batch: u64, width: Width, workers: u64) -> u64 {
     let entry = match width {
         Width::W64 => size_of::<level::Entry<u64>>(),
         Width::W128 => size_of::<level::Entry<u128>>(),
     };
-    batch.saturating_mul(2 * entry as u64).saturating_add(WALK_BYTES)
+    let each = batch.saturating_mul(entry as u64);
+    each.saturating_add(workers.saturating_mul(each.saturating_add(WALK_BYTES)))
 }
 
 #[cfg(test)]

@@ -1,0 +1,94 @@
+//! What a worker finds in a chunk: its pairs, as many as there may be, on their way to the ledger.
+//!
+//! A crowded neighbourhood has more pairs than memory holds. They are noted in the ledger anyway, so
+//! what is more than a few is noted while it is found, and read back from there.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{LedgerWriter, Probed, Yield};
+use crate::error::{Error, Result};
+use crate::matches::{self, Pair};
+
+/// How many pairs of a chunk are held, and how many are counted in at once.
+const HELD: usize = 1 << 15;
+
+/// The pairs of one chunk after the other.
+#[derive(Debug)]
+pub(super) struct Findings {
+    ledger: LedgerWriter,
+    held: Vec<Pair>,
+    /// Pairs of the chunk that stand in the ledger.
+    noted: u64,
+    /// Pairs found by this process.
+    found: Arc<AtomicU64>,
+    /// The most that are wanted.
+    most: u64,
+    failed: Option<Error>,
+}
+
+impl Findings {
+    /// None so far; `found` counts those of all workers, of which `most` are wanted.
+    pub(super) fn new(ledger: LedgerWriter, found: Arc<AtomicU64>, most: u64) -> Findings {
+        Findings { ledger, held: Vec::new(), noted: 0, found, most, failed: None }
+    }
+
+    /// Begins a chunk.
+    pub(super) fn begin(&mut self, chunk: u64) {
+        self.ledger.begin(chunk);
+        self.held.clear();
+        self.noted = 0;
+    }
+
+    /// Takes one more.
+    #[inline]
+    pub(super) fn push(&mut self, pair: Pair) {
+        if self.held.len() == HELD {
+            self.note();
+            self.held.clear();
+        }
+        self.held.push(pair);
+    }
+
+    /// What was found in the chunk, which is finished when this returns.
+    ///
+    /// # Errors
+    /// The first that there was since it began; [`crate::Kind::BadData`] where more was found than is wanted.
+    pub(super) fn finish(
+        &mut self,
+        chunk: u64,
+        fingerprints: u64,
+    ) -> Result<(Yield<Pair>, Probed)> {
+        let all_held = self.noted == 0;
+        self.note();
+        self.failed.take().map_or(Ok(()), Err)?;
+        let receipt = Probed { chunk, fingerprints, pairs: self.noted, resumed: false };
+        let finished = self.ledger.finish(receipt)?;
+        let pairs: Yield<Pair> = match all_held {
+            true => Box::new(mem::take(&mut self.held).into_iter().map(Ok)),
+            false => Box::new(finished.pairs()),
+        };
+        Ok((pairs, receipt))
+    }
+
+    /// Counts in pairs that were found here or by an earlier run.
+    pub(super) fn count_in(&self, pairs: u64) -> Result<()> {
+        let found = self.found.fetch_add(pairs, Ordering::Relaxed) + pairs;
+        match found > self.most {
+            true => {
+                Err(matches::too_many(format_args!("more than {} groups", self.most), self.most))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Counts in what is held and notes it, unless something has failed.
+    fn note(&mut self) {
+        if self.failed.is_none() {
+            let noted = self.count_in(self.held.len() as u64);
+            self.failed = noted.and_then(|()| self.ledger.append(&self.held)).err();
+        }
+        self.noted += self.held.len() as u64;
+    }
+}
