@@ -13,6 +13,7 @@ mod quality;
 mod resume;
 mod run;
 mod same_bytes;
+mod skew;
 mod support;
 mod verify;
 mod weights;
