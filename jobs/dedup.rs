@@ -5,29 +5,24 @@
 //! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
 //! Sarma, section 3. The tables are made of the batch; the store streams past them.
 
+mod finding;
+
 use std::path::{self, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::time::Instant;
 
 use clap::Args;
 use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
-use dupsieve::flow::{
-    self, Chunk, Cluster, End, Gather, Gathered, Hot, Join, Ledger, Probed, Prober, Reduce, Worker,
-    deal, ledger_key,
-};
-use dupsieve::matches::{self, Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
+use dupsieve::flow::Cluster;
+use dupsieve::matches::{Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Column, Digest, Segment, Version};
-use dupsieve::tables::{Design, Method, Plan, Problem, Sorted, plan};
+use dupsieve::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::Common;
 use crate::cluster::cluster;
-use crate::progress::{Progress, Unit};
 use crate::report::{self, Existing, Parameters, Proof, Report};
 use crate::settings::{Count, DedupSettings};
 use crate::store_at::StoreAt;
@@ -265,17 +260,6 @@ impl Job {
         Summary::new().count("batch", self.segment.rows()).count("store", held)
     }
 
-    /// How a batch of so many groups is joined: as was asked for, or in the cheapest way that covers
-    /// the distance.
-    fn plan(&self, batch: u64, (workers, split): (u64, bool), common: &Common) -> Result<Plan> {
-        let store = self.store.as_ref().map_or(0, Version::rows);
-        let (k, width) = (self.distance, self.segment.width());
-        let problem = Problem { batch, store, k, width, workers, split };
-        let plan = plan::choose(self.design, &problem, common.memory_bytes() / 2)?;
-        tracing::debug!("{}", plan.why);
-        Ok(plan)
-    }
-
     fn make_any(
         self,
         cluster: &mut Cluster,
@@ -285,146 +269,6 @@ impl Job {
         match self.segment.width() {
             Width::W64 => self.make::<u64>(cluster, staging, common),
             Width::W128 => self.make::<u128>(cluster, staging, common),
-        }
-    }
-
-    fn make<F: Fingerprint>(
-        self,
-        cluster: &mut Cluster,
-        staging: Option<Staging>,
-        common: &Common,
-    ) -> Result<Summary> {
-        let began = Instant::now();
-        let groups: Arc<[F]> = matches::groups(&self.segment)?.into();
-        let workers = cluster.topology().workers as u64;
-        let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
-        let split = segments.iter().any(Segment::is_split);
-        let Plan { chosen, itself: within, .. } =
-            self.plan(groups.len() as u64, (workers, split), common)?;
-        let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
-        let chunks = flow::chunks(itself.parts(), &segments);
-        let ledger = self.ledger(&segments, &chunks, &itself)?;
-        let build =
-            |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
-        let join = Arc::new(Join {
-            method: build(&groups)?,
-            hot: split.then(|| Hot::new(&groups, self.distance, build)).transpose()?,
-            itself,
-            chunks,
-            groups,
-            segments,
-            ledger,
-            probed: Arc::default(),
-            found: Arc::default(),
-            most_pairs: self.most_pairs(),
-            claimed: AtomicUsize::new(0),
-            process: (cluster.topology().process, cluster.topology().processes),
-        });
-        let built = began.elapsed();
-        let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
-        let found = began.elapsed();
-        let run = json!({
-            "inputs": self.places(),
-            "design": self.store.as_ref().map_or(&within, |_| &chosen).name(),
-            "itself": within.name(),
-            "workers": cluster.topology().workers,
-            "processes": cluster.topology().processes,
-            "chunks_resumed": probed.iter().filter(|chunk| chunk.resumed).count(),
-            "bytes_read": join.segments.iter().map(Segment::bytes_read).sum::<u64>(),
-            "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
-        });
-        let (chunks, segments) = (join.chunks.clone(), join.segments.clone());
-        let ledger = join.ledger.clone();
-        drop(join);
-        let mut summary = Summary::new().untold();
-        cluster.agree(&format!("settle {}", self.output.display()), || {
-            let staging = staging.expect("process 0 began the output");
-            staging.check()?;
-            let probe = self.prove(&chunks, &probed)?;
-            let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
-            summary = self.report(outcome, probe, run, staging)?;
-            Ok(())
-        })?;
-        ledger.remove()?;
-        Ok(summary)
-    }
-
-    /// The chunks that runs which were cut short have finished.
-    fn ledger<F: Fingerprint>(
-        &self,
-        segments: &[Segment],
-        chunks: &[Chunk<F>],
-        itself: &Sorted<F>,
-    ) -> Result<Ledger> {
-        let key = ledger_key(self.segment.digest(), self.distance, segments, chunks, itself);
-        let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
-        ledger.remove_others()?;
-        ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
-        match ledger.finished().count() {
-            0 => {}
-            finished => tracing::info!("{finished} of {} chunks are done already", chunks.len()),
-        }
-        Ok(ledger)
-    }
-
-    /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.
-    fn find<F: Fingerprint>(
-        &self,
-        join: &Arc<Join<F, Method<F>>>,
-        cluster: &mut Cluster,
-        staging: Option<&Staging>,
-        common: &Common,
-    ) -> Result<(Sorter<Pair>, Vec<Probed>)> {
-        let spill = staging.map_or(output::parent_of(&self.output), Staging::folder).to_path_buf();
-        let (join, memory, fatal) =
-            (Arc::clone(join), common.memory_bytes() as usize / 4, cluster.fatal());
-        let (total, probed) = (self.would_probe(cluster), Arc::clone(&join.probed));
-        let _shown = Progress::show("probing", Unit::Fingerprints, total, probed, common.quiet);
-        let found = cluster.execute(move |worker| {
-            find_pairs(worker, &join, Sorter::new(&spill, memory), End::new(fatal.clone()))
-        })?;
-        Ok(found.into_iter().next().expect("there is a first worker"))
-    }
-
-    /// The most pairs of fingerprints that may be found: where all are written, each is at least one
-    /// row, unless something is to be confirmed.
-    fn most_pairs(&self) -> u64 {
-        let confirms = self.check.is_some() || self.segment.has_classes();
-        match self.detail {
-            Detail::All if !confirms => self.max_matches,
-            _ => u64::MAX,
-        }
-    }
-
-    /// About how many fingerprints this process probes.
-    fn would_probe(&self, cluster: &Cluster) -> u64 {
-        self.store.as_ref().map_or(0, Version::rows) / cluster.topology().processes as u64
-    }
-
-    /// Nothing may be left out: every chunk was probed once, and every fingerprint of the store.
-    fn prove<F: Fingerprint>(&self, chunks: &[Chunk<F>], probed: &[Probed]) -> Result<Proof> {
-        let proof = Proof {
-            chunks_planned: chunks.len() as u64,
-            chunks_probed: probed.len() as u64,
-            store_fingerprints: self.store.as_ref().map_or(0, Version::rows),
-            fingerprints_probed: probed.iter().map(|chunk| chunk.fingerprints).sum(),
-            pairs: probed.iter().map(|chunk| chunk.pairs).sum(),
-        };
-        let mut numbers: Vec<u64> = probed.iter().map(|chunk| chunk.chunk).collect();
-        numbers.sort_unstable();
-        let all = numbers.into_iter().eq(0..proof.chunks_planned);
-        match all && (chunks.is_empty() || proof.fingerprints_probed == proof.store_fingerprints) {
-            true => Ok(proof),
-            false => Err(Error::new(Kind::Internal, "the join is not complete")
-                .at(&self.output)
-                .expected(format!(
-                    "{} chunks, {} fingerprints",
-                    proof.chunks_planned, proof.store_fingerprints
-                ))
-                .found(format!(
-                    "{} chunks, {} fingerprints",
-                    proof.chunks_probed, proof.fingerprints_probed
-                ))),
         }
     }
 
@@ -482,23 +326,4 @@ fn check_is_kept(segment: &Segment, check: Check) -> Result<()> {
         .expected(check)
         .found(kept.map_or("none".to_owned(), |kept| kept.to_string()))
         .help(format!("make batch and store with `dupsieve fingerprint --check {check}`")))
-}
-
-/// The dataflow: chunks are probed by whoever is free, the pairs reduced by range of the batch, and
-/// all gathered by the first worker, with the proof that every chunk was probed.
-fn find_pairs<F: Fingerprint>(
-    worker: &mut Worker,
-    join: &Arc<Join<F, Method<F>>>,
-    sorter: Sorter<Pair>,
-    end: End,
-) -> Result<(Sorter<Pair>, Vec<Probed>)> {
-    let (pairs, probed) = (Gathered::new(sorter), Gathered::new(Vec::new()));
-    worker.dataflow(|scope| {
-        let dealt = deal(scope, Prober::new(Arc::clone(join)), &end);
-        dealt.receipts.gather(&probed, &end);
-        let taken = dealt.records.reduce(join.groups.len() as u64).gather(&pairs, &end);
-        dealt.window.close(taken);
-    });
-    end.wait(worker)?;
-    Ok((pairs.take(), probed.take()))
 }

@@ -1,0 +1,117 @@
+//! What the model takes for which problem.
+
+use std::sync::Arc;
+
+use super::*;
+
+const WIDTHS: [Width; 2] = [Width::W64, Width::W128];
+
+fn problem(batch: u64, store: u64, k: u32, width: Width) -> Problem {
+    Problem { batch, store, k, width, workers: 1, split: false }
+}
+
+fn plan(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -> Result<Plan> {
+    choose(Design::Auto, &problem(batch, store, k, width), memory_bytes)
+}
+
+#[test]
+fn there_is_a_plan_for_every_distance() {
+    for (k, width) in (0..=15).flat_map(|k| WIDTHS.map(|width| (k, width))) {
+        for batch in [0, 1, 1000, 1_000_000, u64::from(u32::MAX)] {
+            let plan = plan(batch, 8_000_000_000, k, width, u64::MAX).unwrap();
+            for chosen in [&plan.chosen, &plan.itself] {
+                assert!(chosen.design.check(width, k).is_ok());
+            }
+            assert!(plan.alternatives.iter().all(|other| other.seconds >= plan.chosen.seconds));
+        }
+    }
+    assert_eq!(plan(1, 1, 16, Width::W64, u64::MAX).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn a_dense_store_takes_the_conditioned_probe_and_a_batch_too_large_for_tables_is_sorted() {
+    for width in WIDTHS {
+        let dense = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+        assert_eq!(dense.chosen.design, Design::Conditioned, "{}", dense.why);
+        let large = plan(100_000_000, 100_000_000, 3, width, 1 << 30).unwrap();
+        assert_eq!(large.chosen.way, Way::Sorted, "{}", large.why);
+        let alone = plan(1_000_000, 0, 3, width, u64::MAX).unwrap();
+        assert_eq!((alone.chosen.way, alone.chosen.seconds), (Way::Sorted, 0.0));
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_done_in_the_cheaper_way_that_fits() {
+    let problem = problem(10_000_000, 100, 3, Width::W64);
+    let plan = choose(Design::Ten, &problem, 1 << 20).unwrap();
+    assert_eq!((plan.chosen.design, plan.chosen.way), (Design::Ten, Way::Sorted));
+    let alone = Problem { store: 0, ..problem };
+    let itself = |asked| choose(asked, &alone, 1 << 30).unwrap().itself.design;
+    assert_eq!([Design::Four, Design::Twenty].map(itself), [Design::Four, Design::Twenty]);
+    assert_eq!(itself(Design::Halves), plan.itself.design);
+    let plan = choose(Design::Conditioned, &problem, 1 << 30).unwrap();
+    assert_eq!(plan.chosen.design, Design::Conditioned);
+    assert!(choose(Design::Ten, &Problem { k: 4, ..problem }, 1 << 30).is_err());
+}
+
+#[test]
+fn every_worker_takes_its_memory() {
+    let problem = problem(1_000_000, 8_000_000_000, 3, Width::W64);
+    let memory = |workers| {
+        choose(Design::Conditioned, &Problem { workers, ..problem }, u64::MAX)
+            .unwrap()
+            .chosen
+            .memory_bytes
+    };
+    assert_eq!(memory(3) - memory(2), memory(2) - memory(1));
+    assert!(memory(16) > 8 * memory(1));
+}
+
+#[test]
+fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables() {
+    let cheapest = |width| {
+        let plan = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
+        let mut others = plan.alternatives.iter();
+        let cheapest = others.find(|other| other.design.masks(width, 3).is_ok()).unwrap();
+        (cheapest.design, cheapest.way)
+    };
+    assert_eq!(WIDTHS.map(cheapest), [(Design::Ten, Way::Indexed), (Design::Four, Way::Indexed)]);
+}
+
+#[test]
+fn a_store_some_times_the_batch_takes_the_halves() {
+    let plan = plan(1_000_000, 10_000_000, 3, Width::W64, u64::MAX).unwrap();
+    assert_eq!(plan.chosen.design, Design::Halves, "{}", plan.why);
+}
+
+#[test]
+fn the_halves_take_the_memory_they_say() {
+    use crate::tables::Method;
+    let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
+    let count = batch.len() as u64;
+    let said = choose(Design::Halves, &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
+    let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
+    let taken = Method::build(&batch, Design::Halves, way, 3).unwrap().memory_bytes();
+    assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
+}
+
+#[test]
+fn a_store_with_cold_bits_apart_takes_the_batch_twice() {
+    let whole = problem(1_000_000, 8_000_000_000, 3, Width::W64);
+    for design in [Design::Conditioned, Design::Halves, Design::Ten] {
+        let bytes = |split| {
+            let plan = choose(design, &Problem { split, ..whole }, u64::MAX).unwrap();
+            plan.chosen.memory_bytes
+        };
+        assert_eq!(bytes(true), 2 * bytes(false));
+    }
+}
+
+#[test]
+fn less_memory_takes_less_until_none_is_left() {
+    let free = plan(1_000_000, 8_000_000_000, 9, Width::W64, u64::MAX).unwrap();
+    let tight = plan(1_000_000, 8_000_000_000, 9, Width::W64, free.chosen.memory_bytes - 1);
+    assert!(tight.unwrap().chosen.memory_bytes < free.chosen.memory_bytes);
+    let error = plan(1_000_000, 8_000_000_000, 5, Width::W64, 1 << 20).unwrap_err();
+    assert!(error.to_string().contains("--memory"), "{error}");
+}

@@ -1,0 +1,90 @@
+//! Sorting against the meaning: every pair, compared.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
+
+/// The pairs of all parts, sorted; one found twice stands there twice.
+fn joined<F: Fingerprint>(batch: &[F], design: Design, k: u32) -> Vec<Hit> {
+    let sorted = Sorted::new(batch.into(), design, k).unwrap();
+    let (mut hits, mut scratch) = (Vec::new(), Scratch::default());
+    for part in 0..sorted.parts() {
+        sorted.join(part, &mut scratch, &mut |hit| hits.push(hit));
+    }
+    hits.sort_unstable();
+    hits
+}
+
+/// The meaning: every pair, compared.
+fn itself<F: Fingerprint>(batch: &[F], k: u32) -> Vec<Hit> {
+    let pairs = all_pairs(batch, batch, k);
+    pairs.into_iter().filter(|pair| pair.at < pair.batch).collect()
+}
+
+fn is_exact<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for k in [0, 1, 3, 4, 7] {
+        let blocks = [1, 2, 3].map(|choose| Design::Blocks { blocks: k + choose, choose });
+        let paper = Design::PAPER.into_iter().filter(|design| k <= design.covers(F::WIDTH));
+        for design in paper.chain(blocks) {
+            for (mut batch, others) in inputs::<F>(&mut random, k) {
+                batch.extend(others);
+                let batch = set(batch);
+                assert_eq!(joined(&batch, design, k), itself(&batch, k), "{design} at {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_finds_itself_at_64_bits() {
+    is_exact::<u64>();
+}
+
+#[test]
+fn a_batch_finds_itself_at_128_bits() {
+    is_exact::<u128>();
+}
+
+#[test]
+fn batches_about_the_edges_of_groups_are_exact() {
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    for count in [0, 1, 2, 3, 1023, 1024, 2047, 2048, 2049, 5000] {
+        let batch: Vec<u64> = uniform(&mut random, count / 2);
+        let near: Vec<u64> = batch.iter().map(|&b| off(&mut random, b, 3)).collect();
+        let batch = set(batch.into_iter().chain(near));
+        for design in [Design::Four, Design::Ten] {
+            assert_eq!(joined(&batch, design, 3), itself(&batch, 3), "{count}");
+        }
+    }
+}
+
+/// A neighbourhood so dense that what meets is sorted again, and again.
+#[test]
+fn crowds_are_divided_and_stay_exact() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let centre = 0xabcd_ef01_2345_0000_u64 << 2;
+    let low = (0..1 << 12).map(|i| centre ^ i);
+    let ball = (0..3000).map(|i| off(&mut random, centre, i % 4)).collect::<Vec<_>>();
+    let batch = set(low.chain(ball));
+    let others = set((0..400).map(|i| off(&mut random, centre, i % 6)).collect::<Vec<_>>());
+    for design in [Design::Four, Design::Ten, Design::Blocks { blocks: 64, choose: 1 }] {
+        assert_eq!(joined(&batch, design, 3), itself(&batch, 3), "{design}");
+        let sorted = Sorted::new(Arc::from(&batch[..]), design, 3).unwrap();
+        assert_eq!(probed(&sorted, &others), all_pairs(&batch, &others, 3), "{design}");
+    }
+}
+
+#[test]
+fn a_pair_names_its_run() {
+    let batch: Arc<[u64]> = Arc::from([5, 1 << 40]);
+    let sorted = Sorted::new(batch, Design::Ten, 1).unwrap();
+    let runs: [&[u64]; 4] = [&[4, 1 << 41], &[], &[5, 1 << 40 | 1], &[5]];
+    let mut found = Vec::new();
+    sorted.probe(&runs, &mut Scratch::default(), &mut |hit| found.push(hit));
+    found.sort_unstable();
+    let hit = |batch, run, at, distance| Hit { batch, run, at, distance };
+    assert_eq!(found, [hit(0, 0, 0, 1), hit(0, 2, 0, 0), hit(0, 3, 0, 0), hit(1, 2, 1, 1)]);
+}
