@@ -1,0 +1,80 @@
+//! What the codecs of a segment cost at rest and in decoding, on one thread.
+//!
+//! ```text
+//! cargo bench --bench codecs -- [--density 8e9] [--count 3e7] [--width 64] [--times 5]
+//! ```
+//!
+//! Of a set of `density` random fingerprints the first `count` are written by each codec, into a file
+//! that stays in the system's cache. For each are printed the bits of a fingerprint, these over the bound
+//! (the least that tells one such set from all others), and how many are read, checked and decoded in a
+//! second: the median, the least and the greatest.
+
+use std::error::Error;
+use std::f64::consts::{LOG2_E, PI};
+use std::time::Instant;
+
+use dupsieve::fingerprint::Fingerprint;
+use dupsieve::store::{IdKind, KeyRange, Random, Segment, generate};
+
+const CODECS: [&str; 5] = ["elias-fano", "dense", "huffman", "hot-cold", "raw"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();
+    let number = |name: &str, default: f64| {
+        let at = flags.iter().position(|flag| flag == name);
+        at.map_or(default, |at| flags[at + 1].parse().expect("a number"))
+    };
+    let (density, count) = (number("--density", 8e9), number("--count", 3e7));
+    let (width, times) = (number("--width", 64.0), number("--times", 5.0) as usize);
+    let bound = bound(width, density);
+    println!("{count:e} of {density:e} fingerprints of {width} bits; bound: {bound:.3} bits each");
+    println!("| codec | bits each | over the bound | M/s | least | greatest |\n|---|---|---|---|---|---|");
+    for codec in CODECS {
+        let random = Random {
+            seed: 1,
+            count: count as u64,
+            density: density as u64,
+            ids: IdKind::None,
+            codec: codec.parse()?,
+        };
+        let (bits, mut rates) = match width as u32 {
+            64 => measure::<u64>(&random, times)?,
+            _ => measure::<u128>(&random, times)?,
+        };
+        rates.sort_by(f64::total_cmp);
+        let (over, median) = (bits / bound, rates[times / 2]);
+        let (least, greatest) = (rates[0], rates[times - 1]);
+        println!("| {codec} | {bits:.3} | {over:.4} | {median:.0} | {least:.0} | {greatest:.0} |");
+    }
+    Ok(())
+}
+
+/// The bits of a fingerprint, and millions decoded in a second, so many `times`.
+fn measure<F: Fingerprint>(
+    random: &Random,
+    times: usize,
+) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("random.seg");
+    let stamp = format!("external-{}", F::BITS);
+    let (segment, _) = generate::<F>(&path, random, &[], stamp, "")?;
+    let rates = (0..times).map(|_| decode::<F>(&segment)).collect::<Result<_, _>>()?;
+    Ok((8.0 * segment.bytes() as f64 / segment.rows() as f64, rates))
+}
+
+fn decode<F: Fingerprint>(segment: &Segment) -> Result<f64, Box<dyn Error>> {
+    let (begun, mut run, mut rows, mut sum) = (Instant::now(), Vec::new(), 0, F::default());
+    let mut scan = segment.scan::<F>(KeyRange::all());
+    while scan.next(&mut run)?.is_some() {
+        rows += run.len() as u64;
+        sum = run.iter().fold(sum, |sum, &fingerprint| sum ^ fingerprint);
+    }
+    std::hint::black_box(sum);
+    assert_eq!(rows, segment.rows());
+    Ok(rows as f64 / begun.elapsed().as_secs_f64() / 1e6)
+}
+
+/// The bits that each of `count` takes of the logarithm of 2^`width` over `count`, by Stirling.
+fn bound(width: f64, count: f64) -> f64 {
+    width - count.log2() + LOG2_E - (2.0 * PI * count).log2() / (2.0 * count)
+}
