@@ -38,9 +38,10 @@ def prepare(case, folder, program):
     store, old, new, truth = (folder / name for name in ("store", "old.seg", "batch.seg", "truth.tsv"))
     if store.exists():
         return
-    call(program, "generate", "segment", "--count", case["store"], "--seed", 1, "--codec", case["codec"], "--output", old)
-    call(program, "generate", "segment", "--count", case["batch"], "--seed", 2, "--near", old, "--output", new,
-         "--planted", case["planted"], "--planted-distance", case["distance"], "--truth", truth)
+    make = ["generate", "segment", "--count"]
+    call(program, *make, case["store"], "--seed", 1, "--codec", case["codec"], "--output", old)
+    call(program, *make, case["batch"], "--seed", 2, "--near", old, "--planted", case["planted"],
+         "--planted-distance", case["distance"], "--truth", truth, "--output", new)
     making = folder / "making"
     call(program, "store", "init", making)
     call(program, "store", "add", making, "--segment", old, "--day", "2026-01-01")
@@ -51,7 +52,8 @@ def prepare(case, folder, program):
 def measure(case, folder, program):
     (segment,) = (folder / "store/segments").iterdir()
     print(f"{segment.stat().st_size} bytes, {8 * segment.stat().st_size / case['store']:.3f} bits a fingerprint\n")
-    print("| workers | cat, s | the command, s | ratio | probe, s | user + system, s | anonymous memory, MB |\n|---|---|---|---|---|---|---|")
+    print("| workers | cat, s | the command, s | ratio | probe, s | user + system, s | anonymous memory, MB |")
+    print("|---|---|---|---|---|---|---|")
     for workers, times in case["workers"].items():
         turns = [turn(case, folder, program, segment, workers) for _ in range(times)]
         cells = [f"{statistics.median(column):.2f} ({min(column):.2f} to {max(column):.2f})" for column in zip(*turns)]
@@ -80,7 +82,7 @@ def turn(case, folder, program, segment, workers):
     assert child.returncode == 0
     planted = {tuple(line.split("\t")[:2]) for line in (folder / "truth.tsv").read_text().splitlines()[1:]}
     rows = [line.split("\t") for line in (output / "matches.tsv").read_text().splitlines()[1:]]
-    missed = planted - {(row[0], row[2]) for row in rows}
+    missed = planted - {(row[0], row[1]) for row in rows}
     assert not missed, f"{len(missed)} of {len(planted)} missed"
     probe = json.loads((output / "report.json").read_text())["run"]["seconds"]["probe"]
     return cat, wall, wall / cat, probe, cpu, peak * 1024 / 1e6

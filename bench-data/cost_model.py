@@ -20,7 +20,8 @@ def main():
     parser.add_argument("--program", default="target/release/dupsieve")
     options = parser.parse_args()
     case = tomllib.loads(options.case.read_text())
-    print("| batch | store | k | chosen | s (estimated) | best | s (estimated) | ratio |\n|---|---|---|---|---|---|---|---|")
+    print("| batch | store | k | chosen | s (estimated) | best | s (estimated) | ratio |")
+    print("|---|---|---|---|---|---|---|---|")
     ratios = []
     for batch, store, k in case["points"]:
         estimates = plan(options.program, batch, store, k)
@@ -41,14 +42,16 @@ def plan(program, batch, store, k):
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[1:]
     rows = [line.split() for line in told if " MiB " in line and "the batch and itself" not in line]
     fits = [row for row in rows if "large" not in row]
-    return {row[0] + ("/sorted" if row[1] == "sorted" else ""): max(float(row[4]), float(row[3]) * store / 1e9) for row in fits}
+    name = lambda row: row[0] + ("/sorted" if row[1] == "sorted" else "")
+    return {name(row): max(float(row[4]), float(row[3]) * store / 1e9) for row in fits}
 
 
 def kernels(case, batch, store, k, designs, estimate):
     """The seconds that each design takes to build and to probe all of the store."""
     count = int(min(store, max(1e6, case["probe_seconds"] * store / max(estimate, 1e-3))))
-    command = ["cargo", "bench", "-q", "--bench", "kernels", "--", "--batch", f"{batch:.0f}", "--density", f"{store:.0f}",
-               "--count", str(count), "--distance", str(k), "--times", str(case["times"]), "--designs", "+".join(designs)]
+    command = ["cargo", "bench", "-q", "--bench", "kernels", "--", "--batch", f"{batch:.0f}",
+               "--density", f"{store:.0f}", "--count", str(count), "--distance", str(k),
+               "--times", str(case["times"]), "--designs", "+".join(designs)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in told if line.startswith("|")][2:]
     return {row[0]: float(row[1]) * store / 1e9 + float(row[5]) for row in rows}

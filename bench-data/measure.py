@@ -3,26 +3,31 @@
 
     python3 bench-data/measure.py bench-data/cases/CASE.toml [--rivals PYTHON] [--program DUPSIEVE]
 
-Inputs are generated into a scratch folder. Each round runs dupsieve with every number of workers and
-then each rival; PYTHON is an interpreter with numpy, faiss-cpu and simhash-pybind. Every answer is
-checked against what was planted. Prints medians with the least and the greatest, as a table to paste
-into bench-data/runs.
+Inputs are generated into a scratch folder; a case without `store` joins its batch with itself, and one with
+`segments` joins it with a store of so many days and with one of a single day, as large. Each round runs
+dupsieve with every number of workers and then each rival of the case; PYTHON is an interpreter with numpy,
+faiss-cpu and simhash-pybind. Every answer is checked against what was planted. Prints medians with the
+least and the greatest, as a table to paste into bench-data/runs.
 """
 
 import argparse
+import itertools
 import json
 import os
+import random
+import shutil
 import statistics
 import subprocess
 import tempfile
 import time
 import tomllib
+from datetime import date
 from pathlib import Path
 
 # Each prints the seconds of the join alone, the pairs it found, and its peak memory in MB.
 LOAD = """
 import resource, sys, time, numpy as np
-load = lambda path: np.loadtxt(path, dtype=np.uint64)
+load = lambda path: np.fromfile(path, dtype=np.uint64, sep="\\n")
 old, new, k = load(sys.argv[1]), load(sys.argv[2]), int(sys.argv[3])
 def tell(seconds, pairs): print(seconds, pairs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
@@ -55,31 +60,31 @@ def main():
 
 
 def measure(case, folder, program, rivals):
-    store, old, new = folder / "store", folder / "old.seg", folder / "new.seg"
-    run(program, "generate", "segment", "--count", case["store"], "--seed", 1, "--output", old)
-    run(program, "generate", "segment", "--count", case["batch"], "--seed", 2, "--output", new, "--near", old,
-        "--planted", case["planted"], "--planted-distance", case["distance"])
-    run(program, "store", "init", store)
-    run(program, "store", "add", store, "--segment", old, "--day", "2026-01-01")
+    old, new, stores = prepare(case, folder, program)
+    rivals = rivals if case.get("rivals") else None
     if rivals:
-        for segment in (old, new):
+        for segment in (old, new) if "store" in case else (new,):
             dump(program, segment)
 
     seen = {}
     for turn in range(case["times"]):
-        for workers in case["workers"]:
-            output = folder / f"out-{turn}-{workers}"
-            wall, peak = run(program, "dedup", "--batch", new, "--store", store, "--output", output,
+        for (of, store), workers in itertools.product(stores.items(), case["workers"]):
+            output = folder / "out"
+            shutil.rmtree(output, ignore_errors=True)
+            wall, peak = run(program, "dedup", "--batch", new, *store, "--output", output,
                              "--distance", case["distance"], "--workers", workers)
             report = json.loads((output / "report.json").read_text())
             with open(output / "matches.tsv") as rows:
-                found = sum(not row.endswith("\tbatch\n") for row in rows) - 1
-            assert found == case["expected"], f"found {found}"
+                next(rows)
+                found = sum(row.endswith("\tbatch\n") != ("store" in case) for row in rows)
+            assert case["planted"] <= found <= case.get("expected", found), f"found {found}"
             seconds = report["run"]["seconds"]
-            name = f"dupsieve, {workers} worker(s), {report['run']['design']}"
+            name = f"dupsieve{of}, {workers} worker(s), {report['run']['design']}"
             note(seen, name + ": the command", wall, found, peak)
             note(seen, name + ": tables and probe", seconds["tables"] + seconds["probe"], found, peak)
         for name, code in RIVALS.items() if rivals else ():
+            if name not in case["rivals"]:
+                continue
             line = subprocess.run([rivals, "-c", code, f"{old}.txt", f"{new}.txt", str(case["distance"])],
                                   capture_output=True, text=True, check=True).stdout
             wall, found, peak = map(float, line.split())
@@ -90,6 +95,44 @@ def measure(case, folder, program, rivals):
         walls, found, peaks = zip(*runs)
         print(f"| {name} | {statistics.median(walls):.2f} | {min(walls):.2f} | {max(walls):.2f} "
               f"| {max(found)} | {max(peaks):.0f} |")
+
+
+def prepare(case, folder, program):
+    """The segments of the store and of the batch, and by their names the stores it is joined with."""
+    old, new = folder / "old.seg", folder / "new.seg"
+    if "store" not in case:
+        copies(case, folder / "new.tsv")
+        run(program, "fingerprint", "--input", folder / "new.tsv", "--format", "fingerprints", "--recipe",
+            "external-64", "--output", new)
+        Path(f"{old}.txt").touch()
+        return old, new, {"": []}
+    run(program, "generate", "segment", "--count", case["store"], "--seed", 1, "--output", old)
+    run(program, "generate", "segment", "--count", case["batch"], "--seed", 2, "--output", new, "--near", old,
+        "--planted", case["planted"], "--planted-distance", case["distance"])
+    stores = {"": ["--store", folder / "store"]}
+    run(program, "store", "init", folder / "store")
+    run(program, "store", "add", folder / "store", "--segment", old, "--day", "2026-01-01")
+    if days := case.get("segments"):
+        stores[f", {days} segments"] = ["--store", folder / "days"]
+        run(program, "store", "init", folder / "days")
+        for day in range(days):
+            run(program, "generate", "segment", "--count", case["store"] // days, "--seed", 1000 + day, "--near", new,
+                "--planted", case["planted"] // days, "--output", old, "--overwrite")
+            run(program, "store", "add", folder / "days", "--segment", old, "--day", date.fromordinal(738_000 + day))
+    return old, new, stores
+
+
+def copies(case, path):
+    """Writes random fingerprints with ids, the planted ones with a near one each."""
+    draw = random.Random(1)
+    with open(path, "w") as out:
+        for at in range(case["batch"] - case["planted"]):
+            fingerprint = draw.getrandbits(64)
+            out.write(f"{at}\t{fingerprint:#018x}\n")
+            if at < case["planted"]:
+                for bit in draw.sample(range(64), case["distance"]):
+                    fingerprint ^= 1 << bit
+                out.write(f"near-{at}\t{fingerprint:#018x}\n")
 
 
 def run(program, *arguments):
