@@ -1,0 +1,5 @@
+//! Lists: stop words, user dictionaries, labels, hosts.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::lists(bytes));

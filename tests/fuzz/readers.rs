@@ -1,0 +1,145 @@
+//! Every reader of outside bytes as a function of bytes: it may refuse them, but not panic, hang or
+//! take the memory. Run by the fuzz targets beside this file, and in short by the test suite.
+//!
+//! What is guarded by checksums is read twice, as it is and with the checksums made right, since
+//! otherwise nothing would get past them.
+
+pub mod handshake;
+mod repair;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+use dupsieve::Error;
+use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
+use dupsieve::evaluate::Labels;
+use dupsieve::features::{StopWords, UserDictionary};
+use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
+use dupsieve::flow::{Ledger, hosts};
+use dupsieve::store::{Day, Digest, KeyRange, Segment, Store};
+use dupsieve::tables::Design;
+use tempfile::TempDir;
+
+/// The name that ledgers have in the museum.
+const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
+/// The longest record that is read.
+const MAX_RECORD_BYTES: usize = 4 << 10;
+
+thread_local! {
+    /// A folder for the files of this thread.
+    static FOLDER: TempDir = tempfile::tempdir().expect("a folder for temporary files");
+}
+
+/// A file of these bytes.
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = FOLDER.with(|folder| folder.path().join(name));
+    fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder can be made");
+    fs::write(&path, bytes).expect("a file can be written");
+    path
+}
+
+/// Documents: the first byte picks the format and how broken files are taken, the others are the
+/// file, which is unpacked where they begin as packed files do.
+pub fn documents(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let path = file("pages.txt", bytes);
+    let format = Format::ALL[1..][usize::from(choice) % (Format::ALL.len() - 1)];
+    let options = ReadOptions {
+        batch_bytes: 1 << (choice % 13),
+        max_record_bytes: MAX_RECORD_BYTES,
+        accept_truncated: choice >= 128,
+        ..ReadOptions::default()
+    };
+    let inputs = Inputs::find(&[path], format).expect("the file is there");
+    let _ = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options.fields, &mut |_, document| {
+            if let Ok(document) = document {
+                assert!(!document.id.is_empty() && document.record.len() <= bytes.len().max(MAX_RECORD_BYTES));
+            }
+        });
+        true
+    });
+}
+
+/// A segment.
+pub fn segment(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repair::segment(bytes)] {
+        let path = file("some.seg", &bytes);
+        let _ = Segment::open(path).and_then(|segment| match segment.width() {
+            Width::W64 => rows::<u64>(&segment),
+            Width::W128 => rows::<u128>(&segment),
+        });
+    }
+}
+
+/// Reads all that a segment holds, by every way that there is.
+fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
+    let sound = segment.verify();
+    let (mut scan, mut run) = (segment.scan::<F>(KeyRange::all()), Vec::new());
+    while let Ok(Some(_)) = scan.next(&mut run) {}
+    let (mut ids, mut fingerprints) = (segment.ids(), segment.fingerprints());
+    let (mut lengths, mut times) = (segment.lengths(), segment.times());
+    let (mut days, mut checks) = (segment.days(), segment.checks());
+    // A number of rows costs nothing to claim, and a segment is read from anywhere.
+    for row in (0..segment.rows().min(1 << 10)).chain(segment.rows().checked_sub(1)) {
+        let _ = (ids.get(row).map(str::len), fingerprints.get(row));
+        let _ = (lengths.as_mut().map(|column| column.get(row)), times.as_mut().map(|column| column.get(row)));
+        let _ = (days.as_mut().map(|column| column.get(row)), checks.as_mut().map(|column| column.get(row).map(<[u8]>::len)));
+    }
+    segment.empty_ids().try_for_each(|id| id.map(drop))?;
+    sound
+}
+
+/// The manifest of the first version of a store.
+pub fn manifest(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repair::manifest(bytes)] {
+        let path = file("store/manifests/000001.json", &bytes);
+        file("store/CURRENT", repair::current(&bytes).as_bytes());
+        let store = path.ancestors().nth(2).expect("it stands in the store");
+        let _ = Store::open(store).and_then(|store| {
+            let version = store.at(None)?;
+            let _ = (version.digest(), version.rows(), version.segments());
+            store.verify()
+        });
+    }
+    file("store/CURRENT", bytes);
+    let store = FOLDER.with(|folder| folder.path().join("store"));
+    let _ = Store::open(store).and_then(|store| store.at(None));
+}
+
+/// The ledger of a join.
+pub fn ledger(bytes: &[u8]) {
+    let key = Digest(KEY);
+    for bytes in [bytes.to_vec(), repair::ledger(bytes, KEY)] {
+        let path = file(&format!("ledgers/{key}-some.ledger"), &bytes);
+        let folder = path.parent().expect("it stands in a folder");
+        let ledger = Ledger::open(folder, key).expect("damage is done again");
+        for finished in ledger.finished() {
+            let pairs = finished.pairs().try_fold(0, |pairs, pair| pair.map(|_| pairs + 1));
+            assert_eq!(pairs, Ok(finished.receipt().pairs));
+        }
+    }
+}
+
+/// Recipes, and the other settings that are text.
+pub fn recipe(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(recipe) = Recipe::from_toml(text) {
+        let stamp = recipe.stamp();
+        assert_eq!(Stamp::parse(&stamp.to_string()).map(|parsed| parsed.to_string()), Ok(stamp.to_string()));
+    }
+    let _ = (Recipe::named(text, None), Stamp::parse(text), text.parse::<Check>());
+    let _ = (text.parse::<Day>(), text.parse::<Digest>());
+    if let Ok(design) = text.parse::<Design>() {
+        for k in 0..8 {
+            let _ = (design.masks(Width::W64, k), design.masks(Width::W128, k));
+        }
+    }
+}
+
+/// Files of lines: stop words, a user's dictionary, labels, the hosts of a cluster.
+pub fn lists(bytes: &[u8]) {
+    let path = file("list.txt", bytes);
+    let _ = (StopWords::read(&path), UserDictionary::read(&path), Labels::read(&path), hosts::read(&path));
+}

@@ -1,0 +1,101 @@
+//! Checksums made right, by the documents of the formats and not by the code that is tried.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+const HEADER: usize = 16;
+const TRAILER: usize = 56;
+const COLUMN: usize = 40;
+
+/// A segment: the checksums of blocks, entries, table and metadata, and the digest, as far as its
+/// parts can be found.
+pub(crate) fn segment(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let _ = repair_segment(&mut bytes);
+    bytes
+}
+
+fn repair_segment(bytes: &mut [u8]) -> Option<()> {
+    let trailer = bytes.len().checked_sub(TRAILER)?;
+    let width: [u8; 4] = bytes.get(12..HEADER)?.try_into().ok()?;
+    let metadata = trailer.checked_sub(number::<8>(bytes, trailer + 16)?)?;
+    let table = metadata.checked_sub(number::<8>(bytes, trailer)?)?;
+    let _ = repair_columns(bytes, u32::from_le_bytes(width) as usize / 8, table, metadata);
+    let checksums = [(8, xxh3_64(&bytes[table..metadata])), (24, xxh3_64(&bytes[metadata..trailer]))];
+    for (at, checksum) in checksums {
+        bytes[trailer + at..][..8].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let told: serde_json::Value = serde_json::from_slice(&bytes[metadata..trailer]).ok()?;
+    let (length, stamp) = ((metadata - table) as u64, told["stamp"].as_str()?);
+    let whole = [&width[..], &length.to_le_bytes(), &bytes[table..metadata], stamp.as_bytes()].concat();
+    bytes[trailer + 32..][..16].copy_from_slice(&xxh3_128(&whole).to_le_bytes());
+    Some(())
+}
+
+/// The checksums of the blocks and the entries of all columns of a table.
+fn repair_columns(bytes: &mut [u8], width: usize, table: usize, end: usize) -> Option<()> {
+    let heads: Vec<[usize; 3]> = (table..end)
+        .step_by(COLUMN)
+        .map(|head| {
+            let (rows, in_a_block) = (number::<8>(bytes, head + 8)?, number::<4>(bytes, head + 4)?);
+            let entry = if bytes[head + 1] == 1 { 12 + width } else { 12 };
+            Some([head, rows.checked_div(in_a_block).map_or(0, |_| rows.div_ceil(in_a_block)), entry])
+        })
+        .collect::<Option<_>>()?;
+    let all = heads.iter().try_fold(0usize, |all, [_, blocks, entry]| all.checked_add(blocks.checked_mul(*entry)?))?;
+    let (mut block, mut entries) = (HEADER, table.checked_sub(all)?);
+    for [head, blocks, entry] in heads {
+        let first = entries;
+        for _ in 0..blocks {
+            let length = number::<4>(bytes, entries)?;
+            let checksum = xxh3_64(bytes.get(block..block.checked_add(length)?)?);
+            bytes.get_mut(entries + 4..entries + 12)?.copy_from_slice(&checksum.to_le_bytes());
+            (block, entries) = (block + length, entries + entry);
+        }
+        let checksum = xxh3_128(&bytes[first..entries]);
+        bytes.get_mut(head + 24..head + COLUMN)?.copy_from_slice(&checksum.to_le_bytes());
+    }
+    Some(())
+}
+
+/// A manifest of these lines.
+pub(crate) fn manifest(lines: &[u8]) -> Vec<u8> {
+    // The last line of a whole one is its checksum.
+    let end = lines.windows(8).rposition(|last| last == b"xxh3-64 ").unwrap_or(lines.len());
+    let mut whole = lines[..end].to_vec();
+    whole.extend(format!("xxh3-64 {:016x}\n", xxh3_64(&lines[..end])).into_bytes());
+    whole
+}
+
+/// What names a manifest as the newest, of version 1.
+pub(crate) fn current(manifest: &[u8]) -> String {
+    format!("000001 {:016x}\n", xxh3_64(manifest))
+}
+
+/// A ledger of this key: its header, and the heads and bodies of its frames.
+pub(crate) fn ledger(bytes: &[u8], key: u128) -> Vec<u8> {
+    const HEADER: usize = 40;
+    const HEAD: usize = 32;
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().max(HEADER), 0);
+    bytes[..16].copy_from_slice(b"DUPSLEDG\x01\0\0\0\0\0\0\0");
+    bytes[16..32].copy_from_slice(&key.to_le_bytes());
+    let checksum = xxh3_64(&bytes[..32]);
+    bytes[32..HEADER].copy_from_slice(&checksum.to_le_bytes());
+    let mut rest = &mut bytes[HEADER..];
+    while let Some((head, after)) = rest.split_at_mut_checked(HEAD) {
+        let length = u32::from_le_bytes(head[..4].try_into().expect("four bytes")) as usize;
+        let Some((body, after)) = after.split_at_mut_checked(length) else { break };
+        head[16..24].copy_from_slice(&xxh3_64(body).to_le_bytes());
+        let checksum = xxh3_64(&head[..24]);
+        head[24..].copy_from_slice(&checksum.to_le_bytes());
+        rest = after;
+    }
+    bytes
+}
+
+/// The little-endian number of so many bytes that stands at `at`.
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut number = [0; 8];
+    number[..BYTES].copy_from_slice(bytes.get(at..at.checked_add(BYTES)?)?);
+    usize::try_from(u64::from_le_bytes(number)).ok()
+}

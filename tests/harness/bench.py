@@ -1,0 +1,213 @@
+"""What the faults stand on: small jobs with known results, the program, and what must hold of a folder."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+PATIENCE = 60
+# A lost or damaged machine, an interrupted run, a peer that is not there: run again, says the program.
+RETRYABLE = {69, 74, 75}
+DOCUMENTED = {0, 2, 64, 65, 66, 69, 70, 73, 74, 75, 77, 78}
+DAYS = ["2026-01-01", "2026-01-02"]
+CONFIG = """inputs = ["crawl/{date}.tsv"]
+output = "out/{date}"
+store = "out/store"
+dates = ["2026-01-01", "2026-01-02"]
+[fingerprint]
+format = "fingerprints"
+"""
+
+
+class Violation(Exception):
+    """A promise that was not kept."""
+
+
+class Ended:
+    """How a run of the program ended; the code is negative where a signal ended it."""
+
+    def __init__(self, code, stdout, stderr, seconds):
+        self.code, self.stdout, self.stderr, self.seconds = code, stdout, stderr, seconds
+
+    def summary(self):
+        return json.loads(self.stdout.splitlines()[-1])
+
+    def expect(self, *codes):
+        if self.code not in codes:
+            raise Violation(f"ended with {self.code}, not {codes}: {self.stderr[-500:]}")
+        return self
+
+
+class Running:
+    """A program at work, and whatever it has started, in a group of its own."""
+
+    def __init__(self, words, home):
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [str(word) for word in words], cwd=home, text=True, errors="replace", start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def goes_on(self):
+        return self.process.poll() is None
+
+    def signal_all(self, number):
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def children(self):
+        try:
+            text = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        except OSError:
+            return []
+        return [int(number) for number in text.split()]
+
+    def end(self, patience=PATIENCE):
+        try:
+            stdout, stderr = self.process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            self.signal_all(signal.SIGKILL)
+            self.process.communicate()
+            raise Violation(f"hangs for more than {patience} s") from None
+        seconds = time.monotonic() - self.began
+        return Ended(self.process.returncode, stdout, stderr, seconds)
+
+
+class Job:
+    """A command, the outputs that it makes, each absent or whole, and the store that it changes."""
+
+    def __init__(self, name, words, outputs=(), store=None):
+        self.name, self.words, self.outputs, self.store = name, words.split(), list(outputs), store
+
+
+JOBS = [
+    Job("fingerprint", "fingerprint --format fingerprints --input crawl/2026-01-02.tsv --output new/batch.seg",
+        outputs=["new/batch.seg"]),
+    Job("dedup", "dedup --batch batch.seg --store store --output new/dedup", outputs=["new/dedup"]),
+    Job("store init", "store init new-store", store="new-store"),
+    Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
+    Job("store compact", "store compact store", store="store"),
+    Job("run", "run days.toml", store="out/store",
+        outputs=[f"out/{day}/{part}" for day in DAYS for part in ["batch.seg", "dedup"]]),
+]
+RUN = JOBS[-1]
+
+
+class Bench:
+    """A folder of inputs to copy from, and the program to run on the copies."""
+
+    def __init__(self, program, scratch):
+        self.program, self.scratch = program.resolve(), scratch
+        self.made = scratch / "made"
+        self.make()
+        self.expected = {}
+
+    def make(self):
+        chance = random.Random(1)
+        pages = [chance.getrandbits(64) for _ in range(2500)]
+        (self.made / "crawl").mkdir(parents=True)
+        for day in DAYS:
+            lines = [f"{day}-{page}\t{near(chance, pages):#018x}\n" for page in range(1500)]
+            (self.made / f"crawl/{day}.tsv").write_text("".join(lines))
+        (self.made / "days.toml").write_text(CONFIG)
+        (self.made / "ids.txt").write_text("".join(f"2026-01-02-{page}\n" for page in range(0, 1500, 2)))
+        for day, name in zip(DAYS, ["old", "batch"]):
+            self.done(self.made, "fingerprint", "--format", "fingerprints", "--input", f"crawl/{day}.tsv",
+                      "--output", f"{name}.seg")
+        self.done(self.made, "store", "init", "store")
+        self.done(self.made, "store", "add", "store", "--segment", "old.seg", "--day", DAYS[0])
+
+    def command(self, *words):
+        return [self.program, *words, "--quiet"]
+
+    def run(self, home, *words, patience=PATIENCE):
+        return Running(self.command(*words), home).end(patience)
+
+    def done(self, home, *words):
+        return self.run(home, *words).expect(0)
+
+    def fresh(self, name="home"):
+        """A new copy of the inputs."""
+        home = self.scratch / name
+        shutil.rmtree(home, ignore_errors=True)
+        shutil.copytree(self.made, home, symlinks=True)
+        return home
+
+    def undisturbed(self, job, flags=()):
+        """The files that a job leaves when nothing happens to it, and the least seconds it takes."""
+        if (job.name, flags) not in self.expected:
+            seconds = []
+            for _ in range(3):
+                home = self.fresh("undisturbed")
+                seconds.append(self.done(home, *job.words, *flags).seconds)
+            self.expected[job.name, flags] = files(home), min(seconds)
+        return self.expected[job.name, flags]
+
+    def check(self, home, job, expected):
+        """Whatever stands in place is whole, and the store can be read."""
+        for output in job.outputs:
+            if (home / output).exists():
+                whole = {name: text for name, text in expected.items() if within(name, output)}
+                if {name: text for name, text in files(home).items() if within(name, output)} != whole:
+                    raise Violation(f"{output} is there and not whole")
+        if job.store and (home / job.store / "CURRENT").exists():
+            self.run(home, "store", "verify", job.store).expect(0)
+
+    def complete(self, home, job, expected, flags=()):
+        """Runs a job again until it is through; how often, the seconds of all, and those of the last."""
+        began, runs = time.monotonic(), 0
+        while True:
+            runs += 1
+            ended = self.run(home, *job.words, *flags)
+            if ended.code == 0:
+                break
+            if ended.code not in RETRYABLE or time.monotonic() - began > PATIENCE:
+                raise Violation(f"does not complete: {ended.code}: {ended.stderr[-500:]}")
+            time.sleep(0.02)
+        found = files(home)
+        if found != expected:
+            differ = [name for name in {*found, *expected} if found.get(name) != expected.get(name)]
+            raise Violation(f"completed, with other bytes in {sorted(differ)}")
+        return runs, time.monotonic() - began
+
+
+def near(chance, pages):
+    page = chance.choice(pages)
+    for _ in range(chance.randrange(4)):
+        page ^= 1 << chance.randrange(64)
+    return page
+
+
+def within(name, output):
+    return name == output or name.startswith(output + "/")
+
+
+def files(home):
+    """The files below a folder that count: no locks, nothing unfinished; of a report, not how it was run."""
+    found = {}
+    for path in home.rglob("*"):
+        parts = path.relative_to(home).parts
+        hidden = any(part.startswith(".") for part in parts)
+        counts = not hidden and path.name != "LOCK" and not path.name.endswith(".failed.json")
+        if counts and path.is_file():
+            found["/".join(parts)] = content(path)
+    return found
+
+
+def content(path):
+    if path.name != "report.json":
+        return path.read_bytes()
+    report = json.loads(path.read_bytes())
+    report.pop("run", None)
+    return json.dumps(report).encode()
+
+
+def strays(home):
+    """What a run that is through has left besides its files."""
+    names = (path.name for path in home.rglob("*"))
+    return [name for name in names if ".tmp-" in name or name.startswith(".unfinished-")]

@@ -1,0 +1,95 @@
+"""Bits flipped and files cut short, in every kind of file that the program writes: what reads it says so and
+names the file, or has the same result."""
+
+import pathlib
+import random
+import re
+
+from bench import DAYS, Violation
+from tally import Tally
+
+MUSEUM = pathlib.Path(__file__).parent.parent / "data"
+CODECS = ["elias-fano", "dense", "huffman", "raw"]
+# Damaged, or, where a name or a number leads elsewhere, missing.
+FOUND = {65, 66}
+PATIENCE = 20
+
+
+class Kind:
+    """Files of one kind, and the command that reads them."""
+
+    def __init__(self, name, paths, words):
+        self.name, self.paths, self.words = name, paths, words
+
+
+def run(bench, seed, cycles=None):
+    """Cycles over all kinds in turn: a file of the kind, a place in it, a flip or a cut."""
+    tally = Tally("flips", seed)
+    home = bench.fresh()
+    kinds = make(bench, home)
+    sound = {kind.name: said(bench, home, kind.words).expect(0) for kind in kinds}
+    for number in range(cycles or 2000):
+        kind = kinds[number % len(kinds)]
+        chance = random.Random(f"{seed} {number}")
+        tally.cycle(f"{number} {kind.name}", lambda: cycle(bench, tally, home, kind, sound[kind.name], chance))
+    return tally
+
+
+def make(bench, home):
+    """One file or several of every kind."""
+    kinds = []
+    for path in sorted([*MUSEUM.glob("*.seg"), *MUSEUM.glob("*/*.seg")]):
+        (home / path.name).write_bytes(path.read_bytes())
+        kinds.append(Kind(f"museum: {path.name}", [home / path.name], f"inspect {path.name} --dump"))
+    bench.done(home, "store", "add", "store", "--segment", "batch.seg", "--day", DAYS[1], "--only", "ids.txt")
+    for codec in CODECS:
+        bench.done(home, "generate", "segment", "--count", "3000", "--codec", codec, "--output", f"{codec}.seg")
+        kinds.append(Kind(f"segment: {codec}", [home / f"{codec}.seg"], f"inspect {codec}.seg --dump"))
+    kinds.append(Kind("store: segments", [*home.glob("store/segments/*")], "store verify store"))
+    kinds.append(Kind("store: manifests", [max(home.glob("store/manifests/*"))], "store verify store"))
+    kinds.append(Kind("store: CURRENT", [home / "store/CURRENT"], "store verify store"))
+    bench.done(home, "dedup", "--batch", "batch.seg", "--store", "store", "--output", "out")
+    if "verify" in bench.run(home, "--help").stdout.split():
+        for name in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt"]:
+            kinds.append(Kind(f"output: {name}", [home / "out" / name], "verify out"))
+    return kinds
+
+
+def said(bench, home, line):
+    return bench.run(home, *line.split(), patience=PATIENCE)
+
+
+def cycle(bench, tally, home, kind, sound, chance):
+    path = chance.choice(kind.paths)
+    whole = path.read_bytes()
+    path.unlink()  # It may have another name elsewhere.
+    path.write_bytes(damaged(whole, chance))
+    try:
+        ended = said(bench, home, kind.words)
+    finally:
+        path.unlink()
+        path.write_bytes(whole)
+    if ended.code == 0:
+        if result(ended) != result(sound):
+            raise Violation(f"{path.name} is damaged, and the result another")
+        tally.count("harmless")
+        return
+    tally.count("found")
+    if ended.code not in FOUND or "panicked" in ended.stderr:
+        raise Violation(f"ended with {ended.code}: {ended.stderr[-500:]}")
+    if path.name not in ended.stderr:
+        tally.count("found, with another file named")
+
+
+def damaged(whole, chance):
+    """The bytes with a bit flipped, or cut short."""
+    if chance.random() < 0.25:
+        return whole[:chance.randrange(len(whole))]
+    changed = bytearray(whole)
+    changed[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def result(ended):
+    """What was found, without how long it took."""
+    return re.sub(r'"seconds":\{[^}]*\}', "", ended.stdout)

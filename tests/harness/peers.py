@@ -1,0 +1,103 @@
+"""Two processes of a hosts file: one freezes, is killed, or comes late, and strangers call all the time."""
+
+import random
+import shutil
+import signal
+import socket
+import time
+
+from bench import Violation
+from crowd import ARRIVAL, SILENCE, Crowd
+from tally import Tally
+
+# How much later than the time-out an end may come on a busy machine.
+GRACE = 10
+LOST = {69, 75}
+
+
+def run(bench, seed, cycles=None):
+    """Cycles of each of the faults in turn."""
+    tally = Tally("peers", seed)
+    crowd = Crowd(bench)
+    faults = [frozen, killed, late, strangers]
+    for number in range(cycles or 40):
+        fault = faults[number % len(faults)]
+        chance = random.Random(f"{seed} {number}")
+        tally.cycle(f"{number} {fault.__name__}", lambda: fault(crowd, tally, chance, f"out-{number}"))
+        shutil.rmtree(crowd.home / f"out-{number}", ignore_errors=True)
+    return tally
+
+
+def frozen(crowd, tally, chance, output):
+    lose(crowd, tally, chance, output, signal.SIGSTOP, "frozen")
+
+
+def killed(crowd, tally, chance, output):
+    lose(crowd, tally, chance, output, signal.SIGKILL, "killed")
+
+
+def lose(crowd, tally, chance, output, number, name):
+    """One of the two gets the signal at a random moment: the other is through, or ends in time."""
+    crowd.hosts(output)
+    both = [crowd.process(output, process) for process in range(2)]
+    time.sleep(chance.uniform(0, 2 * crowd.seconds))
+    victim = chance.randrange(2)
+    both[victim].signal_all(number)
+    began = time.monotonic()
+    ended = both[1 - victim].end(ARRIVAL + SILENCE + GRACE)
+    seconds = time.monotonic() - began
+    both[victim].signal_all(signal.SIGKILL)
+    both[victim].end()
+    ended.expect(0, *LOST)
+    if ended.code:
+        tally.count(f"{name}: ended with {ended.code}")
+        tally.sample(f"{name}: seconds to detect", seconds)
+    whole(crowd, output)
+
+
+def late(crowd, tally, chance, output):
+    """The second comes in time, or so late that the first has given it up."""
+    crowd.hosts(output)
+    delay = chance.uniform(0, 2 * ARRIVAL)
+    first = crowd.process(output, 0)
+    time.sleep(delay)
+    second = crowd.process(output, 1)
+    codes = [running.end().expect(0, *LOST).code for running in [first, second]]
+    if codes[0] == 0 and codes[1] != 0 or delay < ARRIVAL / 2 and codes != [0, 0]:
+        raise Violation(f"late by {delay:.1f} s, they ended with {codes}")
+    tally.count(f"late: ended with {codes}")
+    whole(crowd, output)
+
+
+def strangers(crowd, tally, chance, output):
+    """Callers that know no secret disturb nobody."""
+    addresses = crowd.hosts(output)
+    both = [crowd.process(output, process) for process in range(2)]
+    silent = []
+    while any(running.goes_on() for running in both):
+        call(chance, chance.choice(addresses), silent, tally)
+        time.sleep(0.002)
+    for running in both:
+        running.end().expect(0)
+    for caller in silent:
+        caller.close()
+    if not crowd.is_right(output):
+        raise Violation("other bytes")
+
+
+def call(chance, address, silent, tally):
+    try:
+        caller = socket.create_connection(address, timeout=1)
+        caller.sendall(chance.choice([b"", b"GET / HTTP/1.1\r\n\r\n", bytes(8), chance.randbytes(chance.randrange(300))]))
+    except OSError:
+        return
+    tally.count("strangers: calls")
+    if len(silent) < 40 and chance.random() < 0.1:
+        silent.append(caller)
+    else:
+        caller.close()
+
+
+def whole(crowd, output):
+    if (crowd.home / output).exists() and not crowd.is_right(output):
+        raise Violation("other bytes")
