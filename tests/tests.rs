@@ -7,13 +7,17 @@ mod exact;
 mod faults;
 mod filter;
 mod formats;
+mod hostile;
 mod keep_rule;
 mod nothing_lost;
 mod quality;
+#[path = "fuzz/readers.rs"]
+mod readers;
 mod resume;
 mod run;
 mod same_bytes;
 mod skew;
+mod slices;
 mod support;
 mod verify;
 mod weights;

@@ -68,7 +68,9 @@ fn say_sealed(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     socket.write_all(&[&(sealed.len() as u32).to_le_bytes(), &sealed[..]].concat())
 }
 
-fn shake_hands(socket: &mut TcpStream) -> Result<StatelessTransportState, Box<dyn std::error::Error + Send + Sync>> {
+fn shake_hands(
+    socket: &mut TcpStream,
+) -> Result<StatelessTransportState, Box<dyn std::error::Error + Send + Sync>> {
     let key = Sha256::new_with_prefix("dupsieve secret").chain_update(SECRET).finalize().into();
     let builder = Builder::new("Noise_NNpsk0_25519_ChaChaPoly_SHA256".parse()?);
     let mut handshake = builder.prologue(MAGIC)?.psk(0, &key)?.build_initiator()?;

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 use dupsieve::Error;
 use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
 use dupsieve::evaluate::Labels;
-use dupsieve::features::{StopWords, UserDictionary};
+use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::{Ledger, hosts};
 use dupsieve::store::{Day, Digest, KeyRange, Segment, Store};
@@ -55,7 +55,10 @@ pub fn documents(bytes: &[u8]) {
     let _ = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
             if let Ok(document) = document {
-                assert!(!document.id.is_empty() && document.record.len() <= bytes.len().max(MAX_RECORD_BYTES));
+                assert!(
+                    !document.id.is_empty()
+                        && document.record.len() <= bytes.len().max(MAX_RECORD_BYTES)
+                );
             }
         });
         true
@@ -84,8 +87,14 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
     // A number of rows costs nothing to claim, and a segment is read from anywhere.
     for row in (0..segment.rows().min(1 << 10)).chain(segment.rows().checked_sub(1)) {
         let _ = (ids.get(row).map(str::len), fingerprints.get(row));
-        let _ = (lengths.as_mut().map(|column| column.get(row)), times.as_mut().map(|column| column.get(row)));
-        let _ = (days.as_mut().map(|column| column.get(row)), checks.as_mut().map(|column| column.get(row).map(<[u8]>::len)));
+        let _ = (
+            lengths.as_mut().map(|column| column.get(row)),
+            times.as_mut().map(|column| column.get(row)),
+        );
+        let _ = (
+            days.as_mut().map(|column| column.get(row)),
+            checks.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
+        );
     }
     segment.empty_ids().try_for_each(|id| id.map(drop))?;
     sound
@@ -127,7 +136,10 @@ pub fn recipe(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(recipe) = Recipe::from_toml(text) {
         let stamp = recipe.stamp();
-        assert_eq!(Stamp::parse(&stamp.to_string()).map(|parsed| parsed.to_string()), Ok(stamp.to_string()));
+        assert_eq!(
+            Stamp::parse(&stamp.to_string()).map(|parsed| parsed.to_string()),
+            Ok(stamp.to_string())
+        );
     }
     let _ = (Recipe::named(text, None), Stamp::parse(text), text.parse::<Check>());
     let _ = (text.parse::<Day>(), text.parse::<Digest>());
@@ -141,5 +153,10 @@ pub fn recipe(bytes: &[u8]) {
 /// Files of lines: stop words, a user's dictionary, labels, the hosts of a cluster.
 pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
-    let _ = (StopWords::read(&path), UserDictionary::read(&path), Labels::read(&path), hosts::read(&path));
+    let _ = (
+        StopWords::read(&path),
+        UserDictionary::read(&path),
+        Labels::read(&path),
+        hosts::read(&path),
+    );
 }

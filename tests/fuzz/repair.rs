@@ -20,13 +20,15 @@ fn repair_segment(bytes: &mut [u8]) -> Option<()> {
     let metadata = trailer.checked_sub(number::<8>(bytes, trailer + 16)?)?;
     let table = metadata.checked_sub(number::<8>(bytes, trailer)?)?;
     let _ = repair_columns(bytes, u32::from_le_bytes(width) as usize / 8, table, metadata);
-    let checksums = [(8, xxh3_64(&bytes[table..metadata])), (24, xxh3_64(&bytes[metadata..trailer]))];
+    let checksums =
+        [(8, xxh3_64(&bytes[table..metadata])), (24, xxh3_64(&bytes[metadata..trailer]))];
     for (at, checksum) in checksums {
         bytes[trailer + at..][..8].copy_from_slice(&checksum.to_le_bytes());
     }
     let told: serde_json::Value = serde_json::from_slice(&bytes[metadata..trailer]).ok()?;
     let (length, stamp) = ((metadata - table) as u64, told["stamp"].as_str()?);
-    let whole = [&width[..], &length.to_le_bytes(), &bytes[table..metadata], stamp.as_bytes()].concat();
+    let whole =
+        [&width[..], &length.to_le_bytes(), &bytes[table..metadata], stamp.as_bytes()].concat();
     bytes[trailer + 32..][..16].copy_from_slice(&xxh3_128(&whole).to_le_bytes());
     Some(())
 }
@@ -38,10 +40,16 @@ fn repair_columns(bytes: &mut [u8], width: usize, table: usize, end: usize) -> O
         .map(|head| {
             let (rows, in_a_block) = (number::<8>(bytes, head + 8)?, number::<4>(bytes, head + 4)?);
             let entry = if bytes[head + 1] == 1 { 12 + width } else { 12 };
-            Some([head, rows.checked_div(in_a_block).map_or(0, |_| rows.div_ceil(in_a_block)), entry])
+            Some([
+                head,
+                rows.checked_div(in_a_block).map_or(0, |_| rows.div_ceil(in_a_block)),
+                entry,
+            ])
         })
         .collect::<Option<_>>()?;
-    let all = heads.iter().try_fold(0usize, |all, [_, blocks, entry]| all.checked_add(blocks.checked_mul(*entry)?))?;
+    let all = heads
+        .iter()
+        .try_fold(0usize, |all, [_, blocks, entry]| all.checked_add(blocks.checked_mul(*entry)?))?;
     let (mut block, mut entries) = (HEADER, table.checked_sub(all)?);
     for [head, blocks, entry] in heads {
         let first = entries;

@@ -1,4 +1,6 @@
-"""A join that is killed at a random moment does again at most the chunks that were in flight."""
+"""A join that is killed at a random moment does again no chunk that it had finished; where a ledger of finished
+chunks is damaged besides, no more than what is damaged.
+"""
 
 import json
 import random
@@ -9,6 +11,7 @@ import time
 
 from bench import Violation
 from crowd import Crowd
+from flips import damaged
 from tally import Tally
 
 WORKERS = 2
@@ -42,10 +45,11 @@ def cycle(crowd, tally, chance):
         tally.count("through before it was killed")
         return
     noted, begun = ledgers(crowd)
+    is_damaged = chance.random() < 0.5 and damage(crowd, chance)
     crowd.start("out", *flags).end().expect(0)
     report = told(crowd, "out")
     resumed, planned = report["run"]["chunks_resumed"], report["probe"]["chunks_planned"]
-    if resumed != noted:
+    if resumed > noted or resumed < noted and not is_damaged:
         raise Violation(f"{noted} chunks were finished, and {resumed} resumed")
     if begun > WORKERS:
         raise Violation(f"{begun} chunks were begun by {WORKERS} workers and not finished")
@@ -54,7 +58,18 @@ def cycle(crowd, tally, chance):
     tally.count("chunks finished before kills", noted)
     tally.count("chunks of the runs that were killed", planned)
     tally.sample("chunks begun, not finished", begun)
+    if is_damaged:
+        tally.count("ledgers damaged")
+        tally.count("chunks done again for that", noted - resumed)
     tally.sample("chunks resumed, of all", resumed / planned)
+
+
+def damage(crowd, chance):
+    """Damages one of the ledgers, if there is any."""
+    paths = sorted(path for path in (crowd.home / ".out.resume").glob("*.ledger") if path.stat().st_size)
+    for path in paths[:1]:
+        path.write_bytes(damaged(path.read_bytes(), chance))
+    return bool(paths)
 
 
 def ledgers(crowd):

@@ -1,0 +1,92 @@
+//! Hostile bytes: a seeded slice of what the fuzz targets do for hours. Files of the museum and pages
+//! of every format are changed here and there and read; nothing may panic or hang.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+
+use crate::readers;
+
+/// How many changed copies of each file are read.
+const COPIES: u64 = 60;
+
+/// The files of the museum with this ending.
+fn museum(ending: &str) -> Vec<Vec<u8>> {
+    let pattern = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/**/*.{ending}"));
+    let paths: Vec<PathBuf> = glob::glob(pattern.to_str().unwrap()).unwrap().flatten().collect();
+    assert!(!paths.is_empty(), "{}", pattern.display());
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// Reads each of `files` as it is, then changed in a few places.
+fn attack(files: &[Vec<u8>], read: fn(&[u8])) {
+    for (file, seed) in files.iter().zip(0..) {
+        read(file);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for _ in 0..COPIES {
+            read(&changed(file.clone(), &mut random));
+        }
+    }
+}
+
+/// Some bytes replaced, inserted, repeated or left out.
+fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
+    for _ in 0..random.random_range(1..5) {
+        let [low, high] = [(); 2].map(|()| random.random_range(0..=bytes.len()));
+        let part = low.min(high)..low.max(high).min(low.min(high) + 64);
+        match random.random_range(0..5) {
+            0 => drop(bytes.drain(part)),
+            1 => bytes.splice(low..low, bytes[part].to_vec()).for_each(drop),
+            2 => bytes.insert(low, *[0, 9, 10, 34, 92, 127, 128, 255].choose(random).unwrap()),
+            3 => bytes.truncate(high),
+            _ => part.take(1).for_each(|at| bytes[at] ^= 1 << random.random_range(0..8)),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn segments() {
+    attack(&museum("seg"), readers::segment);
+}
+
+#[test]
+fn manifests() {
+    attack(&museum("json"), readers::manifest);
+}
+
+#[test]
+fn ledgers() {
+    attack(&museum("ledger"), readers::ledger);
+}
+
+#[test]
+fn documents() {
+    let pages = "{\"id\": \"a\", \"text\": \"a page 页面\\n\", \"time\": \"2026-01-01T00:00:00Z\"}\n\
+        id\ttext\nb\twords of a page\nc\t0x1f\nd\tfeature:1.5 other:-2\n\n";
+    let packed = zstd::encode_all(pages.as_bytes(), 0).unwrap();
+    let mut files = Vec::new();
+    for choice in 0..=9 {
+        files.push([&[choice], pages.as_bytes()].concat());
+        files.push([&[choice + 128], &packed[..]].concat());
+    }
+    attack(&files, readers::documents);
+}
+
+#[test]
+fn texts() {
+    let recipe = include_str!("../src/fingerprint/recipes.toml").as_bytes();
+    let lists = "# some\n的\nthe\n词 10 n\na.example:7 # host\nid\tcluster\n".as_bytes();
+    let files =
+        [recipe.to_vec(), lists.to_vec(), b"blocks:6,choose:2".to_vec(), b"2026-11-21".to_vec()];
+    attack(&files, readers::recipe);
+    attack(&files, readers::lists);
+}
+
+#[test]
+fn callers() {
+    let greeting = b"\x01\x40\0\0\0\0\0\0\0greeting".to_vec();
+    attack(&[greeting, b"\0dupsiev2\x30\0then".to_vec()], readers::handshake::hear);
+}

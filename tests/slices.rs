@@ -1,0 +1,33 @@
+//! Short slices of the long fault loops in tests/harness, from fixed seeds.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs some cycles of a fault, none of which may break a promise.
+fn slice(fault: &str, cycles: u32) {
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harness");
+    let ended = Command::new("python3")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(harness)
+        .args(["--program", env!("CARGO_BIN_EXE_dupsieve"), "--fault", fault])
+        .args(["--cycles", &cycles.to_string()])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success(), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
+fn system_calls_that_kill_or_fail() {
+    slice("syscalls", 24);
+}
+
+#[test]
+fn kills() {
+    slice("kills", 8);
+}
+
+#[test]
+fn flips() {
+    slice("flips", 80);
+}
