@@ -191,7 +191,9 @@ fn grow(mask: u128, blocks: &[u128], choose: u32, masks: &mut Vec<u128>) {
     if choose == 0 {
         return masks.push(mask);
     }
-    for (at, block) in blocks.iter().enumerate() {
+    // Where fewer than `choose` blocks are left there is nothing more to choose.
+    let firsts = (blocks.len() + 1).saturating_sub(choose as usize);
+    for (at, block) in blocks[..firsts].iter().enumerate() {
         grow(mask | block, &blocks[at + 1..], choose - 1, masks);
     }
 }
@@ -299,6 +301,14 @@ mod tests {
             (&five[..], &six[..]),
             (&[13, 13, 13, 13, 12][..], &[11, 11, 11, 11, 10, 10][..])
         );
+    }
+
+    #[test]
+    fn nearly_all_of_many_blocks_are_chosen_at_once() {
+        for (design, tables) in [("blocks:64,choose:64", 1), ("blocks:64,choose:63", 64)] {
+            let masks = design.parse::<Design>().unwrap().masks(Width::W64, 0).unwrap();
+            assert_eq!(masks.len(), tables, "{design}");
+        }
     }
 
     #[test]
