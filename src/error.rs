@@ -91,6 +91,8 @@ impl Error {
         let kind = match cause.kind() {
             io::ErrorKind::NotFound => Kind::Missing,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Kind::Permission,
+            // Text that is not UTF-8: no second run will find it so.
+            io::ErrorKind::InvalidData => Kind::BadData,
             _ => Kind::Io,
         };
         let error = Error::new(kind, cause.to_string()).at(path);
