@@ -176,10 +176,14 @@ impl Ledger {
             chunk.sound &= sound;
             if head.holds == Holds::Pairs {
                 chunk.pairs += (body.len() / PAIR_BYTES) as u64;
-            } else if let Some(receipt) = chunk.receipt(&body) {
-                let finished =
-                    Finished { receipt, file: Arc::clone(&file), start: chunk.start, end: at };
-                self.finished.insert(head.chunk, finished);
+            } else {
+                if let Some(receipt) = chunk.receipt(&body) {
+                    let finished =
+                        Finished { receipt, file: Arc::clone(&file), start: chunk.start, end: at };
+                    self.finished.insert(head.chunk, finished);
+                }
+                // Whatever follows a receipt is another beginning, of the same chunk too.
+                chunk.number = None;
             }
             at += head.bytes();
         }
