@@ -83,6 +83,7 @@ fn texts() {
         [recipe.to_vec(), lists.to_vec(), b"blocks:6,choose:2".to_vec(), b"2026-11-21".to_vec()];
     attack(&files, readers::recipe);
     attack(&files, readers::lists);
+    readers::dictionary(&files[1]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod hostile;
 mod keep_rule;
 mod nothing_lost;
 mod quality;
+#[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]
 mod readers;
 mod resume;

@@ -150,13 +150,13 @@ pub fn recipe(bytes: &[u8]) {
     }
 }
 
-/// Files of lines: stop words, a user's dictionary, labels, the hosts of a cluster.
+/// Files of lines: stop words, labels, the hosts of a cluster.
 pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
-    let _ = (
-        StopWords::read(&path),
-        UserDictionary::read(&path),
-        Labels::read(&path),
-        hosts::read(&path),
-    );
+    let _ = (StopWords::read(&path), Labels::read(&path), hosts::read(&path));
+}
+
+/// A user's dictionary, which is slow to read: it comes to a whole one.
+pub fn dictionary(bytes: &[u8]) {
+    let _ = UserDictionary::read(&file("dictionary.txt", bytes));
 }

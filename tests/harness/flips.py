@@ -85,6 +85,7 @@ def cycle(bench, tally, home, kind, sound, chance):
     finally:
         path.unlink()
         path.write_bytes(whole)
+    tally.sample("seconds to read", ended.seconds)
     if not kind.checksums:
         tally.count(f"{kind.name}: ended with {ended.code}")
         if ended.code not in DOCUMENTED or ended.code == INTERNAL or "panicked" in ended.stderr:
@@ -99,7 +100,7 @@ def cycle(bench, tally, home, kind, sound, chance):
     if ended.code not in FOUND or "panicked" in ended.stderr:
         raise Violation(f"ended with {ended.code}: {ended.stderr[-500:]}")
     if path.name not in ended.stderr:
-        tally.count("found, with another file named")
+        tally.count(f"found, with another file named: {kind.name}")
 
 
 def damaged(whole, chance):

@@ -38,9 +38,15 @@ def killed(crowd, tally, chance, output):
 
 def lose(crowd, tally, chance, output, number, name):
     """One of the two gets the signal at a random moment: the other is through, or ends in time."""
-    crowd.hosts(output)
-    both = [crowd.process(output, process) for process in range(2)]
-    time.sleep(chance.uniform(0, 2 * crowd.seconds))
+    while True:
+        crowd.hosts(output)
+        both = [crowd.process(output, process) for process in range(2)]
+        time.sleep(chance.uniform(0, crowd.seconds))
+        if all(running.goes_on() for running in both):
+            break
+        for running in both:
+            running.end().expect(0)
+        shutil.rmtree(crowd.home / output)
     victim = chance.randrange(2)
     both[victim].signal_all(number)
     began = time.monotonic()

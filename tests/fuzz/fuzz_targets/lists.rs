@@ -1,4 +1,4 @@
-//! Lists: stop words, user dictionaries, labels, hosts.
+//! Lists: stop words, labels, hosts.
 
 #![no_main]
 
