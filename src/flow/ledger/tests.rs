@@ -104,6 +104,21 @@ fn what_changes_after_it_was_found_sound_is_an_error() {
 }
 
 #[test]
+fn a_chunk_that_follows_on_itself_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = Chunks::from([(0, chunks()[&0].clone())]);
+    let ledger = Ledger::open(folder.path(), KEY).unwrap();
+    let mut writer = ledger.writer();
+    for _ in 0..2 {
+        writer.begin(0);
+        writer.append(&one[&0]).unwrap();
+        writer.finish(Probed { chunk: 0, fingerprints: 0, pairs: 2, resumed: false }).unwrap();
+    }
+    let ledger = Ledger::open(folder.path(), KEY).unwrap();
+    assert_eq!((read(&ledger), ledger.damage().len()), (one, 0));
+}
+
+#[test]
 fn ledgers_of_other_keys_are_none_of_ours() {
     let (folder, path, _) = written();
     let other = Ledger::open(folder.path(), Digest(1)).unwrap();
