@@ -87,6 +87,13 @@ fn texts() {
 }
 
 #[test]
+fn tables_of_counts() {
+    let table = "dupsieve counts 1\n{\"of\":\"words\",\"documents\":9,\"min_count\":1,\"identity\":\"\"}\n\
+        7\tfeature\n2\tof\ta tab\nend 2 0\n";
+    attack(&[table.as_bytes().to_vec()], readers::counts);
+}
+
+#[test]
 fn callers() {
     let greeting = b"\x01\x40\0\0\0\0\0\0\0greeting".to_vec();
     attack(&[greeting, b"\0dupsiev2\x30\0then".to_vec()], readers::handshake::hear);

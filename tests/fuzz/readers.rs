@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicU64;
 
 use dupsieve::Error;
 use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
-use dupsieve::evaluate::Labels;
+use dupsieve::evaluate::{Labels, Pairs, Similarity};
+use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::{Ledger, hosts};
@@ -31,8 +32,8 @@ thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for temporary files");
 }
 
-/// A file of these bytes.
-fn file(name: &str, bytes: &[u8]) -> PathBuf {
+/// A file of these bytes, in the folder of this thread.
+pub fn file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = FOLDER.with(|folder| folder.path().join(name));
     fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder can be made");
     fs::write(&path, bytes).expect("a file can be written");
@@ -150,10 +151,22 @@ pub fn recipe(bytes: &[u8]) {
     }
 }
 
-/// Files of lines: stop words, labels, the hosts of a cluster.
+/// Files of lines: stop words, labels and what goes with them, the hosts of a cluster.
 pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
-    let _ = (StopWords::read(&path), Labels::read(&path), hosts::read(&path));
+    let _ = (StopWords::read(&path), hosts::read(&path));
+    if let Ok(labels) = Labels::read(&path) {
+        let _ = (Pairs::read(&path, &labels), Similarity::read(&path, &labels));
+    }
+}
+
+/// A table of counted features.
+pub fn counts(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repair::counts(bytes)] {
+        if let Ok(counts) = Counts::read(&file("table.counts", &bytes)) {
+            let _ = (counts.head(), counts.rows(), counts.idf("feature"));
+        }
+    }
 }
 
 /// A user's dictionary, which is slow to read: it comes to a whole one.

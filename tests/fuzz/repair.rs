@@ -101,6 +101,15 @@ pub(crate) fn ledger(bytes: &[u8], key: u128) -> Vec<u8> {
     bytes
 }
 
+/// A table of counts of these rows: its last line says how many, and the checksum of what is before.
+pub(crate) fn counts(lines: &[u8]) -> Vec<u8> {
+    let end = lines.windows(5).rposition(|last| last == b"\nend ").map_or(lines.len(), |at| at + 1);
+    let mut whole = lines[..end].to_vec();
+    let rows = whole.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(2);
+    whole.extend(format!("end {rows} {:032x}\n", xxh3_128(&lines[..end])).into_bytes());
+    whole
+}
+
 /// The little-endian number of so many bytes that stands at `at`.
 fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     let mut number = [0; 8];

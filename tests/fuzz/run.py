@@ -1,0 +1,90 @@
+"""Runs the fuzz targets one after the other for so many seconds each and prints a line of JSON for each.
+
+    python3 tests/fuzz/run.py --seconds 480 [--targets segment ledger] [--seed 1]
+
+Takes cargo-fuzz. A target begins with files of the museum, and what it finds stays in tests/fuzz/corpus.
+Ends with 1 if a target panicked, took more than ten seconds for an input, or more than a gigabyte.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent.resolve()
+MUSEUM = HERE.parent / "data"
+RECIPES = HERE.parents[1] / "src/fingerprint/recipes.toml"
+BUILT = HERE / "target/x86_64-unknown-linux-gnu/release"
+TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
+CONFIGS = HERE.parents[1] / "configs"
+PAGES = [
+    '{"id": "a", "text": "a page 页面\\n", "time": "2026-01-01T00:00:00Z"}\n',
+    "id\ttext\ttime\nb\twords of a page\t7\n",
+    "c\t0x1f\nd\t31\n",
+    "e\tfeature:1.5 other:-2\n",
+]
+LISTS = ["# some\n的\nthe\n", "词 10 n\nword 3\n", "a.example:7 # host\n", "id\tcluster\na\t1\nb\t1\n", "id1\tid2\tJ3\na\tb\t0.5\n"]
+TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity":""}\n7\tfeature\nend 1 0\n'
+SETTINGS = ["default", "blocks:6,choose:2", "2026-11-21", "minhash:0.5"]
+CALLS = ["\1\x40\0\0\0\0\0\0\0greeting", "\0dupsiev2\x30\0then"]
+FIGURES = {"executions": r"stat::number_of_executed_units: *(\d+)", "inputs kept": r"corp: (\d+)/",
+           "branches reached": r"cov: (\d+)", "peak MB": r"stat::peak_rss_mb: *(\d+)",
+           "slowest input, seconds": r"stat::slowest_unit_time_sec: *(\d+)"}
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    words.add_argument("--seconds", type=int, default=60, help="for each target")
+    words.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
+    words.add_argument("--seed", type=int, default=1)
+    asked = words.parse_args()
+    subprocess.run(["cargo", "fuzz", "build", "--fuzz-dir", HERE, "--sanitizer", "none", "-a"], cwd=HERE.parent,
+                   env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, check=True)
+    failed = False
+    for target in asked.targets:
+        figures = run(target, asked.seconds, asked.seed)
+        print(json.dumps(figures), flush=True)
+        failed |= figures["code"] != 0
+    return 1 if failed else 0
+
+
+def run(target, seconds, seed):
+    corpus = HERE / "corpus" / target
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, text in enumerate(seeds(target)):
+        (corpus / f"seed-{number}").write_bytes(text)
+    artifacts = HERE / "artifacts" / target
+    artifacts.mkdir(parents=True, exist_ok=True)
+    command = [BUILT / target, corpus, "-rss_limit_mb=1024", "-timeout=10", f"-max_total_time={seconds}",
+               f"-seed={seed}", f"-artifact_prefix={artifacts}/", "-print_final_stats=1"]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    figures = {"target": target, "seed": seed, "seconds": seconds, "code": ended.returncode}
+    for name, pattern in FIGURES.items():
+        found = re.findall(pattern, ended.stderr)
+        figures[name] = int(found[-1]) if found else None
+    if ended.returncode:
+        figures["end"] = ended.stderr[-2000:]
+    return figures
+
+
+def seeds(target):
+    """What a target begins with."""
+    museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger"}
+    if target in museum:
+        return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
+    if target == "documents":
+        return [bytes([choice]) + page.encode() for choice in range(10) for page in PAGES]
+    if target == "config":
+        return [path.read_bytes() for path in sorted(CONFIGS.glob("*.toml"))]
+    if target == "recipe":
+        named = re.split(r"\n(?=\[)", RECIPES.read_text())
+        return [text.encode() for text in [*SETTINGS, *named, *(re.sub(r"^\[.*\]\n", "", one) for one in named)]]
+    texts = {"counts": [TABLE], "handshake": CALLS}.get(target, LISTS)
+    return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
