@@ -6,7 +6,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::fingerprint::{Check, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
-use dupsieve::output::Lock;
+use dupsieve::output::{Lock, Sum};
 use dupsieve::store::{Arrival, Counts, IdKind, Segment, SegmentOptions, take_in};
 use serde::{Deserialize, Serialize};
 
@@ -217,6 +217,7 @@ impl Job {
             classes: self.recipe.has_classes(),
             check_bytes: self.recipe.check().map_or(0, Check::bytes),
             stamp: self.recipe.stamp().to_string(),
+            quarantine: quarantine.as_deref().map(Sum::of).transpose()?,
             ..SegmentOptions::default()
         };
         let identity = serde_json::to_string(parameters).expect("parameters are text");

@@ -2,14 +2,11 @@
 //! itself and with what it was made from.
 
 use std::env;
-use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::error::At;
 use dupsieve::matches::{Audit, Detail, DocumentId};
-use dupsieve::output::SUCCESS;
+use dupsieve::output::{SUCCESS, Sum};
 use dupsieve::runs::{Sorted, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
@@ -78,23 +75,21 @@ fn verify_segment(path: &Path) -> Result<Segment> {
             .expected(format_args!("{counts:?}"))
             .found(format_args!("{} fingerprints and {} empty pages", held.0, held.1)));
     }
-    verify_quarantine(path, counts.quarantined)?;
+    verify_quarantine(&segment)?;
     Ok(segment)
 }
 
 /// The list of what could not be read, if it still stands beside the segment.
-fn verify_quarantine(segment: &Path, quarantined: u64) -> Result<()> {
-    let path = beside(segment, ".quarantine.tsv");
-    if !path.exists() {
-        return Ok(());
-    }
-    let listed = BufReader::new(fs::File::open(&path).at(&path)?).split(b'\n').count() as u64;
-    match listed == quarantined + 1 {
+fn verify_quarantine(segment: &Segment) -> Result<()> {
+    let path = beside(segment.path(), ".quarantine.tsv");
+    let Some(written) = segment.quarantine().filter(|_| path.exists()) else { return Ok(()) };
+    let found = Sum::of(&path)?;
+    match found == *written {
         true => Ok(()),
-        false => Err(Error::new(Kind::BadData, "not as many records as were quarantined")
+        false => Err(Error::new(Kind::BadData, "this is not the list that was written")
             .at(&path)
-            .expected(quarantined)
-            .found(listed.saturating_sub(1))),
+            .expected(written)
+            .found(found)),
     }
 }
 

@@ -96,6 +96,11 @@ fn a_flipped_bit_or_a_cut_anywhere_is_65_and_names_the_file() {
     bench.write("out/batch.seg", sound);
     let listed = bench.read("out/batch.seg.quarantine.tsv");
     refused("batch.seg.quarantine.tsv", listed.repeat(2).as_bytes(), "verify out/batch.seg");
+    for at in 0..listed.len() {
+        let mut bytes = listed.clone().into_bytes();
+        bytes[at] ^= 1;
+        refused("batch.seg.quarantine.tsv", &bytes, "verify out/batch.seg");
+    }
     bench.write("out/batch.seg.quarantine.tsv", listed);
     bench.done("verify out");
     fs::remove_file(bench.path("out/dedup/_SUCCESS")).unwrap();

@@ -24,7 +24,7 @@ use super::segment::Segment;
 use super::version::Version;
 use crate::output::{Lock, NewFile, check_room, parent_of, sync_folder, write_whole};
 
-const CURRENT: &str = "CURRENT";
+pub(super) const CURRENT: &str = "CURRENT";
 pub(super) const LOCK: &str = "LOCK";
 pub(super) const MANIFESTS: &str = "manifests";
 pub(super) const SEGMENTS: &str = "segments";
@@ -70,6 +70,7 @@ impl Store {
         if store.path.join(CURRENT).exists() {
             return Ok((store, false)); // Another run was faster.
         }
+        store.refuse_headless()?;
         store.commit(Manifest::empty(), &lock)?;
         sync_folder(parent_of(&store.path))?;
         Ok((store, true))

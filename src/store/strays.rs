@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 
-use super::folder::{LOCK, MANIFESTS, SEGMENTS, Store};
+use super::folder::{CURRENT, LOCK, MANIFESTS, SEGMENTS, Store};
 use super::manifest::Manifest;
 use crate::output::{Lock, UNFINISHED};
 
@@ -47,6 +47,18 @@ impl Store {
                 .at(self.path())
                 .found(format_args!("`{stranger}`"))
                 .help("give the store a folder of its own")),
+        }
+    }
+
+    /// Fails if the folder holds segments, which an unfinished `init` has not: it is that of a store
+    /// whose newest version can no longer be told, and no new one.
+    pub(super) fn refuse_headless(&self) -> Result<()> {
+        match names(&self.path().join(SEGMENTS))?.first() {
+            None => Ok(()),
+            Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
+                .at(self.path().join(CURRENT))
+                .found(format_args!("`{segment}` among the segments"))
+                .help("put the file back: it names the newest manifest")),
         }
     }
 }

@@ -55,6 +55,15 @@ fn a_store_is_made_once_and_in_a_folder_of_its_own() {
 }
 
 #[test]
+fn a_store_that_lost_its_current_is_not_made_anew() -> Result<()> {
+    let (folder, store) = new_store();
+    store.add(&batch(&folder, 1, 100), day("2026-01-01"), None, None)?;
+    fs::remove_file(store.path().join("CURRENT")).unwrap();
+    assert_eq!(Store::init(store.path()).unwrap_err().kind(), Kind::BadData);
+    Ok(())
+}
+
+#[test]
 fn days_are_added_once() -> Result<()> {
     let (folder, store) = new_store();
     let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));

@@ -45,6 +45,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::output::Sum;
 
 use super::damaged;
 use super::digest::Digest;
@@ -159,6 +160,11 @@ impl Segment {
     /// What became of the records it was made from.
     pub fn counts(&self) -> Counts {
         self.0.metadata.counts
+    }
+
+    /// The list of the records that could not be read, as it was written beside the segment.
+    pub fn quarantine(&self) -> Option<&Sum> {
+        self.0.metadata.quarantine.as_ref()
     }
 
     /// What it was made from, in its maker's words.

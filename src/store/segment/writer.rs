@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint, Width, hex};
-use crate::output::{Fence, NewFile};
+use crate::output::{Fence, NewFile, Sum};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
 
@@ -69,6 +69,8 @@ pub struct SegmentOptions {
     pub check_bytes: usize,
     /// The stamp of the recipe.
     pub stamp: String,
+    /// The list of the records that could not be read, where there is one beside it.
+    pub quarantine: Option<Sum>,
 }
 
 /// One document that has a fingerprint.
@@ -117,6 +119,8 @@ pub(crate) struct Metadata {
     pub(crate) stamp: String,
     pub(crate) counts: Counts,
     pub(crate) identity: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) quarantine: Option<Sum>,
 }
 
 /// A segment on its way to a file. Dropped before [`SegmentWriter::finish`], it leaves nothing.
@@ -257,8 +261,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(cold) = &mut self.cold {
             heads.push(cold.append_to(out)?);
         }
-        let metadata =
-            Metadata { stamp: self.options.stamp, counts, identity: identity.to_owned() };
+        let SegmentOptions { stamp, quarantine, .. } = self.options;
+        let metadata = Metadata { stamp, counts, identity: identity.to_owned(), quarantine };
         out.write_all(&entries)
             .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
             .at(&self.path)?;
