@@ -92,6 +92,8 @@ JOBS = [
     Job("store init", "store init new-store", store="new-store"),
     Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
     Job("store compact", "store compact store", store="store"),
+    Job("weights", "weights --recipe shingles-1 --input pages.tsv --output new/table", outputs=["new/table"]),
+    Job("filter", "filter --input pages.tsv --ids numbers.txt --output new/kept.tsv", outputs=["new/kept.tsv"]),
     Job("run", "run days.toml", store="out/store",
         outputs=[f"out/{day}/{part}" for day in DAYS for part in ["batch.seg", "dedup"]]),
 ]
@@ -114,8 +116,11 @@ class Bench:
         for day in DAYS:
             lines = [f"{day}-{page}\t{near(chance, pages):#018x}\n" for page in range(1500)]
             (self.made / f"crawl/{day}.tsv").write_text("".join(lines))
+        pages = [f"{page}\tpage {page % 40} of {page // 40 % 9}\n" for page in range(400)]
+        (self.made / "pages.tsv").write_text("id\ttext\n" + "".join(pages))
         (self.made / "days.toml").write_text(CONFIG)
         (self.made / "ids.txt").write_text("".join(f"2026-01-02-{page}\n" for page in range(0, 1500, 2)))
+        (self.made / "numbers.txt").write_text("".join(f"{page}\n" for page in range(0, 400, 3)))
         for day, name in zip(DAYS, ["old", "batch"]):
             self.done(self.made, "fingerprint", "--format", "fingerprints", "--input", f"crawl/{day}.tsv",
                       "--output", f"{name}.seg")
@@ -148,8 +153,10 @@ class Bench:
             self.expected[job.name, flags] = files(home), min(seconds)
         return self.expected[job.name, flags]
 
-    def check(self, home, job, expected):
-        """Whatever stands in place is whole, and the store can be read."""
+    def check(self, home, job, expected, ended=None):
+        """Whatever stands in place is whole, all of it if the job said so, and the store can be read."""
+        if ended and ended.code == 0 and files(home) != expected:
+            raise Violation("ended with 0, and not all is there")
         for output in job.outputs:
             if (home / output).exists():
                 whole = {name: text for name, text in expected.items() if within(name, output)}

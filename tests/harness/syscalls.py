@@ -58,7 +58,7 @@ def cycle(bench, tally, job, call, fault, number):
         raise Violation(f"ended with {ended.code}: {ended.stderr[-500:]}")
     if "panicked" in ended.stderr:
         raise Violation(f"panicked: {ended.stderr[-500:]}")
-    bench.check(home, job, expected)
+    bench.check(home, job, expected, ended)
     _, seconds = bench.complete(home, job, expected)
     tally.sample("seconds to complete", seconds)
     for stray in strays(home):
