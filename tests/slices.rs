@@ -31,3 +31,18 @@ fn kills() {
 fn flips() {
     slice("flips", 80);
 }
+
+#[test]
+fn power_cuts() {
+    slice("power", 3);
+}
+
+#[test]
+fn peers_that_freeze_and_die() {
+    slice("peers", 2);
+}
+
+#[test]
+fn work_redone() {
+    slice("redone", 2);
+}
