@@ -144,10 +144,19 @@ fn claim(code: u8) {
 }
 
 /// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads
-/// stdout may have left.
-fn exit(line: Option<String>, code: u8) -> ! {
+/// stdout may have left. Where it cannot be written otherwise, a success nobody was told of is none: the
+/// same command again finds the output done, and says so.
+fn exit(line: Option<String>, mut code: u8) -> ! {
     if let (Some(line), Ok(stdout)) = (line, io::stdout().as_fd().try_clone_to_owned()) {
-        let _ = File::from(stdout).write_all(format!("{line}\n").as_bytes());
+        let told = File::from(stdout).write_all(format!("{line}\n").as_bytes());
+        if let Err(cause) = told
+            && code == 0
+            && cause.kind() != io::ErrorKind::BrokenPipe
+        {
+            let error = Error::io("stdout", &cause);
+            let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+            code = error.kind().code();
+        }
     }
     process::exit(code.into())
 }

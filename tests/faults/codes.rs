@@ -281,3 +281,14 @@ fn a_reader_that_leaves_is_no_panic() {
     assert_eq!(ended.status.code(), Some(74), "{said}");
     assert!(!said.contains("panicked"), "{said}");
 }
+
+#[test]
+fn a_success_that_cannot_be_told_is_74_and_found_done() {
+    let bench = small();
+    let line = "dedup --batch batch.seg --output out";
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let ended = bench.command(line).stdout(full).output().unwrap();
+    assert_eq!(ended.status.code(), Some(74));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("stdout"));
+    assert!(bench.done(line).stdout.contains("\"already_done\":true"));
+}

@@ -53,6 +53,8 @@ def cycle(bench, tally, job, call, fault, number):
     home = bench.fresh()
     ended = trace(bench, home, job, "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}")
     tally.count(f"{fault}, ended with {ended.code}")
+    if ended.code == 0:
+        tally.count(f"through all the same: {call}")
     killed = fault == "signal=SIGKILL" and ended.code in {-9, 137}
     if not killed and ended.code not in DOCUMENTED | {NOT_LOADED}:
         raise Violation(f"ended with {ended.code}: {ended.stderr[-500:]}")
