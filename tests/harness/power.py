@@ -1,6 +1,7 @@
 """The power cut: a file system on a loop device is shut down, without its journal, while a job runs.
 
 What was not synced by then is gone, as the kernel sees it; the disk's own cache is not part of the test.
+Whoever makes a mount namespace meanwhile, as `ip netns exec` does, keeps the disk that was shut down alive.
 """
 
 import fcntl

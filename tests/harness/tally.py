@@ -17,11 +17,12 @@ class Tally:
         self.counts, self.samples = {}, {}
 
     def cycle(self, name, one):
-        """Runs one cycle, which raises a Violation where a promise is broken."""
+        """Runs one cycle, which raises a Violation where a promise is broken; what the machine refuses the
+        harness itself counts too, and does not lose the figures of the others."""
         self.cycles += 1
         try:
             one()
-        except Violation as violation:
+        except (Violation, OSError) as violation:
             told = {"fault": self.fault, "seed": self.seed, "cycle": name, "violation": str(violation)}
             self.violations.append(told)
             print(json.dumps(told), flush=True)
