@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (width, times) = (number("--width", 64.0), number("--times", 5.0) as usize);
     let bound = bound(width, density);
     println!("{count:e} of {density:e} fingerprints of {width} bits; bound: {bound:.3} bits each");
-    println!("| codec | bits each | over the bound | M/s | least | greatest |\n|---|---|---|---|---|---|");
+    println!(
+        "| codec | bits each | over the bound | M/s | least | greatest |\n|---|---|---|---|---|---|"
+    );
     for codec in CODECS {
         let random = Random {
             seed: 1,

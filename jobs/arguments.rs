@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dupsieve::{Error, Kind, Result};
 
@@ -101,7 +102,10 @@ impl CommandLine {
             if !typed.use_stderr() {
                 ending::end_with(None, 0);
             }
-            let what = typed.to_string().lines().next().unwrap_or_default().to_owned();
+            let what = match typed.kind() {
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command is named".into(),
+                _ => first_paragraph(&typed.to_string()),
+            };
             let (line, code) = Summary::told("dupsieve", Err(Error::new(Kind::Usage, what)));
             ending::end_with(line, code)
         })
@@ -176,5 +180,50 @@ impl CommandLine {
             Command::Evaluate(arguments) => evaluate::run(arguments, common),
             Command::Weights(arguments) => weights::run(arguments, common),
         }
+    }
+}
+
+/// What clap says is wrong, in one line, without the usage that follows.
+fn first_paragraph(text: &str) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// What clap asserts of a command in debug builds alone, and that everything is described.
+    fn check(command: &clap::Command) {
+        let (mut ids, mut longs) = (BTreeSet::new(), BTreeSet::new());
+        for flag in command.get_arguments() {
+            let name = format!("{} {}", command.get_name(), flag.get_id());
+            assert!(ids.insert(flag.get_id().as_str()), "{name} stands there twice");
+            assert!(
+                flag.get_long().is_none_or(|long| longs.insert(long)),
+                "{name} has another's flag"
+            );
+            assert!(flag.get_help().is_some(), "{name} has no description");
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn every_flag_has_a_name_of_its_own_and_a_description() {
+        let mut command = CommandLine::command();
+        command.build();
+        check(&command);
+    }
+
+    #[test]
+    fn the_summary_names_what_is_missing() {
+        let typed = CommandLine::try_parse_from(["dupsieve", "dedup"]).unwrap_err();
+        let what = first_paragraph(&typed.to_string());
+        assert!(what.starts_with("the following") && what.contains("--batch"), "{what}");
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
         (hosts && flags.processes.is_some(), "--processes and --hosts exclude each other"),
         (
             !can_be_shared && (hosts || flags.processes.is_some_and(|processes| processes > 1)),
-            "this job runs in one process; fingerprint, dedup and run can be shared",
+            "this job runs in one process; run, fingerprint, dedup and weights can be shared",
         ),
         (hosts && !process, "--hosts needs --process, which of them this is"),
         (process && !hosts, "--process needs --hosts"),

@@ -19,7 +19,6 @@ use crate::summary::Summary;
 pub(crate) struct Arguments {
     /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
     /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles
-    /// [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
     recipe: RecipeChoice,
     /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features

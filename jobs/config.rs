@@ -61,7 +61,11 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     toml::from_str(text).map_err(|cause| {
         let error = Error::new(Kind::Config, cause.message());
         match cause.span() {
-            Some(span) => error.line(1 + text[..span.start].matches('\n').count() as u64),
+            Some(span) => {
+                let line = text[..span.start].matches('\n').count();
+                let error = error.line(1 + line as u64);
+                error.found(text.lines().nth(line).unwrap_or_default().trim())
+            }
             None => error,
         }
     })

@@ -169,12 +169,13 @@ impl Job {
         })
     }
 
-    /// What decides the result.
+    /// What decides the result, and the sums that stand in the report.
     fn parameters(&self) -> Parameters {
         let store =
             self.store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
         let named = [
             ("batch", self.segment.digest().to_string()),
+            ("records", records(&self.segment)),
             ("store", store),
             ("distance", self.distance.to_string()),
             ("keep", self.keep.to_string()),
@@ -326,4 +327,9 @@ fn check_is_kept(segment: &Segment, check: Check) -> Result<()> {
         .expected(check)
         .found(kept.map_or("none".to_owned(), |kept| kept.to_string()))
         .help(format!("make batch and store with `dupsieve fingerprint --check {check}`")))
+}
+
+/// What became of the records that a segment was made from.
+pub(crate) fn records(segment: &Segment) -> String {
+    serde_json::to_string(&segment.counts()).expect("counts are plain data")
 }

@@ -28,7 +28,7 @@ Exit codes:
    2  the command line asks for something that cannot be done
   65  bad data: input over the threshold, a damaged file, more matches than allowed
   66  an input or a store is missing
-  69  another process, or a store, never came or was refused
+  69  another process never came or was refused, or an address is taken
   70  a defect of dupsieve
   73  the output exists, made of other inputs or parameters
   74  reading or writing failed, or the disk is full

@@ -47,7 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
     check: Vec<CheckChoice>,
     /// With --sweep: the largest distance that is to count as near
-    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=32))]
+    #[arg(long, short = 'k', value_name = "K", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
     distance: u32,
     #[command(flatten)]
     pages: Pages,

@@ -20,11 +20,12 @@ const SHOWN: [usize; 3] = [10, 20, 5];
 
 /// Explain the distance of two documents: their features, and those that moved the bits that differ
 #[derive(Args, Debug)]
+#[command(override_usage = "dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>")]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The recipe: a name, or a .toml file [default: default]
+    /// The recipe: a name, or a .toml file
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
     recipe: RecipeChoice,
     /// 64 or 128 bits, where the recipe allows both

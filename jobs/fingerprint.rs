@@ -76,7 +76,15 @@ pub(crate) fn fingerprint(
     common: &Common,
 ) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    report::on_failure(&request.output, is_leader, common, || make(cluster, request, common))
+    let summary =
+        report::on_failure(&request.output, is_leader, common, || make(cluster, request, common))?;
+    if is_leader && !common.dry_run && summary.counted("read") == 0 {
+        tracing::warn!(
+            "the inputs of {} hold no page; if they come later, make it again with --overwrite",
+            request.output.display()
+        );
+    }
+    Ok(summary)
 }
 
 fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
@@ -142,7 +150,10 @@ impl Job {
         let output = self.pages.output();
         if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
             true => Ok(None),
-            false => Err(damage.help("replace it with --overwrite")),
+            false => Err(damage.help(match output.is_dir() {
+                true => "choose another output",
+                false => "choose another output, or replace this one with --overwrite",
+            })),
         })? {
             let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
             match asked.get("inputs") {

@@ -63,7 +63,7 @@ impl Report {
         self.run[Report::SEAL] = Report::UNSEALED.to_string().into();
         let text = serde_json::to_string_pretty(self).expect("a report is plain data") + "\n";
         let seal = Digest::of(text.as_bytes()).to_string();
-        let sealed = text.replacen(&Report::UNSEALED.to_string(), &seal, 1);
+        let sealed = put_last(&text, &Report::UNSEALED.to_string(), &seal);
         let mut file = staging.create(Report::NAME)?;
         file.write(|out| out.write_all(sealed.as_bytes()))?;
         file.finish().map(drop)
@@ -83,7 +83,7 @@ impl Report {
         let report: Report =
             serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
         let seal = report.run[Report::SEAL].as_str().unwrap_or("none");
-        let unsealed = text.replacen(seal, &Report::UNSEALED.to_string(), 1);
+        let unsealed = put_last(&text, seal, &Report::UNSEALED.to_string());
         let found = Digest::of(unsealed.as_bytes()).to_string();
         match found == seal {
             true => Ok(Some(report)),
@@ -159,6 +159,14 @@ pub(crate) fn existing(
         Ok(Some(report)) if may_replace(&report.parameters) => Ok(Existing::Nothing),
         Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
         Err(error) => Err(error),
+    }
+}
+
+/// The text with its last `old` replaced: the seal comes last in a report, and may stand before by chance.
+fn put_last(text: &str, old: &str, new: &str) -> String {
+    match text.rfind(old) {
+        Some(at) => [&text[..at], new, &text[at + old.len()..]].concat(),
+        None => text.to_owned(),
     }
 }
 

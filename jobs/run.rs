@@ -19,6 +19,7 @@ use crate::summary::Summary;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
 #[derive(Args, Debug)]
+#[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
 pub(crate) struct Arguments {
     /// The configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]

@@ -20,13 +20,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Change {
-    /// Makes an empty store
+    /// Make an empty store
     Init {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Adds a day; the same again changes nothing
+    /// Add a day; the same again changes nothing
     Add {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// What to add
@@ -39,26 +41,30 @@ enum Change {
         #[arg(long, value_name = "ids.txt")]
         only: Option<PathBuf>,
     },
-    /// Lists the days held
+    /// List the days held
     List {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Reads everything held and checks it
+    /// Read everything held and check it
     Verify {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Merges all days into one file; joins give the same as before
+    /// Merge all days into one file; joins give the same as before
     Compact {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// How the fingerprints are coded: elias-fano, dense, hot-cold, huffman or raw
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
     },
-    /// Makes a new version of what an earlier one held
+    /// Make a new version of what an earlier one held
     Rollback {
+        /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// The version to go back to

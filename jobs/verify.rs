@@ -12,6 +12,7 @@ use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
+use crate::dedup::records;
 use crate::report::{Report, beside};
 use crate::summary::Summary;
 
@@ -98,9 +99,10 @@ fn verify_quarantine(segment: &Segment) -> Result<()> {
 fn verify_join(output: &Path, batch: Option<Segment>, common: &Common) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
         let what = "this is no whole output of dupsieve";
-        return Err(Error::new(Kind::BadData, what)
-            .at(output)
-            .expected(format_args!("a report.json and {SUCCESS}, a segment, or a store")));
+        return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
+            "an output of dedup (report.json and {SUCCESS}), a day of run (batch.seg and dedup/), \
+                 a segment, or a store"
+        )));
     };
     report.check_files(output)?;
     let made = Made { output, report: &report, memory_bytes: common.memory_bytes() as usize / 4 };
@@ -180,6 +182,7 @@ impl Made<'_> {
     /// The ids of the batch, which must be the one that was read, in their order.
     fn ids(&self, batch: &Segment) -> Result<Sorted<DocumentId>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
+        self.expect("records", records(batch), batch.path())?;
         let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
         let mut ids = batch.ids();
         for row in 0..batch.rows() {

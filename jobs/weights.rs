@@ -20,6 +20,7 @@ use crate::summary::Summary;
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
+#[command(mut_arg("check", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
     /// Count lines, which a recipe may then drop as boilerplate, instead of features
     #[arg(long)]
     lines: bool,
-    /// Leave out what fewer documents hold
+    /// Leave out what fewer documents hold; 1 keeps all
     #[arg(long, value_name = "N", default_value = "2", value_parser = parse_count)]
     min_count: u64,
     #[command(flatten)]

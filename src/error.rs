@@ -19,7 +19,7 @@ pub enum Kind {
     BadData,
     /// An input or a store that is not there (66).
     Missing,
-    /// A peer or a store that never came, or was refused (69).
+    /// A peer that never came or was refused, or an address that is taken (69).
     Unavailable,
     /// A defect of dupsieve itself (70).
     Internal,
@@ -91,6 +91,7 @@ impl Error {
         let kind = match cause.kind() {
             io::ErrorKind::NotFound => Kind::Missing,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Kind::Permission,
+            io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Kind::Usage,
             // Text that is not UTF-8: no second run will find it so.
             io::ErrorKind::InvalidData => Kind::BadData,
             _ => Kind::Io,
@@ -99,6 +100,11 @@ impl Error {
         match cause.kind() {
             io::ErrorKind::StorageFull => {
                 error.help("free some space and run the same command again")
+            }
+            io::ErrorKind::NotFound => error
+                .help("see whether the path is right; a relative one starts where the job is run"),
+            io::ErrorKind::PermissionDenied => {
+                error.help("let this user have it, or choose another place")
             }
             _ => error,
         }

@@ -5,6 +5,21 @@ use std::collections::BTreeSet;
 
 use crate::support::Bench;
 
+/// Pages with one fingerprint, whose signatures differ.
+#[test]
+fn the_limit_of_matches_holds_while_they_are_confirmed() {
+    let bench = Bench::new();
+    let page = |page| format!("{page}\tone sentence that all pages have, and number {page}\n");
+    bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..400).map(page).collect::<String>());
+    bench.done("fingerprint --check minhash --input pages.tsv --output pages.seg");
+    let line = "dedup --batch pages.seg --check minhash:0.1 --output out";
+    let said = bench.fails(65, &format!("{line} --max-matches 1000"));
+    assert!(said.contains("more than 1000"), "{said}");
+    bench.done(&format!("{line} --max-matches 1000 --matches best"));
+    bench.done(&format!("{line} --overwrite"));
+    assert_eq!(bench.report("out")["outcome"]["matches"], 400 * 399 / 2);
+}
+
 /// Words of one character each, which no two pages have in common and none has twice.
 fn text(page: usize, words: usize) -> Vec<String> {
     let word = |at: usize| (page * words + at * 7 % words) as u32;

@@ -53,6 +53,57 @@ fn what_is_whole_is_proved_whole() {
 }
 
 #[test]
+fn a_report_that_tells_of_zeros_is_whole_and_done() {
+    let bench = Bench::new();
+    let rows: String = (0..1200).map(|page| format!("z{page}\t0x0\n")).collect();
+    bench.write("zeros.tsv", rows);
+    let batch = format!("{}.seg", "0".repeat(32));
+    let external = "--format fingerprints --recipe external-128";
+    bench.done(&format!("fingerprint --input zeros.tsv {external} --output {batch}"));
+    let line = format!("dedup --batch {batch} --output out");
+    bench.done(&line);
+    assert_eq!(
+        bench.report("out")["outcome"]["hot_copies"][0]["fingerprint"],
+        format!("0x{:032x}", 0)
+    );
+    bench.done("verify out");
+    bench.done(&line);
+}
+
+#[test]
+fn sums_of_records_are_those_of_the_batch() {
+    let bench = Bench::new();
+    let external = "--format fingerprints --recipe external-64 --output a.seg";
+    bench.write("a.tsv", "a\t0x1\nb\t0xff\n");
+    bench.done(&format!("fingerprint --input a.tsv {external}"));
+    bench.done("dedup --batch a.seg --output out");
+    bench.write("a.tsv", "a\t0x1\nb\t0xff\nb\t0xff\nbad\n");
+    bench.done(&format!("fingerprint --input a.tsv {external} --overwrite --max-bad 50%"));
+    bench.fails(65, "verify out");
+    bench.fails(73, "dedup --batch a.seg --output out");
+    bench.done("dedup --batch a.seg --output out --overwrite");
+    assert_eq!(bench.report("out")["batch"]["read"], 4);
+    bench.done("verify out");
+}
+
+#[test]
+fn a_compacted_segment_is_whole_by_itself() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    for day in ["01", "02"] {
+        let page = format!("{{\"id\": \"p{day}\", \"text\": \"some words of day {day}\"}}\n");
+        bench.write(&format!("{day}.jsonl"), page + "{\"id\": \"e\", \"text\": \"...\"}\n");
+        bench.done(&format!("fingerprint --input {day}.jsonl --output {day}.seg"));
+        bench.done(&format!("store add store --segment {day}.seg --day 2026-01-{day}"));
+    }
+    bench.done("store compact store");
+    let segments = fs::read_dir(bench.path("store/segments")).unwrap();
+    for segment in segments.map(|file| file.unwrap().path()) {
+        bench.done(&format!("verify {}", segment.display()));
+    }
+}
+
+#[test]
 fn a_flipped_bit_or_a_cut_anywhere_is_65_and_names_the_file() {
     let bench = joined();
     let mut random = ChaCha8Rng::seed_from_u64(11);

@@ -75,13 +75,17 @@ impl Job {
         let built = began.elapsed();
         let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
         let found = began.elapsed();
+        let resumed = probed.iter().filter(|chunk| chunk.resumed).count();
+        if resumed > 0 {
+            tracing::info!("{resumed} of {} chunks were done already", join.chunks.len());
+        }
         let run = json!({
             "inputs": self.places(),
             "design": self.store.as_ref().map_or(&within, |_| &chosen).name(),
             "itself": within.name(),
             "workers": cluster.topology().workers,
             "processes": cluster.topology().processes,
-            "chunks_resumed": probed.iter().filter(|chunk| chunk.resumed).count(),
+            "chunks_resumed": resumed,
             "bytes_read": join.segments.iter().map(Segment::bytes_read).sum::<u64>(),
             "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
         });
@@ -112,10 +116,6 @@ impl Job {
         let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
         ledger.remove_others()?;
         ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
-        match ledger.finished().count() {
-            0 => {}
-            finished => tracing::info!("{finished} of {} chunks are done already", chunks.len()),
-        }
         Ok(ledger)
     }
 

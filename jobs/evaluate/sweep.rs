@@ -65,6 +65,10 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
         .found("no text with such an id")
         .help("see whether --id-field and --text-field name the right fields"));
     }
+    let (all, absent) = (labels.clusters().len(), labels.clusters().len() - found);
+    if absent > 0 {
+        tracing::warn!("{absent} of the {all} labelled documents are not among the inputs");
+    }
     let mut candidates = candidates(arguments)?;
     let workers = common.workers.or(thread::available_parallelism().ok().map(usize::from));
     for part in candidates.chunks_mut(workers.unwrap_or(1)) {
@@ -82,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     }
     let summary = Summary::new()
         .count("documents", found as u64)
-        .count("without_document", (labels.clusters().len() - found) as u64)
+        .count("without_document", absent as u64)
         .count("recipes", candidates.len() as u64);
     let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) else { return Ok(summary) };
     let mut file = NewFile::beside(path)?;

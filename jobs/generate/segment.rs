@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// Where the planted pairs go: `planted near distance`
     #[arg(long, value_name = "FILE", requires = "near")]
     truth: Option<PathBuf>,
-    /// What names the rows: their fingerprints, or their numbers
+    /// What names the rows
     #[arg(long, value_enum, default_value_t)]
     ids: Ids,
     /// How they are coded: elias-fano, dense, hot-cold, huffman or raw
@@ -55,8 +55,10 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Ids {
+    /// Nothing: an id is the fingerprint, as 0x...
     #[default]
     None,
+    /// Their numbers, from 0
     Numbers,
 }
 

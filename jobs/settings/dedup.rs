@@ -11,12 +11,13 @@ use super::{Count, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// The most bits in which near-duplicates differ [default: 3]
+    /// The most bits in which near-duplicates differ, at most 15 [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
     /// Confirm what is within k by the signatures that `fingerprint --check` made: the name of that
-    /// check, with the least similarity after a colon, such as minhash:0.75 [default: no check]
-    #[arg(long, value_name = "C", env = "DUPSIEVE_CHECK")]
+    /// check and after a colon the least similarity, .75 if none is said: minhash:0.6
+    /// [default: no check]
+    #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
     /// How the batch is arranged: auto, conditioned, halves, 4, 10, 16, 20 or blocks:R,choose:C

@@ -14,7 +14,9 @@ use super::{ByteSize, RecipeChoice, parse_width, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FingerprintSettings {
-    /// The recipe, by name [default: default]
+    /// The recipe: default, wide, short-text or shingles; features, external-64 or external-128 for what
+    /// was made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a .toml file
+    /// [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     pub(crate) recipe: Option<RecipeChoice>,
     /// 64 or 128 bits, where the recipe allows both

@@ -25,7 +25,8 @@ pub(super) fn expand(argument: &Path, format: Format) -> Result<Vec<Input>> {
         return Err(Error::new(Kind::Missing, "no file in this folder fits the format")
             .at(argument)
             .expected(format)
-            .found(format_args!("{} other files", found.passed_over)));
+            .found(format_args!("other files, {} of them", found.passed_over))
+            .help("name the files, or another --format"));
     }
     Ok(found.sorted())
 }
@@ -79,7 +80,11 @@ impl Found {
 
     /// All that matches a pattern; folders among it are walked.
     fn matches(&mut self, pattern: &Path) -> Result<()> {
-        let nothing = || Error::new(Kind::Missing, "there is no such input").at(pattern);
+        let nothing = || {
+            Error::new(Kind::Missing, "there is no such input").at(pattern).help(
+                "see whether the path or pattern is right and, of a day, whether it was fetched",
+            )
+        };
         let text = pattern.to_str().ok_or_else(nothing)?;
         let options =
             glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::new() };
@@ -205,7 +210,10 @@ mod tests {
         }
         let error = find(&folder, "", Format::Tsv).unwrap_err();
         assert_eq!(error.kind(), Kind::Missing);
-        assert!(error.to_string().ends_with("expected tsv, found 2 other files"), "{error}");
+        assert!(
+            error.to_string().contains("expected tsv, found other files, 2 of them"),
+            "{error}"
+        );
         assert_eq!(find(&folder, "***", Format::Tsv).unwrap_err().kind(), Kind::Usage);
     }
 

@@ -1,15 +1,16 @@
 //! Within k bits, over slices: the scalar code, which is the meaning. And the only home of unsafe code,
-//! which here gives advice to the machine and no more ([`memory`]).
+//! which here gives advice to the machine ([`memory`]) and chooses among copies of one code ([`wide`]).
 
 #![allow(unsafe_code)]
 
 pub mod memory;
+pub mod wide;
 
 use crate::fingerprint::Fingerprint;
 
 /// Calls `found(at, distance)` for each of `candidates` that differs from `fingerprint` in at most
 /// `k` bits, in order.
-#[inline]
+#[inline(always)]
 pub fn within<F: Fingerprint>(
     fingerprint: F,
     candidates: &[F],

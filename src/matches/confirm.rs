@@ -18,6 +18,7 @@ use crate::fingerprint::Check;
 use crate::matches::marks::{Mark, MarkReader, Marks};
 use crate::matches::sift::{Near, Standing, standings_at};
 use crate::matches::{Batch, Pair, Place};
+use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{Checks, Dated, Segment};
 
@@ -142,6 +143,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
     fn copies(&mut self, fingerprint: u32) -> Result<()> {
         let groups = self.batch.groups_of(fingerprint);
         for new in groups.clone() {
+            progress::tick(Activity::Working);
             for group in groups.start..new {
                 let pair = Pair { new, existing: Place::Batch { group }, distance: 0 };
                 self.offer(pair, self.mark(group))?;
@@ -153,6 +155,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
     /// The pairs of groups of two fingerprints of the batch.
     fn groups(&mut self, new: u32, existing: u32, distance: u8) -> Result<()> {
         for new in self.batch.groups_of(new) {
+            progress::tick(Activity::Working);
             for group in self.batch.groups_of(existing) {
                 let pair = Pair { new, existing: Place::Batch { group }, distance };
                 self.offer(pair, self.mark(group))?;
@@ -193,6 +196,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
     /// The pairs with rows of the store that have one fingerprint and one mark.
     fn stretch(&mut self, existing: Place, mark: Mark<'_>, near: &[Near]) -> Result<()> {
         for &(fingerprint, distance, _) in near {
+            progress::tick(Activity::Working);
             for new in self.batch.groups_of(fingerprint) {
                 self.offer(Pair { new, existing, distance }, mark)?;
             }

@@ -99,9 +99,10 @@ impl Settlement<'_> {
         let (folder, memory_bytes) = (staging.folder(), self.memory_bytes);
         let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, folder, memory_bytes)?;
         let leaders = batch.leaders(self.segment, self.keep, folder, memory_bytes)?;
-        let Sifted { edges, standings, nearest, rows: counted, candidates, hot } =
-            sift(&batch, &leaders, self.store, pairs, (folder, memory_bytes))?;
         let all = self.detail == Detail::All;
+        let most = if all { self.max_matches } else { u64::MAX };
+        let Sifted { edges, standings, nearest, rows: counted, candidates, hot } =
+            sift(&batch, &leaders, self.store, pairs, most, (folder, memory_bytes))?;
         if all {
             self.check_room(counted.iter().sum(), &batch, folder)?;
         }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::matches::confirm::{Confirmed, confirm};
 use crate::matches::hot::Hottest;
 use crate::matches::verdicts::Edge;
-use crate::matches::{Batch, Leaders, Pair, Place, Similarity};
+use crate::matches::{Batch, Leaders, Pair, Place, Similarity, too_many};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::Dated;
 
@@ -55,11 +55,15 @@ pub(super) struct Sifted {
 
 /// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`. Where the batch has
 /// marks, only what they confirm.
+///
+/// # Errors
+/// [`too_many`] as soon as more than `most` rows are confirmed.
 pub(super) fn sift(
     batch: &Batch,
     leaders: &Leaders,
     store: &[Dated],
     pairs: Sorted<Pair>,
+    most: u64,
     (folder, memory_bytes): (&Path, usize),
 ) -> Result<Sifted> {
     let mut sifted = Sifted {
@@ -77,7 +81,14 @@ pub(super) fn sift(
         }
         Some(marks) => {
             let mut confirmed = Sorter::new(folder, memory_bytes);
-            let take = |pair| confirmed.push(pair);
+            let mut rows = 0;
+            let take = |confirmation: Confirmed| {
+                rows += rows_of(batch, &confirmation.pair);
+                match rows > u128::from(most) {
+                    true => Err(too_many(format_args!("more than {most}"), most)),
+                    false => confirmed.push(confirmation),
+                }
+            };
             let candidates = confirm(batch, marks, store, pairs, (folder, memory_bytes), take)?;
             sifted.candidates = marks.confirm().map(|_| candidates);
             sifted.take(batch, leaders, confirmed.sorted()?)?;
@@ -86,6 +97,16 @@ pub(super) fn sift(
     let size = |group: u32| batch.rows_of(group).len() as u128;
     sifted.rows[0] += (0..batch.groups()).map(|group| copies(size(group))).sum::<u128>();
     Ok(sifted)
+}
+
+/// How many rows come of a pair of groups.
+fn rows_of(batch: &Batch, pair: &Pair) -> u128 {
+    let size = |group: u32| batch.rows_of(group).len() as u128;
+    size(pair.new)
+        * match pair.existing {
+            Place::Batch { group } => size(group),
+            Place::Store { rows, .. } => u128::from(rows),
+        }
 }
 
 impl Sifted {
@@ -117,23 +138,20 @@ impl Sifted {
         Confirmed { pair, similarity }: Confirmed,
     ) -> Result<u128> {
         let Pair { new, existing, distance } = pair;
-        let size = |group: u32| batch.rows_of(group).len() as u128;
-        let existing_rows = match existing {
+        match existing {
             Place::Batch { group } => {
                 let ranks = [group, new].map(|group| leaders.rank[group as usize]);
                 let (earlier, later) = (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]));
                 self.edges.push(Edge { later, earlier, distance })?;
-                size(group)
             }
             Place::Store { segment, row, rows } => {
                 let nearest = &mut self.nearest[new as usize];
                 *nearest = distance.min(*nearest);
                 let standing = Standing { segment, row, rows, new, distance, similarity };
                 self.standings.push(standing)?;
-                u128::from(rows)
             }
-        };
-        let rows = size(new) * existing_rows;
+        }
+        let rows = rows_of(batch, &pair);
         self.rows[usize::from(distance)] += rows;
         Ok(rows)
     }

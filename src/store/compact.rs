@@ -128,8 +128,16 @@ fn merge_rows<F: Fingerprint>(
             PeekMut::pop(least);
         }
     }
-    each_empty(segments, |id| writer.push_empty(id))?;
-    writer.finish(counts(segments), identity)
+    let mut empty = 0;
+    each_empty(segments, |id| {
+        empty += 1;
+        writer.push_empty(id)
+    })?;
+    let mut counts = counts(segments);
+    // A page without a word that came on several days is one.
+    counts.repeated += counts.empty - empty;
+    counts.empty = empty;
+    writer.finish(counts, identity)
 }
 
 /// The columns of the whole: those that any part has. Row numbers change, so they become ids.

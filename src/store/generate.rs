@@ -55,10 +55,18 @@ pub fn plant<F: Fingerprint>(
     distance: u32,
     seed: u64,
 ) -> Result<Vec<Planted<F>>> {
-    let refuse = |what: &str| Err(Error::new(Kind::Usage, what).at(segment.path()));
-    if count > segment.rows() || distance > F::BITS {
-        return refuse("fewer rows or bits than near-duplicates need");
+    if count > segment.rows() {
+        return Err(Error::new(Kind::Usage, "more is to be planted than the segment has rows")
+            .at(segment.path())
+            .expected(format_args!("at most {}", segment.rows()))
+            .found(count));
     }
+    if distance > F::BITS {
+        return Err(Error::new(Kind::Usage, "the distance is wider than a fingerprint")
+            .expected(format_args!("at most {}", F::BITS))
+            .found(distance));
+    }
+    let refuse = |what: &str| Err(Error::new(Kind::Usage, what).at(segment.path()));
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x706c_616e_7465_6421);
     let mut rows = sample(&mut random, segment.rows() as usize, count as usize).into_vec();
     rows.sort_unstable();

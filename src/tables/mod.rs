@@ -30,6 +30,7 @@ pub use sorted::Sorted;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
+use crate::hamming::wide::{Work, widest};
 use crate::progress::{self, Activity};
 use conditioned::Walk;
 use halves::Candidate;
@@ -185,22 +186,9 @@ impl<F: Fingerprint> Tables<F> {
         self.tables.iter().map(Table::memory_bytes).sum()
     }
 
-    /// Puts a block through every table: sift, then compare what survives.
-    fn probe_block(&self, block: &[F], survivors: &mut [Survivor], found: &mut dyn FnMut(Hit)) {
-        for (turn, table) in self.tables.iter().enumerate() {
-            let count = table.sift(block, survivors);
-            for survivors in survivors[..count].chunks(GROUP) {
-                table.fetch(survivors.iter().map(|survivor| survivor.bucket));
-                for survivor in survivors {
-                    self.compare(turn, block, survivor, found);
-                }
-            }
-        }
-    }
-
     /// Compares a survivor of table `turn` with its bucket there. A pair may meet in several tables; it
     /// counts in the first, and so exactly once.
-    #[inline]
+    #[inline(always)]
     fn compare(&self, turn: usize, block: &[F], survivor: &Survivor, found: &mut dyn FnMut(Hit)) {
         let &Survivor { at, bucket } = survivor;
         let fingerprint = block[at as usize];
@@ -213,15 +201,40 @@ impl<F: Fingerprint> Tables<F> {
     }
 }
 
+/// Puts a block of a run through every table: sift, then compare what survives.
+struct Block<'a, F> {
+    tables: &'a Tables<F>,
+    block: &'a [F],
+    survivors: &'a mut [Survivor],
+    found: &'a mut dyn FnMut(Hit),
+}
+
+impl<F: Fingerprint> Work for Block<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Block { tables, block, survivors, found } = self;
+        for (turn, table) in tables.tables.iter().enumerate() {
+            let count = table.sift(block, survivors);
+            for survivors in survivors[..count].chunks(GROUP) {
+                table.fetch(survivors.iter().map(|survivor| survivor.bucket));
+                for survivor in survivors {
+                    tables.compare(turn, block, survivor, found);
+                }
+            }
+        }
+    }
+}
+
 impl<F: Fingerprint> Probe<F> for Tables<F> {
     fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
         let size = BLOCK_BYTES / size_of::<F>();
         scratch.survivors.resize(size, Survivor::default());
         for (number, run) in (0..).zip(runs) {
             for (block, first) in run.chunks(size).zip((0..).step_by(size)) {
-                self.probe_block(block, &mut scratch.survivors, &mut |hit| {
-                    found(Hit { run: number, at: first + hit.at, ..hit });
-                });
+                let found = &mut |hit: Hit| found(Hit { run: number, at: first + hit.at, ..hit });
+                widest(Block { tables: self, block, survivors: &mut scratch.survivors, found });
             }
         }
     }

@@ -173,6 +173,7 @@ impl<F: Fingerprint> Table<F> {
 
     /// Writes the fingerprints of `block` that pass the filter to `survivors`, which has room for all
     /// of them, and returns how many they are.
+    #[inline(always)]
     pub(super) fn sift(&self, block: &[F], survivors: &mut [Survivor]) -> usize {
         let mut count = 0;
         for (at, &fingerprint) in block.iter().enumerate() {
@@ -187,6 +188,7 @@ impl<F: Fingerprint> Table<F> {
 
     /// Begins to bring the first entry of each of these buckets into the cache, so that the misses of
     /// many overlap before the comparisons wait for any.
+    #[inline(always)]
     pub(super) fn fetch(&self, buckets: impl Iterator<Item = u32> + Clone) {
         for bucket in buckets.clone() {
             prefetch(&self.starts, bucket as usize);
@@ -197,7 +199,7 @@ impl<F: Fingerprint> Table<F> {
     }
 
     /// Calls `found` for each entry of the bucket within `k` of `fingerprint`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn compare(&self, bucket: usize, fingerprint: F, k: u32, found: Found<'_, F>) {
         let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
         if end - start > CROWD

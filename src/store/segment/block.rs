@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::hamming::wide::widest;
 use crate::store::damaged;
 
 use super::{elias_fano, huffman, rice};
@@ -114,13 +115,17 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
         return Err(damaged("the block has no header"));
     };
     let codec = Codec::of(codec).ok_or_else(|| unknown(codec))?;
+    let (low_bytes, low_bits) = (usize::from(parameter), usize::from(parameter));
     match codec {
-        Codec::EliasFano => elias_fano::decode(parameter.into(), 0, block, first, out)?,
-        Codec::Dense => rice::decode(parameter.into(), block, first, out)?,
-        Codec::Huffman => huffman::decode(code, out)?,
-        Codec::Raw => copy(code, out)?,
-        Codec::HotCold => elias_fano::decode(parameter.into(), COLD_BYTES, block, first, out)?,
-    }
+        Codec::EliasFano | Codec::HotCold => {
+            let cold = if codec == Codec::HotCold { COLD_BYTES } else { 0 };
+            let out = &mut *out;
+            widest(elias_fano::Decode { low_bytes, cold, block, first, out })
+        }
+        Codec::Dense => widest(rice::Decode { low_bits, block, first, out: &mut *out }),
+        Codec::Huffman => huffman::decode(code, out),
+        Codec::Raw => copy(code, out),
+    }?;
     let first = if codec == Codec::HotCold { hot(first) } else { first };
     match out.first() {
         Some(&decoded) if decoded != first => Err(damaged("the block does not start as it should")),

@@ -20,6 +20,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::wide::Work;
 use crate::store::damaged;
 
 use super::block::{HEADER_BYTES, bytes_of, plus, word};
@@ -45,36 +46,44 @@ pub(crate) fn encode<F: Fingerprint>(
 /// Decodes `out.len()` fingerprints, of which the first is `first`, from a whole block that leaves
 /// out the lowest `cold` bytes.
 ///
-/// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
-pub(crate) fn decode<F: Fingerprint>(
-    low_bytes: usize,
-    cold: usize,
-    block: &[u8],
-    first: F,
-    out: &mut [F],
-) -> Result<()> {
-    let lows_at = low_bytes
-        .checked_sub(cold)
-        .and_then(|stored| out.len().checked_mul(stored))
-        .and_then(|lows| block.len().checked_sub(lows))
-        .filter(|_| low_bytes <= bytes_of::<F>())
-        .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
-        .ok_or_else(|| damaged("the low parts do not fit the block"))?;
-    let vector = &block[HEADER_BYTES..lows_at];
-    let base = high(first, low_bytes);
-    match base.checked_add(unary::check(vector, out.len())?.into()) {
-        Some(last) if last <= high(F::MAX, low_bytes) => {}
-        _ => return Err(damaged("the high parts exceed the width")),
+pub(crate) struct Decode<'a, F> {
+    pub(crate) low_bytes: usize,
+    pub(crate) cold: usize,
+    pub(crate) block: &'a [u8],
+    pub(crate) first: F,
+    pub(crate) out: &'a mut [F],
+}
+
+impl<F: Fingerprint> Work for Decode<'_, F> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        let Decode { low_bytes, cold, block, first, out } = self;
+        let lows_at = low_bytes
+            .checked_sub(cold)
+            .and_then(|stored| out.len().checked_mul(stored))
+            .and_then(|lows| block.len().checked_sub(lows))
+            .filter(|_| low_bytes <= bytes_of::<F>())
+            .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
+            .ok_or_else(|| damaged("the low parts do not fit the block"))?;
+        let vector = &block[HEADER_BYTES..lows_at];
+        let base = high(first, low_bytes);
+        match base.checked_add(unary::check(vector, out.len())?.into()) {
+            Some(last) if last <= high(F::MAX, low_bytes) => {}
+            _ => return Err(damaged("the high parts exceed the width")),
+        }
+        // With every byte low, all high parts are zero, and no shift moves them.
+        let (base, shift) = (F::from_u128(base), (8 * low_bytes as u32).min(F::BITS - 1));
+        unary::read(vector, out, |growth| plus(base, F::from_u128(growth.into())) << shift);
+        join_lows(block, lows_at, low_bytes - cold, 8 * cold as u32, out);
+        Ok(())
     }
-    // With every byte low, all high parts are zero, and no shift moves them.
-    let (base, shift) = (F::from_u128(base), (8 * low_bytes as u32).min(F::BITS - 1));
-    unary::read(vector, out, |growth| plus(base, F::from_u128(growth.into())) << shift);
-    join_lows(block, lows_at, low_bytes - cold, 8 * cold as u32, out);
-    Ok(())
 }
 
 /// Adds the low parts, of `size` bytes each and `shift` bits up, to the high parts that `out` holds.
+#[inline(always)]
 fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, shift: u32, out: &mut [F]) {
     match size {
         0 => {}

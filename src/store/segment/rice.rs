@@ -13,6 +13,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::wide::Work;
 use crate::store::damaged;
 
 use super::block::{HEADER_BYTES, bytes_of, plus, word};
@@ -43,32 +44,40 @@ pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) ->
 
 /// Decodes `out.len()` fingerprints, of which the first is `first`, from a whole block.
 ///
-/// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
-pub(crate) fn decode<F: Fingerprint>(
-    low_bits: usize,
-    block: &[u8],
-    first: F,
-    out: &mut [F],
-) -> Result<()> {
-    let lows_at = out
-        .len()
-        .checked_mul(low_bits)
-        .and_then(|bits| block.len().checked_sub(bits.div_ceil(8)))
-        .filter(|_| low_bits <= most_low_bits::<F>() as usize)
-        .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
-        .ok_or_else(|| damaged("the low parts do not fit the block"))?;
-    let vector = &block[HEADER_BYTES..lows_at];
-    let highs = unary::check(vector, out.len())?;
-    if u128::from(highs) > F::MAX.to_u128() >> low_bits {
-        return Err(damaged("the high parts exceed the width"));
+pub(crate) struct Decode<'a, F> {
+    pub(crate) low_bits: usize,
+    pub(crate) block: &'a [u8],
+    pub(crate) first: F,
+    pub(crate) out: &'a mut [F],
+}
+
+impl<F: Fingerprint> Work for Decode<'_, F> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        let Decode { low_bits, block, first, out } = self;
+        let lows_at = out
+            .len()
+            .checked_mul(low_bits)
+            .and_then(|bits| block.len().checked_sub(bits.div_ceil(8)))
+            .filter(|_| low_bits <= most_low_bits::<F>() as usize)
+            .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
+            .ok_or_else(|| damaged("the low parts do not fit the block"))?;
+        let vector = &block[HEADER_BYTES..lows_at];
+        let highs = unary::check(vector, out.len())?;
+        if u128::from(highs) > F::MAX.to_u128() >> low_bits {
+            return Err(damaged("the high parts exceed the width"));
+        }
+        unary::read(vector, out, |high| F::from_u128(high.into()) << low_bits as u32);
+        add_lows(block, lows_at, low_bits, first, out);
+        Ok(())
     }
-    unary::read(vector, out, |high| F::from_u128(high.into()) << low_bits as u32);
-    add_lows(block, lows_at, low_bits, first, out);
-    Ok(())
 }
 
 /// Adds `first`, and the sum of the low parts up to each, to what `out` holds.
+#[inline(always)]
 fn add_lows<F: Fingerprint>(
     block: &[u8],
     lows_at: usize,

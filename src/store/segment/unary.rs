@@ -26,6 +26,7 @@ pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, ou
 }
 
 /// Fails unless `vector` holds `rows` numbers, and returns the last of them.
+#[inline(always)]
 pub(crate) fn check(vector: &[u8], rows: usize) -> Result<u64> {
     let ones: usize = words(vector).map(|word| word.count_ones() as usize).sum();
     if ones != rows {
@@ -39,6 +40,7 @@ pub(crate) fn check(vector: &[u8], rows: usize) -> Result<u64> {
 }
 
 /// Fills `out` with what `make` makes of each number; `vector` was [checked](check) to hold as many.
+#[inline(always)]
 pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
     let mut rest = out;
     // Where a word's bits begin, less the numbers placed before it.
@@ -58,6 +60,7 @@ pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
 
 /// Places the numbers of one word, and for the sake of few branches some slots too many, which the
 /// words that follow fill again.
+#[inline(always)]
 fn place_in_strides<T>(
     mut word: u64,
     base: u64,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::cost::thresholds;
 use super::level::{Entry, Level, Reach, low};
 use crate::fingerprint::Fingerprint;
+use crate::hamming::wide::{Work, widest};
 use crate::tables::Hit;
 
 /// The fewest candidates that are held before they are verified.
@@ -113,20 +114,27 @@ fn bit(bitmap: &[u64], key: u32) -> u64 {
 
 /// Writes down which fingerprints of `block` have one of their keys in the bitmap, and returns how many
 /// they are.
-#[inline(never)]
-fn pass<F: Fingerprint>(
+struct Pass<'a, F> {
     blocks: Blocks,
-    bitmap: &[u64],
-    block: &[F],
-    passed: &mut [u8; BLOCK],
-) -> usize {
-    let mut count = 0;
-    for (at, &fingerprint) in block.iter().enumerate() {
-        let bits = bit(bitmap, blocks.x(fingerprint)) | bit(bitmap, blocks.y(fingerprint));
-        passed[count % BLOCK] = at as u8;
-        count += (bits & 1) as usize;
+    bitmap: &'a [u64],
+    block: &'a [F],
+    passed: &'a mut [u8; BLOCK],
+}
+
+impl<F: Fingerprint> Work for Pass<'_, F> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Pass { blocks, bitmap, block, passed } = self;
+        let mut count = 0;
+        for (at, &fingerprint) in block.iter().enumerate() {
+            let bits = bit(bitmap, blocks.x(fingerprint)) | bit(bitmap, blocks.y(fingerprint));
+            passed[count % BLOCK] = at as u8;
+            count += (bits & 1) as usize;
+        }
+        count
     }
-    count
 }
 
 impl<F: Fingerprint> Leaf<F> {
@@ -207,7 +215,7 @@ impl<F: Fingerprint> Leaf<F> {
         let Leaf { blocks, bitmap, candidates, heads, .. } = self;
         let bitmap = &bitmap[..(2_usize << blocks.width).div_ceil(64)];
         let mut passed = [0; BLOCK];
-        let count = pass(*blocks, bitmap, block, &mut passed);
+        let count = widest(Pass { blocks: *blocks, bitmap, block, passed: &mut passed });
         for &at in &passed[..count] {
             let fingerprint = block[usize::from(at)];
             for key in [blocks.x(fingerprint), blocks.y(fingerprint)] {
@@ -227,17 +235,7 @@ impl<F: Fingerprint> Leaf<F> {
             return;
         }
         let last = self.keys.len().next_power_of_two().max(FEWEST_CANDIDATES) - 1;
-        for key in &self.keys {
-            let mut next = self.heads[key.key as usize & last];
-            while let Some(at) = next.checked_sub(1) {
-                let candidate = &self.candidates[at as usize];
-                next = candidate.next;
-                let apart = (low(candidate.fingerprint >> task.blank) ^ key.tag).count_ones();
-                if candidate.key == key.key && apart <= task.reach.k {
-                    self.compare(task, candidate, *key, found);
-                }
-            }
-        }
+        widest(Meet { leaf: &*self, task, last, found });
         for candidate in self.candidates.drain(..) {
             self.heads[candidate.key as usize & last] = 0;
         }
@@ -269,5 +267,33 @@ impl<F: Fingerprint> Leaf<F> {
         }
         let Candidate { run, at, .. } = *candidate;
         found(Hit { batch: place, run, at, distance: distance as u8 });
+    }
+}
+
+/// Compares every candidate with the entries that gave its key; `last` is the last of the lists in use.
+struct Meet<'a, 't, F> {
+    leaf: &'a Leaf<F>,
+    task: &'a Task<'t, F>,
+    last: usize,
+    found: &'a mut dyn FnMut(Hit),
+}
+
+impl<F: Fingerprint> Work for Meet<'_, '_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Meet { leaf, task, last, found } = self;
+        for key in &leaf.keys {
+            let mut next = leaf.heads[key.key as usize & last];
+            while let Some(at) = next.checked_sub(1) {
+                let candidate = &leaf.candidates[at as usize];
+                next = candidate.next;
+                let apart = (low(candidate.fingerprint >> task.blank) ^ key.tag).count_ones();
+                if candidate.key == key.key && apart <= task.reach.k {
+                    leaf.compare(task, candidate, *key, found);
+                }
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@ pub(super) use filter::{MARKS, word_bits};
 use super::table::{Survivor, Table};
 use super::{GROUP, Hit, Probe, SPARE, Scratch, in_parallel};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::hamming::wide::{Work, widest};
 
 /// How many fingerprints go through one block before the next one's turn.
 const PART: usize = 1 << 14;
@@ -85,23 +86,9 @@ impl<F: Fingerprint> Halves<F> {
         self.halves.iter().map(Half::memory_bytes).sum()
     }
 
-    /// Puts a part of a run through every block: sift, look up what survives, compare.
-    fn probe_part(&self, part: &[F], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
-        let Scratch { survivors, candidates, .. } = scratch;
-        for (turn, half) in self.halves.iter().enumerate() {
-            let count = half.sift(part, survivors);
-            for survivors in survivors[..count].chunks(GROUP) {
-                half.look_up(part, survivors, candidates);
-                for candidate in candidates.drain(..) {
-                    self.compare(turn, candidate, found);
-                }
-            }
-        }
-    }
-
     /// Compares a candidate of block `turn` with its bucket. A pair may meet in several blocks; it
     /// counts in the first, and so exactly once.
-    #[inline]
+    #[inline(always)]
     fn compare(&self, turn: usize, candidate: Candidate<F>, found: &mut dyn FnMut(Hit)) {
         let Candidate { near, off, at, bucket } = candidate;
         let (before, half) = (&self.halves[..turn], &self.halves[turn]);
@@ -115,14 +102,40 @@ impl<F: Fingerprint> Halves<F> {
     }
 }
 
+/// Puts a part of a run through every block: sift, look up what survives, compare.
+struct Part<'a, F> {
+    halves: &'a Halves<F>,
+    part: &'a [F],
+    scratch: &'a mut Scratch<F>,
+    found: &'a mut dyn FnMut(Hit),
+}
+
+impl<F: Fingerprint> Work for Part<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Part { halves, part, scratch, found } = self;
+        let Scratch { survivors, candidates, .. } = scratch;
+        for (turn, half) in halves.halves.iter().enumerate() {
+            let count = half.sift(part, survivors);
+            for survivors in survivors[..count].chunks(GROUP) {
+                half.look_up(part, survivors, candidates);
+                for candidate in candidates.drain(..) {
+                    halves.compare(turn, candidate, found);
+                }
+            }
+        }
+    }
+}
+
 impl<F: Fingerprint> Probe<F> for Halves<F> {
     fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
         scratch.survivors.resize(PART, Survivor::default());
         for (number, run) in (0..).zip(runs) {
             for (part, first) in run.chunks(PART).zip((0..).step_by(PART)) {
-                self.probe_part(part, scratch, &mut |hit| {
-                    found(Hit { run: number, at: first + hit.at, ..hit });
-                });
+                let found = &mut |hit: Hit| found(Hit { run: number, at: first + hit.at, ..hit });
+                widest(Part { halves: self, part, scratch: &mut *scratch, found });
             }
         }
     }
@@ -150,6 +163,7 @@ impl<F: Fingerprint> Half<F> {
 
     /// Writes the fingerprints of `part` that pass the filter to `survivors`, which has room for all of
     /// them, and returns how many they are.
+    #[inline(always)]
     fn sift(&self, part: &[F], survivors: &mut [Survivor]) -> usize {
         let (mut count, last) = (0, part.len() - 1);
         for (at, &fingerprint) in part.iter().enumerate() {
@@ -162,6 +176,7 @@ impl<F: Fingerprint> Half<F> {
 
     /// Adds to `candidates` the buckets of the values within the limit of the survivors', and begins
     /// to bring them into the cache.
+    #[inline(always)]
     fn look_up(&self, part: &[F], survivors: &[Survivor], candidates: &mut Vec<Candidate<F>>) {
         for &Survivor { at, .. } in survivors {
             let fingerprint = part[at as usize];
@@ -179,6 +194,7 @@ impl<F: Fingerprint> Half<F> {
         self.table.fetch(candidates.iter().map(|candidate| candidate.bucket));
     }
 
+    #[inline(always)]
     fn candidate(&self, at: u32, near: F, off: u32) -> Candidate<F> {
         Candidate { near, off, at, bucket: self.table.bucket(near) as u32 }
     }

@@ -16,7 +16,7 @@ mod estimate;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::design::Design;
+use super::design::{Design, MAX_DISTANCE};
 use super::sorted;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -106,6 +106,11 @@ pub struct Plan {
 /// fits into the memory.
 pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Plan> {
     let &Problem { k, width, .. } = problem;
+    if k > MAX_DISTANCE {
+        return Err(Error::new(Kind::Usage, "the distance is too large")
+            .expected(format!("at most {MAX_DISTANCE}"))
+            .found(k));
+    }
     let designs = match asked {
         Design::Auto => candidates(k, width)?,
         asked => vec![asked],
