@@ -103,7 +103,11 @@ impl CommandLine {
                 ending::end_with(None, 0);
             }
             let what = match typed.kind() {
-                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command is named".into(),
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                    let what = "no command is named";
+                    eprintln!("\nerror: {what}");
+                    what.to_owned()
+                }
                 _ => first_paragraph(&typed.to_string()),
             };
             let (line, code) = Summary::told("dupsieve", Err(Error::new(Kind::Usage, what)));
