@@ -1,6 +1,6 @@
 //! TextRank: Mihalcea and Tarau, "TextRank: Bringing Order into Texts" (EMNLP 2004).
 //!
-//! Features are the vertices of a graph; two that stand within [`SPAN`] of one another are joined, as
+//! Features are the vertices of a graph; two that stand within `SPAN` of one another are joined, as
 //! often as that occurs. Rank flows along the edges, as PageRank's does. In integers and in a fixed
 //! order, so that every machine has the same ranks.
 

@@ -10,7 +10,7 @@
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
-//! | `cosine-N` | 4 N | the [cosine](super::cosine) of the N most frequent runs of two characters |
+//! | `cosine-N` | 4 N | the [cosine] of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N [longest sentences](super::sentences) in common |
 
 use std::fmt;

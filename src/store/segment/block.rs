@@ -41,7 +41,7 @@ pub enum Codec {
     /// The fingerprints as they are. No parameter.
     Raw = 4,
     /// Elias-Fano without the last [`COLD_BITS`] bits, which stand in a column of their own
-    /// ([`super::cold`]) and are read for candidates only. The parameter is the number of low bytes,
+    /// (`cold.rs`) and are read for candidates only. The parameter is the number of low bytes,
     /// the cold ones included. Either all blocks of a segment are coded so, or none.
     HotCold = 5,
 }
