@@ -85,8 +85,8 @@ impl<F: Fingerprint> Sorted<F> {
     /// The join of `batch`, which is distinct, under the keys of `design` for distances up to `k`.
     ///
     /// # Errors
-    /// [`Kind::Usage`](crate::error::Kind::Usage) where the design has no masks or does not cover `k`, or the batch has more than
-    /// `u32::MAX` fingerprints.
+    /// [`Kind::Usage`](crate::error::Kind::Usage) where the design has no masks or does not cover `k`,
+    /// or the batch has more than `u32::MAX` fingerprints.
     pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<Sorted<F>> {
         let count = u32::try_from(batch.len()).map_err(|_| super::too_many(batch.len()))?;
         let (mut keys, mut leads) = (Vec::new(), Vec::new());
