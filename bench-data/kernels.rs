@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Of a set of `density` fingerprints drawn over all keys, the first `count` are probed, in windows as
-//! the join takes them, against a batch drawn likewise; some of the batch are planted near. `paper`
+//! the join takes them, against a batch drawn likewise, of which every tenth is moved near. `paper`
 //! is the yardstick: the ten sorted tables of Manku, Jain and Das Sarma and a binary search in each,
 //! to the letter. All designs must find the same number of pairs. For each the median is printed,
 //! with the least and the greatest.
@@ -20,8 +20,9 @@ use dupsieve::tables::{Design, Method, Probe, Scratch, Way};
 
 /// How many fingerprints are probed in one call.
 const WINDOW: usize = 1 << 20;
-/// Every so many fingerprints of the set have one of the batch near them.
-const PLANTED_EVERY: usize = 1000;
+/// One of so many fingerprints of the batch is moved near the next one of the set: moved, so that the
+/// batch is no denser where it is probed than elsewhere.
+const PLANTED_EVERY: usize = 10;
 
 /// One point to measure.
 #[derive(Debug)]
@@ -114,11 +115,11 @@ fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
     };
     let store: Vec<F> = take(1, point.density, point.count);
     let mut batch: Vec<F> = take(2, point.batch, point.batch as usize);
-    let near = store.iter().step_by(PLANTED_EVERY).take(batch.len() / 10).enumerate();
-    for (at, &fingerprint) in near {
-        let flips = F::from_u128((1 << (at % 60)) | (1 << (at % 7)) | 1);
-        let place = at * 10;
-        batch[place] = fingerprint ^ flips;
+    for (at, place) in (0..batch.len()).step_by(PLANTED_EVERY).enumerate() {
+        let Some(&fingerprint) = store.get(store.partition_point(|&f| f < batch[place])) else {
+            break;
+        };
+        batch[place] = fingerprint ^ F::from_u128((1 << (at % 60)) | (1 << (at % 7)) | 1);
     }
     batch.sort_unstable();
     batch.dedup();
