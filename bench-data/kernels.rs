@@ -18,8 +18,8 @@ use dupsieve::fingerprint::Fingerprint;
 use dupsieve::store::Draw;
 use dupsieve::tables::{Design, Method, Probe, Scratch, Way};
 
-/// How many fingerprints are probed in one call.
-const WINDOW: usize = 1 << 20;
+/// How many chunks a store has at least; a window is no larger than one.
+const CHUNKS: u64 = 64;
 /// One of so many fingerprints of the batch is moved near the next one of the set: moved, so that the
 /// batch is no denser where it is probed than elsewhere.
 const PLANTED_EVERY: usize = 10;
@@ -77,7 +77,7 @@ fn measure<F: Fingerprint>(point: &Point) {
         let turn = |_| {
             let (begun, mut pairs) = (Instant::now(), 0_u64);
             match (&method, &paper) {
-                (Some(method), _) => probe(method, &store, &mut pairs),
+                (Some(method), _) => probe(method, &store, point.density, &mut pairs),
                 (_, paper) => {
                     store.iter().for_each(|&f| pairs += paper.as_ref().expect("one").find(f))
                 }
@@ -95,9 +95,9 @@ fn measure<F: Fingerprint>(point: &Point) {
     }
 }
 
-fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], pairs: &mut u64) {
+fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &mut u64) {
     let mut scratch = Scratch::default();
-    for window in store.chunks(WINDOW) {
+    for window in store.chunks(method.window().min(density.div_ceil(CHUNKS) as usize)) {
         method.probe(&[window], &mut scratch, &mut |_| *pairs += 1);
     }
 }

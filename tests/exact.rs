@@ -13,7 +13,9 @@ fn designs(width: u32, k: u32) -> Vec<String> {
         designs.extend(["4", "10", "16", "20"].map(String::from));
     }
     designs.push("conditioned".into());
-    designs.extend((k <= 3 || width == 128).then(|| "halves".into()));
+    if k <= 3 || width == 128 {
+        designs.extend(["halves", "high-low"].map(String::from));
+    }
     designs.extend([(k + 1, 1), (k + 3, 3)].map(|(r, c)| format!("blocks:{r},choose:{c}")));
     designs
 }

@@ -153,7 +153,8 @@ fn a_segment_by_sorts_that_all_spill() {
 fn every_design_writes_the_same() {
     let bench = days();
     whole_job(&bench, "auto", "new.jsonl", "--workers 2");
-    for design in ["conditioned", "halves", "4", "10", "16", "20", "blocks:6,choose:3"] {
+    for design in ["conditioned", "halves", "high-low", "4", "10", "16", "20", "blocks:6,choose:3"]
+    {
         bench.done(&format!(
             "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design}"
         ));

@@ -20,7 +20,7 @@ pub(crate) struct DedupSettings {
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
-    /// How the batch is arranged: auto, conditioned, halves, 4, 10, 16, 20 or blocks:R,choose:C
+    /// How the batch is arranged: auto, conditioned, halves, high-low, 4, 10, 16, 20 or blocks:R,choose:C
     /// [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]

@@ -50,13 +50,15 @@ impl<F: Fingerprint> Sweep<F> {
     /// A pass over `range` of `segments`, which together have about `window` fingerprints in a window.
     pub(super) fn new(segments: &[Segment], range: KeyRange<F>, window: usize) -> Sweep<F> {
         let pieces = PIECES_BYTES / segments.len().max(1) as u64;
+        let least = (window / segments.len().max(1)).max(1);
+        // At the end there is what was wanted, and of the last block what was not.
+        let most = |segment: &Segment| (least + least / 8).min(segment.rows() as usize);
         let feed = |segment: &Segment| Feed {
             scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
-            held: Vec::new(),
+            held: Vec::with_capacity(most(segment)),
             window: 0..0,
             rows: Rows::default(),
         };
-        let least = (window / segments.len().max(1)).max(1);
         Sweep { feeds: segments.iter().map(feed).collect(), window, least }
     }
 

@@ -19,7 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{conditioned, halves};
+use super::{conditioned, halves, high_low};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
@@ -29,8 +29,8 @@ pub const MAX_DISTANCE: u32 = 15;
 /// The most tables a design may have.
 pub const MAX_TABLES: u64 = 1024;
 
-/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `4`, `10`, `16`, `20` or
-/// `blocks:R,choose:C`.
+/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `high-low`, `4`, `10`, `16`, `20`
+/// or `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Design {
     /// Whichever the cost model finds cheapest.
@@ -39,6 +39,8 @@ pub enum Design {
     Conditioned,
     /// By blocks of which one is at most one bit off, in any order: no masks (`tables::halves`).
     Halves,
+    /// The high half by prefix, the low half by blocks: no masks (`tables::high_low`).
+    HighLow,
     /// 4 blocks, choose 1.
     Four,
     /// 5 blocks, choose 2.
@@ -60,9 +62,13 @@ impl Design {
     /// The designs of the paper.
     pub const PAPER: [Design; 4] = [Design::Four, Design::Ten, Design::Sixteen, Design::Twenty];
 
+    /// The designs that are more than exact-match keys.
+    pub(super) const WITHOUT_MASKS: [Design; 3] =
+        [Design::Conditioned, Design::Halves, Design::HighLow];
+
     /// The designs that have a name of their own.
     fn named() -> impl Iterator<Item = Design> {
-        [Design::Auto, Design::Conditioned, Design::Halves].into_iter().chain(Design::PAPER)
+        [Design::Auto].into_iter().chain(Design::WITHOUT_MASKS).chain(Design::PAPER)
     }
 
     /// The largest distance at which no pair is missed, at this width.
@@ -71,6 +77,7 @@ impl Design {
             Design::Auto => MAX_DISTANCE,
             Design::Conditioned => conditioned::COVERS,
             Design::Halves => halves::covers(width),
+            Design::HighLow => high_low::covers(width),
             Design::Four | Design::Ten | Design::Sixteen | Design::Twenty => 3,
             Design::Blocks { blocks, choose } => blocks.saturating_sub(choose).min(MAX_DISTANCE),
         }
@@ -80,11 +87,11 @@ impl Design {
     ///
     /// # Errors
     /// [`Kind::Usage`] where the design does not cover `k`, has more blocks than bits or more than
-    /// [`MAX_TABLES`] tables, or has no masks: [`Design::Auto`], [`Design::Conditioned`]
-    /// and [`Design::Halves`].
+    /// [`MAX_TABLES`] tables, or has no masks: [`Design::Auto`],
+    /// [`Design::Conditioned`], [`Design::Halves`] and [`Design::HighLow`].
     pub fn masks(self, width: Width, k: u32) -> Result<Vec<u128>> {
         self.check(width, k)?;
-        if matches!(self, Design::Conditioned | Design::Halves) {
+        if Design::WITHOUT_MASKS.contains(&self) {
             return Err(Error::new(Kind::Usage, format!("the design {self} has no masks")));
         }
         let all = u128::MAX >> (128 - width.bits());
@@ -113,7 +120,7 @@ impl Design {
     pub fn tables(self) -> u64 {
         match self {
             Design::Conditioned => 1,
-            Design::Halves => 2,
+            Design::Halves | Design::HighLow => 2,
             Design::Sixteen => 16,
             _ => binomial(self.shape().0.into(), self.shape().1.into()),
         }
@@ -125,6 +132,7 @@ impl Design {
             Design::Auto
             | Design::Conditioned
             | Design::Halves
+            | Design::HighLow
             | Design::Four
             | Design::Sixteen => (4, 1),
             Design::Ten => (5, 2),
@@ -229,6 +237,7 @@ impl fmt::Display for Design {
             Design::Auto => f.write_str("auto"),
             Design::Conditioned => f.write_str("conditioned"),
             Design::Halves => f.write_str("halves"),
+            Design::HighLow => f.write_str("high-low"),
             Design::Four => f.write_str("4"),
             Design::Ten => f.write_str("10"),
             Design::Sixteen => f.write_str("16"),
@@ -247,7 +256,7 @@ impl FromStr for Design {
             .or_else(|| blocks(text))
             .ok_or_else(|| {
                 Error::new(Kind::Usage, "not a table design")
-                    .expected("auto, conditioned, halves, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
+                    .expected("auto, conditioned, halves, high-low, 4, 10, 16, 20 or blocks:R,choose:C with 1 <= C <= R <= 128")
                     .found(text)
             })
     }

@@ -15,6 +15,7 @@
 mod conditioned;
 pub mod design;
 mod halves;
+mod high_low;
 pub mod plan;
 mod sorted;
 mod table;
@@ -25,6 +26,7 @@ use std::thread;
 pub use conditioned::Conditioned;
 pub use design::{Design, MAX_DISTANCE};
 pub use halves::Halves;
+pub use high_low::HighLow;
 pub use plan::{Estimate, Plan, Problem, Way};
 pub use sorted::Sorted;
 
@@ -102,6 +104,8 @@ pub enum Method<F> {
     Conditioned(Conditioned<F>),
     /// By blocks at most one bit off.
     Halves(Halves<F>),
+    /// The high half by prefix, the low half by blocks.
+    HighLow(HighLow<F>),
     /// Not at all: sorted anew for each window of what is probed.
     Sorted(Sorted<F>),
 }
@@ -120,6 +124,7 @@ impl<F: Fingerprint> Method<F> {
         Ok(match (design, way) {
             (Design::Conditioned, _) => Method::Conditioned(Conditioned::new(batch, k)),
             (Design::Halves, _) => Method::Halves(Halves::new(batch, k)),
+            (Design::HighLow, _) => Method::HighLow(HighLow::new(batch, k)),
             (design, Way::Indexed) => Method::Tables(Tables::build(batch, design, k)?),
             (design, Way::Sorted) => Method::Sorted(Sorted::new(Arc::clone(batch), design, k)?),
         })
@@ -131,6 +136,7 @@ impl<F: Fingerprint> Method<F> {
             Method::Tables(tables) => tables.memory_bytes(),
             Method::Conditioned(conditioned) => conditioned.memory_bytes(),
             Method::Halves(halves) => halves.memory_bytes(),
+            Method::HighLow(high_low) => high_low.memory_bytes(),
             Method::Sorted(_) => 0,
         }
     }
@@ -142,6 +148,7 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
             Method::Tables(tables) => tables.probe(runs, scratch, found),
             Method::Conditioned(conditioned) => conditioned.probe(runs, scratch, found),
             Method::Halves(halves) => halves.probe(runs, scratch, found),
+            Method::HighLow(high_low) => high_low.probe(runs, scratch, found),
             Method::Sorted(sorted) => sorted.probe(runs, scratch, found),
         }
     }
@@ -151,6 +158,7 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
             Method::Tables(tables) => tables.window(),
             Method::Conditioned(conditioned) => conditioned.window(),
             Method::Halves(halves) => halves.window(),
+            Method::HighLow(high_low) => high_low.window(),
             Method::Sorted(sorted) => sorted.window(),
         }
     }

@@ -76,7 +76,7 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
     let wide = Design::Blocks { blocks: 64, choose: 1 };
     let masks = Design::PAPER.into_iter().chain(blocks).chain([wide]);
     let ways = masks.flat_map(|design| [(design, Way::Indexed), (design, Way::Sorted)]);
-    let others = [Design::Conditioned, Design::Halves].map(|design| (design, Way::Indexed));
+    let others = Design::WITHOUT_MASKS.map(|design| (design, Way::Indexed));
     ways.chain(others).filter(|(design, _)| k <= design.covers(width)).collect()
 }
 
@@ -137,6 +137,7 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
         (3, Design::Sixteen, Way::Sorted),
         (3, Design::Conditioned, Way::Indexed),
         (3, Design::Halves, Way::Indexed),
+        (3, Design::HighLow, Way::Indexed),
         (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Sorted),
         (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Indexed),
     ] {

@@ -31,6 +31,13 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Takes the memory that reading `range` needs. Whoever frees it should be who took it: what
+    /// another thread takes comes from that thread's part of the heap, and stays there.
+    pub(crate) fn reserve(&mut self, range: &Range<u64>) {
+        self.buffer.clear();
+        self.buffer.reserve((range.end - range.start + 3 * PAGE) as usize);
+    }
+
     /// Makes the piece that of `range`, past the system's cache if `direct`.
     pub(crate) fn read(
         &mut self,

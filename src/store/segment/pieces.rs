@@ -108,7 +108,8 @@ impl Pieces {
         let Some(readers) = readers().filter(|_| self.bytes >= LEAST_AHEAD) else { return };
         let Some(range) = self.cut() else { return };
         let (direct, (to, coming)) = (self.is_direct(&range), bounded(1));
-        let (segment, piece) = (self.segment.clone(), mem::take(&mut self.spare));
+        let (segment, mut piece) = (self.segment.clone(), mem::take(&mut self.spare));
+        piece.reserve(&range);
         readers.send(Wanted { segment, range, direct, piece, to }).expect("readers never end");
         self.coming = Some(coming);
     }

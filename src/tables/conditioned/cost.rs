@@ -3,19 +3,24 @@
 use super::masks::{WIDEST, ball, choose};
 
 /// Putting one key into the bitmap, asking the candidates for it, and taking it out again.
-const KEY_NS: f64 = 2.5;
+const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
-const CARRY_NS: f64 = 3.0;
+const CARRY_NS: f64 = 5.0;
 /// Looking for one bucket.
-const BUCKET_NS: f64 = 2.5;
+const BUCKET_NS: f64 = 4.5;
 /// Going to a leaf or level at all.
-const NODE_NS: f64 = 150.0;
+const NODE_NS: f64 = 240.0;
 /// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
-const SCAN_NS: [f64; 3] = [1.0, 1.6, 2.6];
-/// Verifying one that passes.
-const CANDIDATE_NS: f64 = 15.0;
+const SCAN_NS: [f64; 3] = [1.2, 1.7, 2.8];
+/// Noting one that passes, and looking at it again.
+const CANDIDATE_NS: f64 = 40.0;
+/// Comparing one that passes with one that has its key.
+const MEETING_NS: f64 = 10.0;
 /// The most keys in a bitmap at once; where there are more, the fingerprints are scanned again.
 pub(super) const MOST_KEYS: usize = 1 << 18;
+/// How many fingerprints are probed in one call, and how many calls there are at least.
+const WINDOW: f64 = (1 << 20) as f64;
+const FEWEST_WINDOWS: f64 = 64.0;
 /// How many bitmap bits there are for each key, as a power of two.
 const SPARSITY: u32 = 7;
 /// The narrowest block.
@@ -58,8 +63,9 @@ impl Leaf {
         let cache = usize::from(width > 17) + usize::from(width > 20);
         let keys = keys(width);
         let passes = (keys / MOST_KEYS as f64).ceil().max(1.0);
-        let passing = (keys / 2_f64.powi(width as i32)).min(passes);
-        let scan = passes * SCAN_NS[cache] + passing * CANDIDATE_NS;
+        let meetings = keys / 2_f64.powi(width as i32);
+        let candidates = passes * -(-meetings / passes).exp_m1();
+        let scan = passes * SCAN_NS[cache] + candidates * CANDIDATE_NS + meetings * MEETING_NS;
         Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan }
     }
 
@@ -120,8 +126,10 @@ pub(super) struct Depth {
 pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit: u32) -> Depth {
     let mut all = Counts::default();
     all[k as usize] = batch;
+    // Where one window ends and the next begins both have the same node.
+    let windows = (store / WINDOW).max(FEWEST_WINDOWS);
     let at = |bits: u32| {
-        let nodes = |bits: u32| 2_f64.powi(bits as i32).min(store.max(1.0));
+        let nodes = |bits: u32| (2_f64.powi(bits as i32) + windows).min(store.max(1.0));
         let leaf = Leaf::of(&below(&all, bits), width - bits);
         let first = first(bits, root, digit);
         let levels = (first..bits).step_by(digit as usize);

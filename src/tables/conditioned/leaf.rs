@@ -27,10 +27,11 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Of `rest` bits, at least 2, two blocks of `width`; Y is narrower where no more is left.
-    fn of(rest: u32, width: u32) -> Blocks {
+    /// Of the first of `rest` bits, those before the `tail`, two blocks of `width`; Y is narrower where
+    /// no more is left.
+    fn of(rest: u32, tail: u32, width: u32) -> Blocks {
         let x_shift = rest - width;
-        Blocks { width, x_shift, y_shift: x_shift.saturating_sub(width) }
+        Blocks { width, x_shift, y_shift: x_shift.saturating_sub(width).max(tail) }
     }
 
     fn y_width(self) -> u32 {
@@ -53,7 +54,7 @@ impl Blocks {
 struct Key {
     key: u32,
     entry: u32,
-    /// The last bits of the entry but those that are blank, which tell most pairs that are too far apart.
+    /// The last bits of the entry before the tail, which tell most pairs that are too far apart.
     tag: u32,
 }
 
@@ -96,8 +97,10 @@ impl<F> Default for Leaf<F> {
 pub(super) struct Task<'a, F> {
     pub(super) level: &'a Level<F>,
     pub(super) reach: Reach<'a>,
-    /// How many bits at the end of all fingerprints are zeros.
-    pub(super) blank: u32,
+    /// The most bits in which a pair may differ; the reach counts those before the tail only.
+    pub(super) within: u32,
+    /// How many bits at the end are the tail.
+    pub(super) tail: u32,
     pub(super) runs: &'a [&'a [F]],
     pub(super) slices: &'a [Range<usize>],
     /// The bits of X.
@@ -140,7 +143,7 @@ impl<F: Fingerprint> Work for Pass<'_, F> {
 impl<F: Fingerprint> Leaf<F> {
     /// Calls `found` once for each pair within k.
     pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
-        self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.width);
+        self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.tail, task.width);
         let words = (2_usize << self.blocks.width).div_ceil(64);
         self.bitmap.resize(words.max(self.bitmap.len()), 0);
         task.level.reach(&task.reach, |left, bucket| {
@@ -182,7 +185,7 @@ impl<F: Fingerprint> Leaf<F> {
             self.keys.extend(entries.map(|(entry, at)| {
                 let key = key(entry.fingerprint) ^ mask;
                 bitmap[key as usize >> 6] |= 1 << (key & 63);
-                Key { key, entry: at, tag: low(entry.fingerprint >> task.blank) }
+                Key { key, entry: at, tag: low(entry.fingerprint >> task.tail) }
             }));
         }
     }
@@ -255,7 +258,7 @@ impl<F: Fingerprint> Leaf<F> {
         let differing = candidate.fingerprint ^ fingerprint;
         let distance = differing.distance(F::default());
         let k = task.reach.k;
-        if distance > k {
+        if distance > task.within || (differing >> task.tail).distance(F::default()) > k {
             return;
         }
         if key >> self.blocks.width == 1 {
@@ -289,7 +292,7 @@ impl<F: Fingerprint> Work for Meet<'_, '_, F> {
             while let Some(at) = next.checked_sub(1) {
                 let candidate = &leaf.candidates[at as usize];
                 next = candidate.next;
-                let apart = (low(candidate.fingerprint >> task.blank) ^ key.tag).count_ones();
+                let apart = (low(candidate.fingerprint >> task.tail) ^ key.tag).count_ones();
                 if candidate.key == key.key && apart <= task.reach.k {
                     leaf.compare(task, candidate, *key, found);
                 }

@@ -78,9 +78,12 @@ const WALK_BYTES: u64 = 24 << 20;
 pub struct Conditioned<F> {
     root: Level<F>,
     masks: Masks,
+    /// The most bits in which a pair may differ before the tail.
     k: u32,
-    /// How many bits at the end of all fingerprints tell nothing: they are zeros.
-    blank: u32,
+    /// The most bits in which it may differ at all.
+    within: u32,
+    /// How many bits at the end are left to the comparison: zeros that tell nothing, or the low half.
+    tail: u32,
     shape: Shape,
 }
 
@@ -109,11 +112,20 @@ impl<F: Fingerprint> Conditioned<F> {
     }
 
     fn shaped(batch: &[F], k: u32, shape: Shape) -> Conditioned<F> {
+        let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
+        let tail = ones.to_u128().trailing_zeros().min(F::BITS / 2);
+        Conditioned::before(tail, batch, k, k, shape)
+    }
+
+    /// Arranges `batch` to find, of the pairs within `within`, those within `k` in the high half.
+    pub(super) fn of_high_half(batch: &[F], within: u32, k: u32) -> Conditioned<F> {
+        Conditioned::before(F::BITS / 2, batch, within, k, SHAPE)
+    }
+
+    fn before(tail: u32, batch: &[F], within: u32, k: u32, shape: Shape) -> Conditioned<F> {
         assert!(k <= COVERS, "the design was checked");
         let (root, masks) = (Level::root(batch, k, shape.root), Masks::up_to(k));
-        let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
-        let blank = ones.to_u128().trailing_zeros().min(F::BITS / 2);
-        Conditioned { root, masks, k, blank, shape }
+        Conditioned { root, masks, k, within, tail, shape }
     }
 
     /// How many bytes it holds; each worker holds about as much again.
@@ -133,7 +145,7 @@ impl<F: Fingerprint> Conditioned<F> {
             ((highest.to_u128() - lowest.to_u128()) as f64 + 1.0) / 2_f64.powi(F::BITS as i32);
         let store = (count as f64 / share).min(1e15);
         let batch = self.root.entries.len() as f64;
-        cost::best(batch, store, self.k, F::BITS - self.blank, root, digit).bits
+        cost::best(batch, store, self.k, F::BITS - self.tail, root, digit).bits
     }
 }
 
@@ -190,7 +202,7 @@ impl<F: Fingerprint> Walking<'_, F> {
         }
         let deep = F::BITS - rest >= shallowest;
         let children = self.span(rest.saturating_sub(digit)).min(2_f64.powi(digit as i32));
-        let told = rest - self.of.blank;
+        let told = rest - self.of.tail;
         let width = match cost::divide(&counts, told, fingerprints as f64, digit, children) {
             _ if told < digit + 2 => Some(told.div_ceil(2)),
             Err(width) if deep => Some(width),
@@ -199,8 +211,8 @@ impl<F: Fingerprint> Walking<'_, F> {
         if let Some(width) = width {
             let width = width.min(widest);
             let (runs, slices) = (self.runs, &*self.slices);
-            let (reach, blank) = (*reach, self.of.blank);
-            let task = Task { level, reach, blank, runs, slices, width, most_keys };
+            let (reach, within, tail) = (*reach, self.of.within, self.of.tail);
+            let task = Task { level, reach, within, tail, runs, slices, width, most_keys };
             match self.gathered {
                 None => self.leaf.join(&task, self.found),
                 Some((bag, _)) => self.leaf.join(&task, &mut |hit| (self.found)(bag.told(hit))),
@@ -271,10 +283,11 @@ fn gallop<F: Fingerprint>(fingerprints: &[F], high: F) -> usize {
     known + open.partition_point(|&fingerprint| fingerprint <= high)
 }
 
-/// What the probe of `store` uniform fingerprints takes, in nanoseconds for all of them.
-pub(super) fn nanoseconds(batch: u64, store: u64, k: u32, width: Width) -> f64 {
+/// What the probe of `store` uniform fingerprints by their first `bits` bits takes, in nanoseconds for
+/// all of them.
+pub(super) fn nanoseconds(batch: u64, store: u64, k: u32, bits: u32) -> f64 {
     let (batch, store) = (batch as f64, store as f64);
-    cost::best(batch, store, k, width.bits(), SHAPE.root, SHAPE.digit).nanoseconds
+    cost::best(batch, store, k, bits, SHAPE.root, SHAPE.digit).nanoseconds
 }
 
 /// About how many bytes the batch takes, with what so many workers walk in.

@@ -47,6 +47,8 @@ pub(super) fn covers(width: Width) -> u32 {
 pub struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
+    /// Pairs that differ in at most so many bits of the high half are not sought.
+    but_within: Option<u32>,
 }
 
 /// The batch by one block.
@@ -75,15 +77,31 @@ impl<F: Fingerprint> Halves<F> {
     /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
     /// distances up to `k`.
     pub(super) fn new(batch: &[F], k: u32) -> Halves<F> {
+        Halves::of(batch, &Block::all(F::WIDTH, k), k, None)
+    }
+
+    /// Arranges `batch` to find, of the pairs within `k`, those within `low` in the low half and not
+    /// within `high` in the high half.
+    pub(super) fn of_low_half(batch: &[F], k: u32, low: u32, high: u32) -> Halves<F> {
+        Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high))
+    }
+
+    fn of(batch: &[F], blocks: &[Block], k: u32, but_within: Option<u32>) -> Halves<F> {
         let places: Vec<u32> = (0..batch.len() as u32).collect();
-        let blocks = Block::all(F::WIDTH, k);
         let half = |&block: &Block| Half::new(batch, &places, block, k);
-        Halves { halves: in_parallel(&blocks, half), k }
+        Halves { halves: in_parallel(blocks, half), k, but_within }
     }
 
     /// How many bytes it holds.
     pub fn memory_bytes(&self) -> u64 {
         self.halves.iter().map(Half::memory_bytes).sum()
+    }
+
+    /// Whether pairs that differ in these bits are sought, as far as the high half tells.
+    #[inline(always)]
+    fn seeks(&self, differing: F) -> bool {
+        let off = (differing >> (F::BITS / 2)).distance(F::default());
+        self.but_within.is_none_or(|within| off > within)
     }
 
     /// Compares a candidate of block `turn` with its bucket. A pair may meet in several blocks; it
@@ -95,7 +113,7 @@ impl<F: Fingerprint> Halves<F> {
         half.table.compare(bucket as usize, near, self.k - off, &mut |batch, entry, distance| {
             let differing = near ^ entry;
             let is_new = before.iter().all(|half| !half.block.meets(differing));
-            if half.block.off(differing) == 0 && is_new {
+            if half.block.off(differing) == 0 && is_new && self.seeks(differing) {
                 found(Hit { batch, run: 0, at, distance: (distance + off) as u8 });
             }
         });

@@ -6,7 +6,7 @@ use crate::fingerprint::Width;
 use crate::tables::Design;
 use crate::tables::halves::{self, Block, MARKS};
 use crate::tables::table::{CROWD, hash_bits};
-use crate::tables::{conditioned, sorted};
+use crate::tables::{conditioned, high_low, sorted};
 
 /// Hashing a key, and writing down what passes.
 const LOOK_NS: f64 = 1.5;
@@ -41,6 +41,7 @@ pub(super) fn estimate(design: Design, problem: &Problem) -> Result<Vec<Estimate
     match design {
         Design::Conditioned => estimate_conditioned(problem).map(|it| vec![it]),
         Design::Halves => estimate_halves(problem).map(|it| vec![it]),
+        Design::HighLow => estimate_high_low(problem).map(|it| vec![it]),
         design => Ok(vec![estimate_tables(design, problem)?, estimate_sorted(design, problem)?]),
     }
 }
@@ -64,7 +65,7 @@ fn estimate_conditioned(problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let (design, way) = (Design::Conditioned, Way::Indexed);
     design.check(width, k)?;
-    let probe = conditioned::nanoseconds(batch, store, k, width);
+    let probe = conditioned::nanoseconds(batch, store, k, width.bits());
     Ok(Estimate {
         design,
         way,
@@ -79,17 +80,36 @@ fn estimate_halves(problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, .. } = problem;
     let (design, way) = (Design::Halves, Way::Indexed);
     design.check(width, k)?;
-    let blocks = Block::all(width, k).into_iter();
-    let halves: Vec<Half> = blocks.map(|block| Half::of(batch, block, width)).collect();
-    let nanoseconds = (0..).zip(&halves).map(|(turn, half)| half.nanoseconds(turn == 0)).sum();
-    let build: f64 = halves.iter().map(|half| half.build_ns).sum();
+    let halves = Blocks::of(batch, &Block::all(width, k), width);
+    // Those probed ascend, and so they sweep the filter of the first block.
+    let swept = halves.0.first().map_or(0.0, Half::swept_ns);
+    let nanoseconds = halves.nanoseconds() - swept;
     Ok(Estimate {
         design,
         way,
-        tables: halves.len() as u64,
+        tables: halves.0.len() as u64,
         nanoseconds,
-        seconds: (store as f64 * nanoseconds + build * batch as f64) / 1e9,
-        memory_bytes: halves.iter().map(|half| half.memory_bytes).sum(),
+        seconds: (store as f64 * nanoseconds + halves.build_ns() * batch as f64) / 1e9,
+        memory_bytes: halves.memory_bytes(),
+    })
+}
+
+fn estimate_high_low(problem: &Problem) -> Result<Estimate> {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let (design, way) = (Design::HighLow, Way::Indexed);
+    design.check(width, k)?;
+    let (high, low) = high_low::limits(k);
+    let blocks = low.map_or(Vec::new(), |low| Block::of_low_half(width, low));
+    let low = Blocks::of(batch, &blocks, width);
+    let high_ns = conditioned::nanoseconds(batch, store, high, width.bits() / 2);
+    let probe = high_ns + store as f64 * low.nanoseconds();
+    Ok(Estimate {
+        design,
+        way,
+        tables: 1 + blocks.len() as u64,
+        nanoseconds: probe / store.max(1) as f64,
+        seconds: (probe + (BUILD_NS + low.build_ns()) * batch as f64) / 1e9,
+        memory_bytes: conditioned::memory_bytes(batch, width, workers) + low.memory_bytes(),
     })
 }
 
@@ -149,6 +169,29 @@ impl Shape {
     }
 }
 
+/// Blocks of the halves.
+struct Blocks(Vec<Half>);
+
+impl Blocks {
+    fn of(batch: u64, blocks: &[Block], width: Width) -> Blocks {
+        Blocks(blocks.iter().map(|&block| Half::of(batch, block, width)).collect())
+    }
+
+    /// For one fingerprint, in no order.
+    fn nanoseconds(&self) -> f64 {
+        self.0.iter().map(Half::nanoseconds).sum()
+    }
+
+    /// To arrange one fingerprint of the batch.
+    fn build_ns(&self) -> f64 {
+        self.0.iter().map(|half| half.build_ns).sum()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.0.iter().map(|half| half.memory_bytes).sum()
+    }
+}
+
 /// One block of the halves, over uniform fingerprints.
 struct Half {
     near_bytes: f64,
@@ -185,11 +228,15 @@ impl Half {
         }
     }
 
-    /// For one fingerprint. Those probed ascend, and so they sweep the filter of the `first` block.
-    fn nanoseconds(&self, first: bool) -> f64 {
-        let look = if first { NEAR_NS } else { access(self.near_bytes) };
+    /// For one fingerprint.
+    fn nanoseconds(&self) -> f64 {
         let survivors = self.passing * (self.flips * FLIP_NS + SURVIVOR_NS);
-        LOOK_NS + look + survivors + self.candidates * self.candidate_ns
+        LOOK_NS + access(self.near_bytes) + survivors + self.candidates * self.candidate_ns
+    }
+
+    /// What of it falls away where the filter is swept.
+    fn swept_ns(&self) -> f64 {
+        access(self.near_bytes) - NEAR_NS
     }
 }
 

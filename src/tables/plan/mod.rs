@@ -7,7 +7,8 @@
 //! ratios decide. The conditioned probe counts for itself, in `conditioned::cost`, and so does sorting, in
 //! `sorted`: the first is cheap where the store is dense, the second where the batch is large. The
 //! halves pay for a look into a large filter for each block, and before that for all that is marked
-//! there: they are cheap where the store is a few times as large as the batch. A design with masks goes
+//! there: they are cheap where the store is a few times as large as the batch. At 128 bits the high half
+//! is left to the first and the low half to the second. A design with masks goes
 //! by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting, and
 //! priced apart. A larger batch or memory in use elsewhere moves the result, never the matches found.
 
@@ -166,7 +167,7 @@ fn candidates(k: u32, width: Width) -> Result<Vec<Design>> {
     let mut seen = HashSet::new();
     let distinct = |design: &Design| design.masks(width, k).is_ok_and(|masks| seen.insert(masks));
     let mut found: Vec<Design> = Design::PAPER.into_iter().chain(blocks).filter(distinct).collect();
-    let without_masks = [Design::Conditioned, Design::Halves].into_iter();
+    let without_masks = Design::WITHOUT_MASKS.into_iter();
     found.extend(without_masks.filter(|design| design.check(width, k).is_ok()));
     match found.is_empty() {
         true => Err(Design::Blocks { blocks: k + 1, choose: 1 }.masks(width, k).unwrap_err()),

@@ -85,6 +85,12 @@ fn a_store_some_times_the_batch_takes_the_halves() {
 }
 
 #[test]
+fn seven_bits_of_128_are_left_to_the_high_half_and_the_low() {
+    let plan = plan(1_000_000, 8_000_000_000, 7, Width::W128, u64::MAX).unwrap();
+    assert_eq!(plan.chosen.design, Design::HighLow, "{}", plan.why);
+}
+
+#[test]
 fn the_halves_take_the_memory_they_say() {
     use crate::tables::Method;
     let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
@@ -98,7 +104,7 @@ fn the_halves_take_the_memory_they_say() {
 #[test]
 fn a_store_with_cold_bits_apart_takes_the_batch_twice() {
     let whole = problem(1_000_000, 8_000_000_000, 3, Width::W64);
-    for design in [Design::Conditioned, Design::Halves, Design::Ten] {
+    for design in [Design::Conditioned, Design::Halves, Design::HighLow, Design::Ten] {
         let bytes = |split| {
             let plan = choose(design, &Problem { split, ..whole }, u64::MAX).unwrap();
             plan.chosen.memory_bytes
