@@ -6,7 +6,7 @@
 Inputs are generated into a scratch folder; a case without `store` joins its batch with itself, and one with
 `segments` joins it with a store of so many days and with one of a single day, as large. Each round runs
 dupsieve with every number of workers and then each rival of the case; PYTHON is an interpreter with numpy,
-faiss-cpu and simhash-pybind. Every answer is checked against what was planted. Prints medians with the
+faiss-cpu and simhash-pybind. With `cut_off` a rival is stopped after so many seconds of its join. Every answer is checked against what was planted. Prints medians with the
 least and the greatest, as a table to paste into bench-data/runs.
 """
 
@@ -24,24 +24,26 @@ import tomllib
 from datetime import date
 from pathlib import Path
 
-# Each prints the seconds of the join alone, the pairs it found, and its peak memory in MB.
+# Each prints a line when it has its input; then the seconds of the join alone, the pairs it found, and its
+# peak memory in MB.
 LOAD = """
 import resource, sys, time, numpy as np
 load = lambda path: np.fromfile(path, dtype=np.uint64, sep="\\n")
 old, new, k = load(sys.argv[1]), load(sys.argv[2]), int(sys.argv[3])
+def begin(): print("begun", flush=True); return time.perf_counter()
 def tell(seconds, pairs): print(seconds, pairs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 RIVALS = {
     "simhash-pybind find_all, over both": LOAD + """
 import simhash
 both = np.concatenate([old, new]).tolist()
-start = time.perf_counter(); found = simhash.find_all(both, 6, k); tell(time.perf_counter() - start, len(found))
+start = begin(); found = simhash.find_all(both, 6, k); tell(time.perf_counter() - start, len(found))
 """,
     "faiss IndexBinaryMultiHash 4 x 16, build and queries": LOAD + """
 import faiss
 faiss.omp_set_num_threads(1)
 rows = lambda array: array.view(np.uint8).reshape(-1, 8)
-start = time.perf_counter()
+start = begin()
 index = faiss.IndexBinaryMultiHash(64, 4, 16); index.add(rows(old))
 limits, _, _ = index.range_search(rows(new), k + 1); tell(time.perf_counter() - start, limits[-1])
 """,
@@ -82,13 +84,15 @@ def measure(case, folder, program, rivals):
             name = f"dupsieve{of}, {workers} worker(s), {report['run']['design']}"
             note(seen, name + ": the command", wall, found, peak)
             note(seen, name + ": tables and probe", seconds["tables"] + seconds["probe"], found, peak)
-        for name, code in RIVALS.items() if rivals else ():
+        for name, code in RIVALS.items() if rivals and turn < case.get("rival_times", case["times"]) else ():
             if name not in case["rivals"]:
                 continue
-            line = subprocess.run([rivals, "-c", code, f"{old}.txt", f"{new}.txt", str(case["distance"])],
-                                  capture_output=True, text=True, check=True).stdout
-            wall, found, peak = map(float, line.split())
-            note(seen, name, wall, int(found), peak)
+            told = rival([rivals, "-c", code, f"{old}.txt", f"{new}.txt", str(case["distance"])], case.get("cut_off"))
+            if told:
+                wall, found, peak = map(float, told.split())
+                note(seen, name, wall, int(found), peak)
+            else:
+                note(seen, name + ": cut off", case["cut_off"], 0, 0)
 
     print("| what | median s | least | greatest | found | peak MB |\n|---|---|---|---|---|---|")
     for name, runs in seen.items():
@@ -142,6 +146,17 @@ def run(program, *arguments):
     _, status, usage = os.wait4(child.pid, 0)
     assert status == 0, arguments
     return time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def rival(command, cut_off):
+    """What a rival tells of its join; nothing if that is not done in `cut_off` seconds."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "begun\n"
+        try:
+            return child.communicate(timeout=cut_off)[0]
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return None
 
 
 def dump(program, segment):
