@@ -3,10 +3,12 @@
 
     cargo build --release
     python3 bench-data/features.py bench-data/cases/features.toml TEXTS.jsonl... [--rivals PYTHON]
+                                   [--cppjieba FOLDER]
 
-Each file holds a JSON object with id and text a line. The recipes of the case, jieba-rs alone, and, with
-PYTHON (an interpreter with jieba, simhash and datasketch), these run in turn, several times. Prints
-medians with the least and the greatest, as a table to paste into bench-data/runs.
+Each file holds a JSON object with id and text a line. The recipes of the case and jieba-rs alone run in
+turn, several times, with PYTHON (an interpreter with jieba, simhash and datasketch) these, and with FOLDER
+(the sources of cppjieba, which `npm install --ignore-scripts nodejieba` brings) cppjieba.cc. Prints medians
+with the least and the greatest, as a table to paste into bench-data/runs.
 """
 
 import argparse
@@ -57,6 +59,7 @@ def main():
     parser.add_argument("case", type=Path)
     parser.add_argument("texts", nargs="+", type=lambda name: str(Path(name).resolve()))
     parser.add_argument("--rivals", help="a Python with the rivals installed")
+    parser.add_argument("--cppjieba", type=Path, help="the sources of cppjieba")
     parser.add_argument("--folder", default="target/release", type=Path)
     options = parser.parse_args()
     case = tomllib.loads(options.case.read_text())
@@ -65,6 +68,10 @@ def main():
         tf_idf = Path(scratch, "tf-idf.toml")
         tf_idf.write_text(TF_IDF)
         recipes = [str(tf_idf) if name == "tf-idf" else name for name in case["recipes"]]
+        cppjieba = options.cppjieba and Path(scratch, "cppjieba")
+        if cppjieba:
+            output("g++", "-std=c++17", "-O3", "-I", options.cppjieba / "include", "-I",
+                   options.cppjieba / "deps/limonp/include", "-o", cppjieba, Path(__file__).with_name("cppjieba.cc"))
         for turn in range(case["times"]):
             lines = output("cargo", "bench", "-q", "--bench", "features", "--",
                            "--times", 1, "--recipes", "+".join(recipes), *options.texts)
@@ -82,6 +89,10 @@ def main():
                 for name, code in RIVALS.items() if options.rivals else ():
                     seconds, size_of = map(float, output(options.rivals, "-c", code, text).split())
                     note(seen, text, name, size_of / seconds)
+                if cppjieba:
+                    texts = "".join(json.loads(line)["text"].replace("\0", " ") + "\0" for line in open(text))
+                    told = output(cppjieba, options.cppjieba / "dict", input=texts)
+                    note(seen, text, "TF-IDF simhash on cppjieba", size / float(told.split()[0]))
     print("| texts | what | MB/s | least | greatest |\n|---|---|---|---|---|")
     for (text, name), rates in seen.items():
         print(f"| {Path(text).stem} | {name} | {statistics.median(rates):.1f} | {min(rates):.1f} | {max(rates):.1f} |")
@@ -91,9 +102,10 @@ def main():
             print(f"{Path(text).stem}: {name} at {rate(name) / rate('jieba-rs'):.2f} of jieba-rs alone (least {least})")
 
 
-def output(*command):
-    """What a command prints."""
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+def output(*command, input=None):
+    """What a command prints, given `input`."""
+    command = [str(part) for part in command]
+    return subprocess.run(command, capture_output=True, text=True, check=True, input=input).stdout
 
 
 def note(seen, text, name, rate):
