@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! cargo bench --bench kernels -- [--batch 1e6] [--density 8e9] [--count 3e7] [--distance 3]
-//!                                [--width 64] [--designs conditioned+10+paper] [--times 3]
+//!                                [--width 64] [--cold 0] [--designs conditioned+10+paper] [--times 3]
 //! ```
 //!
 //! Of a set of `density` fingerprints drawn over all keys, the first `count` are probed, in windows as
 //! the join takes them, against a batch drawn likewise, of which every tenth is moved near. `paper`
 //! is the yardstick: the ten sorted tables of Manku, Jain and Das Sarma and a binary search in each,
 //! to the letter. All designs must find the same number of pairs. For each the median is printed,
-//! with the least and the greatest.
+//! with the least and the greatest. With `cold` the last so many bits of all are zeros.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,6 +31,7 @@ struct Point {
     density: u64,
     count: usize,
     k: u32,
+    cold: u32,
     designs: Vec<String>,
     times: usize,
 }
@@ -47,6 +48,7 @@ fn main() {
         density: number("--density", "8e9"),
         count: number("--count", "3e7") as usize,
         k: number("--distance", "3") as u32,
+        cold: number("--cold", "0") as u32,
         designs: value("--designs", "conditioned").split('+').map(str::to_owned).collect(),
         times: number("--times", "3") as usize,
     };
@@ -113,6 +115,7 @@ fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
         all.truncate(most);
         all
     };
+    let hot = |fingerprint: F| fingerprint >> point.cold << point.cold;
     let store: Vec<F> = take(1, point.density, point.count);
     let mut batch: Vec<F> = take(2, point.batch, point.batch as usize);
     for (at, place) in (0..batch.len()).step_by(PLANTED_EVERY).enumerate() {
@@ -121,8 +124,12 @@ fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
         };
         batch[place] = fingerprint ^ F::from_u128((1 << (at % 60)) | (1 << (at % 7)) | 1);
     }
-    batch.sort_unstable();
-    batch.dedup();
+    let mut sets = [store, batch].map(|set| set.into_iter().map(hot).collect::<Vec<F>>());
+    sets.iter_mut().for_each(|set| {
+        set.sort_unstable();
+        set.dedup();
+    });
+    let [store, batch] = sets;
     (store, batch.into())
 }
 

@@ -106,7 +106,7 @@ fn any_codec_of_the_store_and_several_of_them_at_once() {
             bench.done(&format!("store compact store --codec {codec}"));
             assert!(join(codec, "--workers 2") == expected, "{codec} at {width}");
         }
-        for design in ["10", "conditioned"] {
+        for design in ["10", "conditioned", "halves", "high-low"] {
             let found = join(design, &format!("--design {design} --processes 2 --workers 1"));
             assert!(found == expected, "hot-cold by {design} at {width}");
         }

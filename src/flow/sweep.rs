@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::store::{KeyRange, Scan, Segment};
+use crate::store::{BLOCK_ROWS, KeyRange, Scan, Segment};
 
 /// About how many bytes of all segments together are read at once, unless one block of each is more.
 const PIECES_BYTES: u64 = 4 << 20;
@@ -51,8 +51,8 @@ impl<F: Fingerprint> Sweep<F> {
     pub(super) fn new(segments: &[Segment], range: KeyRange<F>, window: usize) -> Sweep<F> {
         let pieces = PIECES_BYTES / segments.len().max(1) as u64;
         let least = (window / segments.len().max(1)).max(1);
-        // At the end there is what was wanted, and of the last block what was not.
-        let most = |segment: &Segment| (least + least / 8).min(segment.rows() as usize);
+        // What is wanted, and at most one block beyond it.
+        let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);
         let feed = |segment: &Segment| Feed {
             scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
             held: Vec::with_capacity(most(segment)),

@@ -116,7 +116,8 @@ impl Design {
         Ok(led.map(|led| (lead(led), led.to_vec())).collect())
     }
 
-    /// How many tables the design has; as many as a `u64` holds where there are more.
+    /// How many tables the design has, the usual number if that depends on k; as many as a `u64` holds
+    /// where there are more.
     pub fn tables(self) -> u64 {
         match self {
             Design::Conditioned => 1,

@@ -138,6 +138,7 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
         (3, Design::Conditioned, Way::Indexed),
         (3, Design::Halves, Way::Indexed),
         (3, Design::HighLow, Way::Indexed),
+        (F::BITS / 32 * 2 - 1, Design::HighLow, Way::Indexed),
         (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Sorted),
         (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Indexed),
     ] {

@@ -34,8 +34,10 @@ impl Piece {
     /// Takes the memory that reading `range` needs. Whoever frees it should be who took it: what
     /// another thread takes comes from that thread's part of the heap, and stays there.
     pub(crate) fn reserve(&mut self, range: &Range<u64>) {
-        self.buffer.clear();
-        self.buffer.reserve((range.end - range.start + 3 * PAGE) as usize);
+        let bytes = (range.end - range.start + 3 * PAGE) as usize;
+        if self.buffer.capacity() < bytes {
+            self.buffer = Vec::with_capacity(bytes);
+        }
     }
 
     /// Makes the piece that of `range`, past the system's cache if `direct`.

@@ -13,13 +13,14 @@ const NODE_NS: f64 = 240.0;
 /// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
 const SCAN_NS: [f64; 3] = [1.2, 1.7, 2.8];
 /// Noting one that passes, and looking at it again.
-const CANDIDATE_NS: f64 = 40.0;
+const CANDIDATE_NS: f64 = 25.0;
 /// Comparing one that passes with one that has its key.
-const MEETING_NS: f64 = 10.0;
+const MEETING_NS: f64 = 8.0;
 /// The most keys in a bitmap at once; where there are more, the fingerprints are scanned again.
 pub(super) const MOST_KEYS: usize = 1 << 18;
-/// How many fingerprints are probed in one call, and how many calls there are at least.
+/// How many fingerprints are probed in one call.
 const WINDOW: f64 = (1 << 20) as f64;
+/// How many calls there are at least, but for the smallest stores.
 const FEWEST_WINDOWS: f64 = 64.0;
 /// How many bitmap bits there are for each key, as a power of two.
 const SPARSITY: u32 = 7;

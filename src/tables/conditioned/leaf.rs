@@ -141,7 +141,7 @@ impl<F: Fingerprint> Work for Pass<'_, F> {
 }
 
 impl<F: Fingerprint> Leaf<F> {
-    /// Calls `found` once for each pair within k.
+    /// Calls `found` once for each pair within k before the tail and within the limit of the whole.
     pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
         self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.tail, task.width);
         let words = (2_usize << self.blocks.width).div_ceil(64);

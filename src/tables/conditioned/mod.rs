@@ -22,6 +22,9 @@
 //! built for a prefix serves all runs at once, and where they are many they are gathered first ([`bag`]),
 //! so that a leaf scans one slice and not a thousand.
 //!
+//! All this may be done with the first bits alone, and other pairs left to others: then k counts there,
+//! and what meets is held against a second limit for the whole ([`Conditioned::of_high_half`]).
+//!
 //! Every pair is found once: a fingerprint probed is in one leaf only, a fingerprint of the batch in
 //! one bucket of that leaf's reach, and a pair that meets by X and by Y counts by X.
 
@@ -117,9 +120,9 @@ impl<F: Fingerprint> Conditioned<F> {
         Conditioned::before(tail, batch, k, k, shape)
     }
 
-    /// Arranges `batch` to find, of the pairs within `within`, those within `k` in the high half.
-    pub(super) fn of_high_half(batch: &[F], within: u32, k: u32) -> Conditioned<F> {
-        Conditioned::before(F::BITS / 2, batch, within, k, SHAPE)
+    /// Arranges `batch` to find, of the pairs within `k`, those within `high` in the high half.
+    pub(super) fn of_high_half(batch: &[F], k: u32, high: u32) -> Conditioned<F> {
+        Conditioned::before(F::BITS / 2, batch, k, high, SHAPE)
     }
 
     fn before(tail: u32, batch: &[F], within: u32, k: u32, shape: Shape) -> Conditioned<F> {
@@ -257,13 +260,14 @@ impl<F: Fingerprint> Walking<'_, F> {
     }
 
     /// How many prefixes with `rest` bits behind them lie between the lowest and the highest
-    /// fingerprint of the slices.
+    /// fingerprint of the slices; where a bag has these in no order, no end of them.
     fn span(&self, rest: u32) -> f64 {
         let slices = || self.runs.iter().zip(&*self.slices).map(|(run, slice)| &run[slice.clone()]);
         let lowest = slices().filter_map(|slice| slice.first()).min().copied().unwrap_or_default();
         let highest = slices().filter_map(|slice| slice.last()).max().copied().unwrap_or_default();
         let prefix = |fingerprint: F| (fingerprint >> rest).to_u128();
-        (prefix(highest) - prefix(lowest)) as f64 + 1.0
+        let between = prefix(highest).checked_sub(prefix(lowest));
+        between.map_or(f64::INFINITY, |between| between as f64 + 1.0)
     }
 
     /// Goes on behind the slices.

@@ -24,7 +24,8 @@ impl Block {
         Block::divide(width.bits() / 2, k / 2 + 1, k)
     }
 
-    /// The lowest `bits` bits in so many parts, but those that are not needed for pairs within `k`.
+    /// Divides the lowest `bits` bits into so many parts, and leaves out those that pairs within `k` do not
+    /// need.
     fn divide(bits: u32, parts: u32, k: u32) -> Vec<Block> {
         let low = |part: u32| (parts - part) * bits / parts;
         let block = |part| Block {
@@ -33,6 +34,12 @@ impl Block {
             limit: u32::from(part + parts <= k),
         };
         (0..parts.min(k + 1)).map(block).collect()
+    }
+
+    /// What of the block stands above the lowest `bits` bits of the fingerprint, one bit at least.
+    pub(in crate::tables) fn above(self, bits: u32) -> Block {
+        let cut = bits.saturating_sub(self.low).min(self.width - 1);
+        Block { low: self.low + cut, width: self.width - cut, ..self }
     }
 
     /// The bits of the block in a fingerprint.

@@ -15,6 +15,9 @@
 //! pays one look for each block. The look may go anywhere in memory, so it is begun long before. For
 //! what passes, the 33 values within one bit of its own half are looked for among those of the batch:
 //! in a small filter first, and then in a table.
+//!
+//! The blocks may be those of the low half alone, for what another probe does not find by the high half
+//! ([`Halves::of_low_half`]).
 
 mod block;
 mod filter;
@@ -48,7 +51,7 @@ pub struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
     /// Pairs that differ in at most so many bits of the high half are not sought.
-    but_within: Option<u32>,
+    unless_high_within: Option<u32>,
 }
 
 /// The batch by one block.
@@ -86,10 +89,10 @@ impl<F: Fingerprint> Halves<F> {
         Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high))
     }
 
-    fn of(batch: &[F], blocks: &[Block], k: u32, but_within: Option<u32>) -> Halves<F> {
+    fn of(batch: &[F], blocks: &[Block], k: u32, unless_high_within: Option<u32>) -> Halves<F> {
         let places: Vec<u32> = (0..batch.len() as u32).collect();
         let half = |&block: &Block| Half::new(batch, &places, block, k);
-        Halves { halves: in_parallel(blocks, half), k, but_within }
+        Halves { halves: in_parallel(blocks, half), k, unless_high_within }
     }
 
     /// How many bytes it holds.
@@ -101,7 +104,7 @@ impl<F: Fingerprint> Halves<F> {
     #[inline(always)]
     fn seeks(&self, differing: F) -> bool {
         let off = (differing >> (F::BITS / 2)).distance(F::default());
-        self.but_within.is_none_or(|within| off > within)
+        self.unless_high_within.is_none_or(|within| off > within)
     }
 
     /// Compares a candidate of block `turn` with its bucket. A pair may meet in several blocks; it

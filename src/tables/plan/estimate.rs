@@ -3,6 +3,7 @@
 use super::{Estimate, Problem, Way};
 use crate::error::Result;
 use crate::fingerprint::Width;
+use crate::store::COLD_BITS;
 use crate::tables::Design;
 use crate::tables::halves::{self, Block, MARKS};
 use crate::tables::table::{CROWD, hash_bits};
@@ -80,7 +81,7 @@ fn estimate_halves(problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, .. } = problem;
     let (design, way) = (Design::Halves, Way::Indexed);
     design.check(width, k)?;
-    let halves = Blocks::of(batch, &Block::all(width, k), width);
+    let halves = Blocks::of(problem, &Block::all(width, k));
     // Those probed ascend, and so they sweep the filter of the first block.
     let swept = halves.0.first().map_or(0.0, Half::swept_ns);
     let nanoseconds = halves.nanoseconds() - swept;
@@ -100,7 +101,7 @@ fn estimate_high_low(problem: &Problem) -> Result<Estimate> {
     design.check(width, k)?;
     let (high, low) = high_low::limits(k);
     let blocks = low.map_or(Vec::new(), |low| Block::of_low_half(width, low));
-    let low = Blocks::of(batch, &blocks, width);
+    let low = Blocks::of(problem, &blocks);
     let high_ns = conditioned::nanoseconds(batch, store, high, width.bits() / 2);
     let probe = high_ns + store as f64 * low.nanoseconds();
     Ok(Estimate {
@@ -173,8 +174,10 @@ impl Shape {
 struct Blocks(Vec<Half>);
 
 impl Blocks {
-    fn of(batch: u64, blocks: &[Block], width: Width) -> Blocks {
-        Blocks(blocks.iter().map(|&block| Half::of(batch, block, width)).collect())
+    fn of(problem: &Problem, blocks: &[Block]) -> Blocks {
+        let &Problem { batch, width, split, .. } = problem;
+        let cold = if split { COLD_BITS } else { 0 };
+        Blocks(blocks.iter().map(|block| Half::of(batch, block.above(cold), width)).collect())
     }
 
     /// For one fingerprint, in no order.

@@ -8,7 +8,7 @@
 //! `sorted`: the first is cheap where the store is dense, the second where the batch is large. The
 //! halves pay for a look into a large filter for each block, and before that for all that is marked
 //! there: they are cheap where the store is a few times as large as the batch. At 128 bits the high half
-//! is left to the first and the low half to the second. A design with masks goes
+//! may be left to the conditioned probe, and the low half alone to such blocks. A design with masks goes
 //! by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting, and
 //! priced apart. A larger batch or memory in use elsewhere moves the result, never the matches found.
 
