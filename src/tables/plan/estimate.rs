@@ -177,7 +177,11 @@ impl Blocks {
     fn of(problem: &Problem, blocks: &[Block]) -> Blocks {
         let &Problem { batch, width, split, .. } = problem;
         let cold = if split { COLD_BITS } else { 0 };
-        Blocks(blocks.iter().map(|block| Half::of(batch, block.above(cold), width)).collect())
+        let half = |&block: &Block| {
+            let Half { memory_bytes, .. } = Half::of(batch, block, width);
+            Half { memory_bytes, ..Half::of(batch, block.above(cold), width) }
+        };
+        Blocks(blocks.iter().map(half).collect())
     }
 
     /// For one fingerprint, in no order.
