@@ -2,6 +2,7 @@
 //! starts processes, only what all its values have in common is here.
 
 #![no_main]
+// The modules of the binary have more than is read here.
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../../jobs/config.rs"]
