@@ -6,10 +6,8 @@
 //! here is by range, which also leaves every worker a sorted run of its own.
 
 use differential_dataflow::operators::arrange::arrangement::arrange_core;
-use differential_dataflow::trace::implementations::{
-    ContainerChunker, KeyBatcher, KeyBuilder, KeySpine,
-};
-use differential_dataflow::trace::{Cursor, Navigable, TraceReader};
+use differential_dataflow::trace::implementations::{KeyBatcher, KeySpine};
+use differential_dataflow::trace::{Cursor, Navigable, SpanOf};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
@@ -20,8 +18,8 @@ use crate::matches::Pair;
 /// A pair as differential takes it: key without value, unit of work as time, multiplicity.
 type Update = ((Pair, ()), u64, isize);
 
-/// A sorted, sealed batch of an arrangement.
-type BatchOf<T> = <T as TraceReader>::Batch;
+/// The arrangement that sorts and deduplicates the pairs.
+type Spine = KeySpine<Pair, u64, isize>;
 
 /// Streams of pairs, which can be reduced.
 pub trait Reduce<'scope> {
@@ -33,14 +31,13 @@ impl<'scope> Reduce<'scope> for StreamVec<'scope, u64, Pair> {
     fn reduce(self, groups: u64) -> StreamVec<'scope, u64, Pair> {
         let peers = self.scope().peers() as u64;
         let range = move |((pair, ()), _, _): &Update| u64::from(pair.new) * peers / groups;
-        let arranged = arrange_core::<
-            _,
-            _,
-            ContainerChunker<Vec<Update>>,
-            KeyBatcher<Pair, u64, isize>,
-            KeyBuilder<Pair, u64, isize>,
-            KeySpine<Pair, u64, isize>,
-        >(as_updates(self), Exchange::new(range), "Reduce");
+        let batcher = KeyBatcher::<Pair, u64, isize>::new;
+        let arranged = arrange_core::<_, _, _, Spine>(
+            as_updates(self),
+            Exchange::new(range),
+            "Reduce",
+            batcher,
+        );
         as_pairs(arranged.stream)
     }
 }
@@ -49,24 +46,22 @@ impl<'scope> Reduce<'scope> for StreamVec<'scope, u64, Pair> {
 fn as_updates(pairs: StreamVec<'_, u64, Pair>) -> StreamVec<'_, u64, Update> {
     pairs.unary::<CapacityContainerBuilder<Vec<Update>>, _, _, _>(Pipeline, "Updates", |_, _| {
         |input, output| {
-            input.for_each(|time, pairs| {
-                let mut updates =
-                    pairs.drain(..).map(|pair| ((pair, ()), *time.time(), 1)).collect();
-                output.session(&time).give_container(&mut updates);
+            input.for_each(|unit, pairs| {
+                let time = *unit.least().expect("pairs travel at the time of their unit");
+                let mut updates = pairs.drain(..).map(|pair| ((pair, ()), time, 1)).collect();
+                output.session(&unit).give_container(&mut updates);
             });
         }
     })
 }
 
 /// The pairs of sealed batches, in order.
-fn as_pairs<'scope>(
-    sealed: StreamVec<'scope, u64, BatchOf<KeySpine<Pair, u64, isize>>>,
-) -> StreamVec<'scope, u64, Pair> {
+fn as_pairs<'scope>(sealed: StreamVec<'scope, u64, SpanOf<Spine>>) -> StreamVec<'scope, u64, Pair> {
     sealed.unary::<CapacityContainerBuilder<Vec<Pair>>, _, _, _>(Pipeline, "Sealed", |_, _| {
         |input, output| {
-            input.for_each(|time, batches| {
+            input.for_each(|time, spans| {
                 let mut session = output.session(&time);
-                for batch in batches.drain(..) {
+                for batch in spans.drain(..).filter_map(|span| span.inner) {
                     let mut cursor = batch.cursor();
                     while let Some(pair) = cursor.get_key(&batch) {
                         session.give(*pair);
