@@ -56,8 +56,9 @@ pub(in crate::store) fn write<F: Fingerprint>(
     for id in empties {
         writer.push_empty(id)?;
     }
-    let rows = documents.len() as u64;
-    writer.finish(Counts { read: rows, fingerprinted: rows, ..Counts::default() }, "a test")
+    let (fingerprinted, empty) = (documents.len() as u64, empties.len() as u64);
+    let read = fingerprinted + empty;
+    writer.finish(Counts { read, fingerprinted, empty, ..Counts::default() }, "a test")
 }
 
 /// All rows of a segment.

@@ -22,11 +22,14 @@ pub(super) struct Level<F> {
     /// How many bits the digit has, and how many follow it.
     bits: u32,
     rest: u32,
+    /// How far a fingerprint is shifted to bring its digit to the end: `rest`, but less than the width
+    /// where the digit of the root has no bits.
+    shift: u32,
 }
 
 impl<F> Default for Level<F> {
     fn default() -> Level<F> {
-        Level { entries: Vec::new(), starts: Vec::new(), bits: 0, rest: 0 }
+        Level { entries: Vec::new(), starts: Vec::new(), bits: 0, rest: 0, shift: 0 }
     }
 }
 
@@ -65,7 +68,9 @@ impl<F: Fingerprint> Level<F> {
     }
 
     fn begin(&mut self, k: u32, bits: u32, rest: u32) {
-        (self.bits, self.rest) = (bits, rest);
+        self.bits = bits;
+        self.rest = rest;
+        self.shift = rest.min(F::BITS - 1);
         self.starts.clear();
         self.starts.resize(((k as usize + 1) << bits) + 1, 0);
     }
@@ -77,7 +82,7 @@ impl<F: Fingerprint> Level<F> {
 
     #[inline]
     fn bucket(&self, left: u32, fingerprint: F) -> usize {
-        let digit = low(fingerprint >> self.rest) as usize & ((1 << self.bits) - 1);
+        let digit = low(fingerprint >> self.shift) as usize & ((1 << self.bits) - 1);
         (left as usize) << self.bits | digit
     }
 
