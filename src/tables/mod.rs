@@ -16,6 +16,7 @@ mod conditioned;
 pub mod design;
 mod halves;
 mod high_low;
+mod masks;
 pub mod plan;
 mod sorted;
 mod table;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::design::refine;
+use super::masks::refine;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::memory::prefetch;
 use crate::hamming::within;
