@@ -12,6 +12,7 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::hamming::wide::widest;
 use crate::store::damaged;
 
+use super::words::{HEADER_BYTES, bytes, bytes_of, word};
 use super::{elias_fano, huffman, rice};
 
 /// Fingerprints in a block; the last block of a segment may hold fewer.
@@ -19,9 +20,6 @@ pub const BLOCK_ROWS: usize = 16_384;
 
 /// The bits at the end of a fingerprint that [`Codec::HotCold`] keeps apart.
 pub const COLD_BITS: u32 = 16;
-
-/// The bytes before a block's code.
-pub(crate) const HEADER_BYTES: usize = 8;
 
 /// [`COLD_BITS`] in bytes.
 const COLD_BYTES: usize = COLD_BITS as usize / 8;
@@ -152,31 +150,6 @@ fn copy<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
 /// The most bytes that a block of `rows` fingerprints takes in any codec.
 pub(crate) fn most_bytes(rows: u64, width: Width) -> u64 {
     1024 + 2 * rows * u64::from(width.bits() / 8)
-}
-
-/// The sum of two fingerprints as numbers, modulo the width.
-#[inline]
-pub(crate) fn plus<F: Fingerprint>(a: F, b: F) -> F {
-    F::from_u128(a.to_u128().wrapping_add(b.to_u128()))
-}
-
-/// The little-endian bytes of `fingerprint`.
-pub(crate) fn bytes<F: Fingerprint>(fingerprint: F) -> impl Iterator<Item = u8> {
-    fingerprint.to_u128().to_le_bytes().into_iter().take(bytes_of::<F>())
-}
-
-/// The bytes of one fingerprint.
-pub(crate) const fn bytes_of<F: Fingerprint>() -> usize {
-    (F::BITS / 8) as usize
-}
-
-/// The fingerprint that little-endian `bytes`, [`bytes_of`] many, stand for.
-pub(crate) fn word<F: Fingerprint>(bytes: &[u8]) -> F {
-    let exact = "as many bytes as the width";
-    match F::WIDTH {
-        Width::W64 => F::from_u128(u64::from_le_bytes(bytes.try_into().expect(exact)).into()),
-        Width::W128 => F::from_u128(u128::from_le_bytes(bytes.try_into().expect(exact))),
-    }
 }
 
 #[cfg(test)]

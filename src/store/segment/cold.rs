@@ -19,28 +19,17 @@ use crate::fingerprint::Fingerprint;
 use crate::store::damaged;
 
 use super::Segment;
-use super::directory::{Column, u64_at};
-
-/// Rows in a block; the last one may hold fewer.
-pub(crate) const COLD_ROWS: usize = 1024;
-
-/// The bytes of a block's checksum, with which it begins.
-const CHECKSUM_BYTES: u64 = 8;
+use super::directory::{COLD_CHECKSUM_BYTES, COLD_ROWS, Column, u64_at};
 
 /// The bytes of all blocks but the last.
-const BLOCK_BYTES: u64 = CHECKSUM_BYTES + 2 * COLD_ROWS as u64;
-
-/// The bytes of a column of `rows`, if there can be so many.
-pub(crate) fn bytes(rows: u64) -> Option<u64> {
-    rows.checked_mul(2)?.checked_add(CHECKSUM_BYTES * rows.div_ceil(COLD_ROWS as u64))
-}
+const BLOCK_BYTES: u64 = COLD_CHECKSUM_BYTES + 2 * COLD_ROWS as u64;
 
 /// Makes `block` the one of this number that holds `bits`, and returns its checksum.
 pub(crate) fn encode(index: u64, bits: &[u16], block: &mut Vec<u8>) -> u64 {
     block.clear();
-    block.resize(CHECKSUM_BYTES as usize, 0);
+    block.resize(COLD_CHECKSUM_BYTES as usize, 0);
     block.extend(bits.iter().flat_map(|bits| bits.to_le_bytes()));
-    let (checksum, code) = block.split_at_mut(CHECKSUM_BYTES as usize);
+    let (checksum, code) = block.split_at_mut(COLD_CHECKSUM_BYTES as usize);
     let found = xxh3_64_with_seed(code, index);
     checksum.copy_from_slice(&found.to_le_bytes());
     found
@@ -138,7 +127,7 @@ impl Segment {
         let (mut checksums, mut bytes) = (Xxh3::new(), Vec::new());
         for first in (0..column.head.rows).step_by(COLD_ROWS) {
             let range = self.cold_bytes(&blocks(&(first..first + 1)));
-            self.read(range.start..range.start + CHECKSUM_BYTES, &mut bytes)?;
+            self.read(range.start..range.start + COLD_CHECKSUM_BYTES, &mut bytes)?;
             checksums.update(&bytes);
         }
         match checksums.digest128() {
@@ -159,7 +148,7 @@ fn blocks(rows: &Range<u64>) -> Range<u64> {
 
 /// The code of a block, if its checksum is right.
 fn check(index: u64, block: &[u8]) -> Result<&[u8]> {
-    let (told, code) = block.split_at(CHECKSUM_BYTES as usize);
+    let (told, code) = block.split_at(COLD_CHECKSUM_BYTES as usize);
     match (u64_at(told, 0), xxh3_64_with_seed(code, index)) {
         (told, found) if told == found => Ok(code),
         (told, found) => Err(damaged("the checksum of a cold block is wrong")

@@ -12,10 +12,11 @@ use crate::fingerprint::Fingerprint;
 use crate::output::parent_of;
 use crate::progress::{self, Activity};
 
-use super::block::{self, BLOCK_ROWS, Codec, bytes_of};
-use super::cold::{self, COLD_ROWS};
-use super::directory::{Coding, Column, Head, write_entry};
+use super::block::{self, BLOCK_ROWS, Codec};
+use super::cold;
+use super::directory::{COLD_ROWS, Coding, Column, Head, write_entry};
 use super::packed::{Packer, write_planes};
+use super::words::bytes_of;
 
 /// The bytes that are gathered before a write.
 const BUFFER_BYTES: usize = 1 << 18;

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
@@ -13,12 +14,19 @@ use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
 use crate::store::damaged;
 
 use super::block::{self, BLOCK_ROWS};
-use super::cold::{self, COLD_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
-use super::signatures::SIGNATURE_ROWS;
 
 /// The bytes that tell one column.
 pub(crate) const COLUMN_BYTES: usize = 40;
+
+/// Rows in a block of the cold column; the last block may hold fewer.
+pub(crate) const COLD_ROWS: usize = 1024;
+
+/// The bytes of the checksum with which a block of the cold column begins.
+pub(crate) const COLD_CHECKSUM_BYTES: u64 = 8;
+
+/// Signatures in a block; the last block may hold fewer. Few, since they are looked up here and there.
+pub(crate) const SIGNATURE_ROWS: usize = 64;
 
 /// What a column holds. Row `i` of every column but `Empties` describes the same document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,6 +139,26 @@ impl Coding {
     }
 }
 
+/// How a row is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IdKind {
+    /// By an id of its own, in a column.
+    #[default]
+    Text,
+    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice
+    /// (with days: not twice under one).
+    Numbers,
+    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice (with days:
+    /// not twice under one).
+    None,
+}
+
+/// The bytes of a cold column of `rows`; none where that is too large a number.
+fn cold_bytes(rows: u64) -> Option<u64> {
+    rows.checked_mul(2)?.checked_add(COLD_CHECKSUM_BYTES * rows.div_ceil(COLD_ROWS as u64))
+}
+
 /// One column as the directory tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -189,7 +217,7 @@ impl Head {
             entries: u128::from_le_bytes(bytes[24..40].try_into().expect("16 bytes")),
         };
         let block_rows = u64::from(u32_at(bytes, 4));
-        let fits = coding != Coding::Cold || cold::bytes(head.rows) == Some(head.bytes);
+        let fits = coding != Coding::Cold || cold_bytes(head.rows) == Some(head.bytes);
         if !fits
             || !column.takes(coding)
             || block_rows != coding.block_rows()

@@ -23,8 +23,8 @@ use crate::fingerprint::Fingerprint;
 use crate::hamming::wide::Work;
 use crate::store::damaged;
 
-use super::block::{HEADER_BYTES, bytes_of, plus, word};
 use super::unary;
+use super::words::{HEADER_BYTES, bytes_of, plus, word};
 
 /// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header,
 /// and returns the `low_bytes` that the header must tell. The lowest `cold` bytes are left out.

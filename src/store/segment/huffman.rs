@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::store::damaged;
 
-use super::block::{bytes, bytes_of, word};
 use super::prefix_code::{Decoded, Decoder, MOST_BITS, PrefixCode};
+use super::words::{bytes, bytes_of, word};
 
 /// Bytes in every page but the last, which may have fewer.
 const PAGE_BYTES: usize = 1024;

@@ -11,9 +11,8 @@ use crate::store::day::Day;
 
 use super::Segment;
 use super::block::BLOCK_ROWS;
-use super::directory::Column;
+use super::directory::{Column, IdKind};
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
-use super::writer::IdKind;
 
 /// Fingerprints by row, in 128 bits whatever their width.
 pub struct Fingerprints(Segment, Keys);

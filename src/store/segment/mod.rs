@@ -21,17 +21,18 @@ mod signatures;
 mod source;
 mod unary;
 mod verify;
+mod words;
 mod writer;
 
 pub use block::{BLOCK_ROWS, COLD_BITS, Codec, hot};
 pub use cold::ColdBits;
 pub(super) use details::Details;
-pub use directory::{Coding, Column};
+pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use packed::{MAX_ID_BYTES, is_id};
 pub use scan::{KeyRange, Scan};
 pub use signatures::Checks;
-pub use writer::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+pub use writer::{Counts, Row, SegmentOptions, SegmentWriter};
 
 use std::collections::BTreeMap;
 use std::fmt;

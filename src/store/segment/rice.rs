@@ -16,8 +16,8 @@ use crate::fingerprint::Fingerprint;
 use crate::hamming::wide::Work;
 use crate::store::damaged;
 
-use super::block::{HEADER_BYTES, bytes_of, plus, word};
 use super::unary;
+use super::words::{HEADER_BYTES, bytes_of, plus, word};
 
 /// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header,
 /// and returns the `low_bits` that the header must tell.

@@ -9,11 +9,8 @@ use crate::store::damaged;
 
 use super::Segment;
 use super::columns::Spool;
-use super::directory::{Coding, Column, Head};
+use super::directory::{Coding, Column, Head, SIGNATURE_ROWS};
 use super::lookup::Held;
-
-/// Signatures in a block; the last one may hold fewer. Few, since they are looked up here and there.
-pub(crate) const SIGNATURE_ROWS: usize = 64;
 
 /// Signatures on their way into a segment.
 pub(crate) struct SignatureColumn {

@@ -6,9 +6,9 @@ use crate::store::damaged;
 
 use super::Segment;
 use super::details::Details;
+use super::directory::IdKind;
 use super::packed::is_id;
 use super::scan::KeyRange;
-use super::writer::IdKind;
 
 impl Segment {
     /// Decodes every block of every column and checks all checksums and the order of the rows.

@@ -15,7 +15,7 @@ use crate::store::digest::Digest;
 use super::Segment;
 use super::block::Codec;
 use super::columns::{ColdColumn, FingerprintColumn, Integers, Lines, PackedColumn};
-use super::directory::{Coding, Column, Head};
+use super::directory::{Coding, Column, Head, IdKind};
 use super::packed::is_id;
 use super::signatures::SignatureColumn;
 
@@ -24,21 +24,6 @@ pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
-
-/// How a row is named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IdKind {
-    /// By an id of its own, in a column.
-    #[default]
-    Text,
-    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice
-    /// (with days: not twice under one).
-    Numbers,
-    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice (with days:
-    /// not twice under one).
-    None,
-}
 
 impl IdKind {
     pub(crate) fn coding(self) -> Coding {
