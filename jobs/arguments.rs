@@ -1,15 +1,17 @@
 //! What was typed: the commands, and the flags that every job takes.
 
+use std::env;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use dupsieve::{Error, Kind, Result};
 
 use crate::cluster::{ClusterSettings, Flags};
 use crate::config::Config;
+use crate::ending::Reader;
 use crate::settings::ByteSize;
-use crate::summary::Summary;
+use crate::summary::{Summary, Told};
 use crate::{
     cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, inspect,
     plan, run, store, verify, weights,
@@ -43,6 +45,9 @@ pub(crate) struct Common {
     /// How log lines on stderr look
     #[arg(long, global = true, value_enum, default_value_t, env = "DUPSIEVE_LOG_FORMAT")]
     pub(crate) log_format: LogFormat,
+    /// Print the answer as JSON, or on a terminal the summary line instead of sentences
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     /// No progress and no log lines but warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -53,6 +58,18 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
+
+/// The commands that answer a question: their answer is all that stands on stdout. Some are one of
+/// several below a command.
+const ANSWERS: [(&str, Option<&str>); 7] = [
+    ("inspect", None),
+    ("plan", None),
+    ("explain", None),
+    ("compare", None),
+    ("evaluate", None),
+    ("store", Some("list")),
+    ("store", Some("log")),
+];
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -97,7 +114,9 @@ impl Common {
 impl CommandLine {
     /// Reads the command line. Help, version and usage errors are printed and end the process.
     pub(crate) fn read() -> CommandLine {
-        CommandLine::try_parse().unwrap_or_else(|typed| {
+        let read = CommandLine::try_parse();
+        name_job(read.as_ref().ok());
+        read.unwrap_or_else(|typed| {
             let _ = typed.print();
             if !typed.use_stderr() {
                 ending::end_with(None, 0);
@@ -110,8 +129,8 @@ impl CommandLine {
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let (line, code) = Summary::told("dupsieve", Err(Error::new(Kind::Usage, what)));
-            ending::end_with(line, code)
+            let told = Told::of(ending::job(), Err(Error::new(Kind::Usage, what)));
+            ending::end_with(told, Kind::Usage.code())
         })
     }
 
@@ -147,29 +166,10 @@ impl CommandLine {
         cluster::check(&self.common, can_be_shared)
     }
 
-    /// The name of the job that was asked for.
-    pub(crate) fn job(&self) -> &'static str {
-        match self.command {
-            Command::Run(_) => "run",
-            Command::Fingerprint(_) => "fingerprint",
-            Command::Dedup(_) => "dedup",
-            Command::Filter(_) => "filter",
-            Command::Generate(_) => "generate",
-            Command::Inspect(_) => "inspect",
-            Command::Plan(_) => "plan",
-            Command::Store(_) => "store",
-            Command::Verify(_) => "verify",
-            Command::Compare(_) => "compare",
-            Command::Explain(_) => "explain",
-            Command::Evaluate(_) => "evaluate",
-            Command::Weights(_) => "weights",
-        }
-    }
-
     /// Runs the job.
     pub(crate) fn run(&self) -> Result<Summary> {
         let common = &self.common;
-        match &self.command {
+        let summary = match &self.command {
             Command::Run(arguments) => run::run(arguments, common),
             Command::Fingerprint(arguments) => fingerprint::run(arguments, common),
             Command::Dedup(arguments) => dedup::run(arguments, common),
@@ -183,8 +183,24 @@ impl CommandLine {
             Command::Explain(arguments) => explain::run(arguments, common),
             Command::Evaluate(arguments) => evaluate::run(arguments, common),
             Command::Weights(arguments) => weights::run(arguments, common),
-        }
+        }?;
+        Ok(if common.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
     }
+}
+
+/// Tells how the process ends which job it is, and who reads stdout. A command line that cannot be
+/// read is understood as far as possible: its mistake is then told to the same reader.
+fn name_job(line: Option<&CommandLine>) {
+    let typed = CommandLine::command().ignore_errors(true).try_get_matches().unwrap_or_default();
+    let (job, of_job) = typed.subcommand().unwrap_or(("dupsieve", &typed));
+    let answers =
+        ANSWERS.contains(&(job, None)) || ANSWERS.contains(&(job, of_job.subcommand_name()));
+    let json = env::args_os().any(|word| word == "--json");
+    let reader = match line.and_then(|line| line.common.cluster.child) {
+        Some(_) => Reader::Supervisor,
+        None => Reader::of_job(answers, json),
+    };
+    ending::name_job(job, reader);
 }
 
 /// What clap says is wrong, in one line, without the usage that follows.

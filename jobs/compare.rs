@@ -31,16 +31,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
     let name = arguments.recipe.name();
-    let (distance, object) = match (name, name.and_then(|name| name.parse().ok())) {
+    let object = match (name, name.and_then(|name| name.parse().ok())) {
         (Some(NILSIMSA), _) => by_nilsimsa(files)?,
-        (_, Some(check)) => {
-            println!("{}", by_check(check, files)?);
-            return Ok(Summary::new());
-        }
+        (_, Some(check)) => by_check(check, files)?,
         _ => by_recipe(&arguments.recipe.recipe(None)?, files)?,
     };
     println!("{object}");
-    Ok(Summary::new().count("distance", distance.into()))
+    Ok(Summary::answered())
 }
 
 fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
@@ -55,7 +52,7 @@ fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Valu
     Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
 }
 
-fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {
+fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let sketch = |path| {
         with_document(path, Format::Text, |content| match content {
             Content::Text(text) => Ok(Nilsimsa::of(text)),
@@ -65,18 +62,15 @@ fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {
     let [one, another] = [sketch(files[0])?, sketch(files[1])?];
     let distance = one.distance(&another);
     let sketches = [one, another].map(|sketch| format!("0x{sketch}"));
-    Ok((
-        distance,
-        json!({
-            "recipe": NILSIMSA,
-            "distance": distance,
-            "score": one.score(&another),
-            "sketches": sketches,
-        }),
-    ))
+    Ok(json!({
+        "recipe": NILSIMSA,
+        "distance": distance,
+        "score": one.score(&another),
+        "sketches": sketches,
+    }))
 }
 
-fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<(u32, serde_json::Value)> {
+fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let mut sketcher = recipe.sketcher()?;
     let format = match recipe.features() {
         Features::Given { .. } => Format::Features,
@@ -98,7 +92,7 @@ fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<(u32, serde_json::
     if recipe.has_classes() {
         object["classes"] = json!(pages.map(|(_, class)| class));
     }
-    Ok((distance, object))
+    Ok(object)
 }
 
 fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128, Class)>> {

@@ -352,12 +352,12 @@ fn is_summary(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::Summary;
+    use crate::summary::{Summary, Told};
 
     #[test]
     fn a_summary_is_told_from_other_lines() {
-        let (line, _) = Summary::told("dedup", Ok(Summary::new().count("matches", 3)));
-        assert!(is_summary(&line.unwrap()));
+        let told = Told::of("dedup", Ok(Summary::new().count("matches", 3)));
+        assert!(is_summary(&told.unwrap().line()));
         for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
             assert!(!is_summary(line), "{line}");
         }

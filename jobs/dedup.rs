@@ -85,16 +85,20 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let request = Request { batch, store, output, settings };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
-    if cluster.is_leader() && !common.dry_run {
-        let [documents, kept, dropped, matches] =
-            ["documents", "kept", "dropped", "matches"].map(|it| summary.counted(it));
-        tracing::info!("{documents} documents: {kept} kept, {dropped} dropped, {matches} matches");
-        tracing::info!(
-            "written: {}/verdicts.tsv and what stands beside it",
-            request.output.display()
-        );
+    if !cluster.is_leader() || common.dry_run {
+        return Ok(summary);
     }
-    Ok(summary)
+    let [documents, kept, dropped, empty, matches] =
+        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
+    Ok(summary
+        .say(format!(
+            "{documents} documents: {kept} kept, {dropped} dropped as near-duplicates, {empty} empty; \
+             {matches} matches"
+        ))
+        .say(format!(
+            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json",
+            request.output.display()
+        )))
 }
 
 /// Joins one batch; every process of the cluster calls this, and process 0 writes the output.
@@ -236,8 +240,8 @@ impl Job {
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
             (Existing::Nothing, None) => {
-                tracing::info!("would join {}", request.batch.display());
-                Ok((Decision::Nothing, None, self.would()))
+                let would = format!("would join {}", request.batch.display());
+                Ok((Decision::Nothing, None, self.would().say(would)))
             }
             (Existing::Nothing, Some(lock)) => {
                 output::check_room(output::parent_of(&self.output), self.listed_bytes())?;

@@ -1,9 +1,9 @@
-//! How the process ends: with one documented exit code and one summary line, whatever happens in
+//! How the process ends: with one documented exit code and one summary, whatever happens in
 //! however many threads at once. The first to come here ends it; the others wait for that, but not
 //! for longer than a disk or a reader that answers no more may take: then it ends without a word.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::panic;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::signal_name;
 
 use crate::report;
-use crate::summary::Summary;
+use crate::summary::{Summary, Told};
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
 pub(crate) const CODES: &str = "\
@@ -40,18 +40,53 @@ Exit codes:
 /// How long a process may take to say how it ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-static JOB: OnceLock<&str> = OnceLock::new();
+static JOB: OnceLock<String> = OnceLock::new();
+static READER: OnceLock<Reader> = OnceLock::new();
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 static FAILURE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Says which job it is that ends.
-pub(crate) fn name_job(job: &'static str) {
-    JOB.get_or_init(|| job);
+/// Who reads stdout, which decides what stands there when the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A program: one summary line, after a failure too.
+    Program,
+    /// A person at a terminal: sentences. A failure stands on stderr alone.
+    Person,
+    /// The supervisor of this process: the summary line with the sentences in it.
+    Supervisor,
+    /// Whoever asked a question: the answer and nothing else.
+    Asker,
+    /// The same who asked for JSON: where there is no answer, the summary line says why.
+    AskerOfJson,
+}
+
+impl Reader {
+    /// Who reads the stdout of a job; `answers` says that it prints an answer there, `json` that
+    /// `--json` was given.
+    pub(crate) fn of_job(answers: bool, json: bool) -> Reader {
+        match (answers, json) {
+            (true, true) => Reader::AskerOfJson,
+            (true, false) => Reader::Asker,
+            (false, false) if io::stdout().is_terminal() => Reader::Person,
+            (false, _) => Reader::Program,
+        }
+    }
+}
+
+/// Says which job it is that ends, and who reads what it leaves on stdout.
+pub(crate) fn name_job(job: &str, reader: Reader) {
+    JOB.get_or_init(|| job.to_owned());
+    READER.get_or_init(|| reader);
 }
 
 /// The job that was named, or the program as long as none was.
 pub(crate) fn job() -> &'static str {
-    JOB.get().copied().unwrap_or("dupsieve")
+    JOB.get().map_or("dupsieve", String::as_str)
+}
+
+/// Who reads stdout, a program as long as nothing else is known.
+fn reader() -> Reader {
+    READER.get().copied().unwrap_or(Reader::Program)
 }
 
 /// Says where a failure is to be reported from now on, besides stderr and stdout.
@@ -103,10 +138,11 @@ pub(crate) fn name_of(signal: i32) -> &'static str {
     signal_name(signal).unwrap_or("an unnamed signal")
 }
 
-/// Ends the process with the outcome of its job, told on stderr and stdout, and a failure also where
-/// it is to be reported.
+/// Ends the process with the outcome of its job. A failure is told on stderr, and where it is to be
+/// reported; what stands on stdout depends on its [`Reader`].
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
-    claim(outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0));
+    let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
+    claim(code);
     if let Err(error) = &outcome {
         // In one piece: other processes write there too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
@@ -115,14 +151,13 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
             let _ = report::write_failure(&path, error);
         }
     }
-    let (line, code) = Summary::told(job(), outcome);
-    exit(line, code)
+    exit(Told::of(job(), outcome), code)
 }
 
-/// Ends the process with a summary that was told by another one, or with none.
-pub(crate) fn end_with(line: Option<String>, code: u8) -> ! {
+/// Ends the process with an outcome whose failure was told on stderr already, or with none.
+pub(crate) fn end_with(told: Option<Told>, code: u8) -> ! {
     claim(code);
-    exit(line, code)
+    exit(told, code)
 }
 
 /// Returns once in the life of the process, which from then on ends with `code`. Success may wait for
@@ -146,9 +181,12 @@ fn claim(code: u8) {
 /// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads
 /// stdout may have left. Where it cannot be written otherwise, a success nobody was told of is none: the
 /// same command again finds the output done, and says so.
-fn exit(line: Option<String>, mut code: u8) -> ! {
-    if let (Some(line), Ok(stdout)) = (line, io::stdout().as_fd().try_clone_to_owned()) {
-        let told = File::from(stdout).write_all(format!("{line}\n").as_bytes());
+fn exit(told: Option<Told>, mut code: u8) -> ! {
+    let text = told.map_or(String::new(), |told| text_for(reader(), told));
+    if let Ok(stdout) = io::stdout().as_fd().try_clone_to_owned()
+        && !text.is_empty()
+    {
+        let told = File::from(stdout).write_all(text.as_bytes());
         if let Err(cause) = told
             && code == 0
             && cause.kind() != io::ErrorKind::BrokenPipe
@@ -159,4 +197,18 @@ fn exit(line: Option<String>, mut code: u8) -> ! {
         }
     }
     process::exit(code.into())
+}
+
+/// What stands on stdout at the end. Sentences that have no place there are log lines.
+fn text_for(reader: Reader, mut told: Told) -> String {
+    match reader {
+        Reader::Asker => String::new(),
+        Reader::AskerOfJson if told.code == 0 => String::new(),
+        Reader::Person => told.take_sentences().iter().map(|line| format!("{line}\n")).collect(),
+        Reader::Supervisor => told.line() + "\n",
+        Reader::Program | Reader::AskerOfJson => {
+            std::mem::take(&mut told.sentences).iter().for_each(|line| tracing::info!("{line}"));
+            told.line() + "\n"
+        }
+    }
 }

@@ -78,8 +78,5 @@ fn judge(pairs: &Pairs, labels: &Labels, arguments: &Arguments) -> Result<Summar
         None => Value::Null,
     };
     println!("{object}");
-    Ok(Summary::new()
-        .count("documents", labels.clusters().len() as u64)
-        .count("pairs", pairs.as_slice().len() as u64)
-        .count("unlabelled", pairs.unlabelled))
+    Ok(Summary::answered())
 }

@@ -9,6 +9,7 @@ use dupsieve::error::At;
 use dupsieve::features::ONE;
 use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, Width, hex};
 use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::pages::{Pages, no_text};
@@ -71,7 +72,7 @@ struct Apart {
 }
 
 /// Runs `explain`.
-pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let recipe = arguments.recipe.recipe(arguments.width)?;
     let documents = take_apart(arguments, &recipe)?;
     let [one, another] = &documents;
@@ -81,11 +82,13 @@ pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
     let mut out = BufWriter::new(io::stdout().lock());
     let check = arguments.check;
     let alike = (check, check.similarity(&[one, another].map(|document| document.text.clone())));
-    describe(&documents, &difference, &recipe, alike, &mut out).at("stdout")?;
-    out.flush().at("stdout")?;
-    Ok(Summary::new()
-        .count("distance", distant.count_ones().into())
-        .count("moved", difference.moved.len() as u64))
+    match common.json {
+        true => writeln!(out, "{}", object(&documents, &difference, &recipe, alike)),
+        false => describe(&documents, &difference, &recipe, alike, &mut out),
+    }
+    .and_then(|()| out.flush())
+    .at("stdout")?;
+    Ok(Summary::answered())
 }
 
 /// Finds the two documents, the first of their ids, and their features.
@@ -115,6 +118,50 @@ fn take_apart(arguments: &Arguments, recipe: &Recipe) -> Result<[Apart; 2]> {
             Err(Error::new(Kind::Missing, "no document of the inputs has this id").found(id))
         }
     }
+}
+
+/// All that is known of the two as one JSON object.
+fn object(
+    documents: &[Apart; 2],
+    difference: &Difference,
+    recipe: &Recipe,
+    (check, similarity): (CheckChoice, f64),
+) -> Value {
+    let weight = |fixed: i128| fixed as f64 / ONE as f64;
+    let described = documents.iter().zip(difference.totals).map(|(document, total)| {
+        let features = document.features.iter();
+        let features = features.map(|it| json!([it.feature, weight(it.weight.into())]));
+        json!({
+            "id": document.id,
+            "fingerprint": hex(document.fingerprint, recipe.width()),
+            "class": document.class,
+            "weight": weight(total),
+            "features": features.collect::<Vec<_>>(),
+        })
+    });
+    let moved = difference.moved.iter().map(|moved| {
+        json!({ "feature": moved.feature, "weights": moved.weights.map(|it| weight(it.into())) })
+    });
+    let bits = difference.bits.iter().map(|bit| {
+        let movers = bit.movers.iter().map(|&(at, way)| {
+            json!({ "feature": difference.moved[at].feature, "weight": weight(way.into()) })
+        });
+        json!({
+            "bit": bit.place,
+            "sums": bit.sums.map(weight),
+            "movers": movers.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "recipe": recipe.name(),
+        "width": recipe.width().bits(),
+        "documents": described.collect::<Vec<_>>(),
+        "distance": difference.bits.len(),
+        "shared_weight": weight(difference.shared),
+        "check": { "name": check.to_string(), "similarity": similarity },
+        "moved": moved.collect::<Vec<_>>(),
+        "bits": bits.collect::<Vec<_>>(),
+    })
 }
 
 fn describe(

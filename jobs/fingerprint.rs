@@ -58,15 +58,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
     let summary = fingerprint(&mut cluster, &request, common)?;
-    if cluster.is_leader() && !common.dry_run {
-        let [read, made, empty, repeated, bad] =
-            ["read", "fingerprinted", "empty", "repeated", "quarantined"]
-                .map(|it| summary.counted(it));
-        tracing::info!(
-            "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
-        );
+    if !cluster.is_leader() || common.dry_run {
+        return Ok(summary);
     }
-    Ok(summary)
+    let [read, made, empty, repeated, bad] =
+        ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
+    let output = request.output.display();
+    Ok(summary
+        .say(format!(
+            "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
+        ))
+        .say(format!("written: {output}"))
+        .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
 }
 
 /// Makes one segment; every process of the cluster calls this, and process 0 writes it.
@@ -185,12 +188,9 @@ impl Job {
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
         let (files, bytes) = self.pages.size();
-        tracing::info!(
-            "would make {} by recipe {}",
-            self.pages.output().display(),
-            self.recipe.name()
-        );
-        Summary::new().count("files", files).count("bytes", bytes)
+        let output = self.pages.output().display();
+        let would = format!("would make {output} by recipe {}", self.recipe.name());
+        Summary::new().count("files", files).count("bytes", bytes).say(would)
     }
 
     /// What decides the segment.

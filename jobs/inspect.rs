@@ -9,6 +9,7 @@ use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
+use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::summary::Summary;
@@ -24,39 +25,68 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `inspect`.
-pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let segment = Segment::open(&arguments.file)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match (arguments.dump, segment.width()) {
-        (true, Width::W64) => dump::<u64>(&segment, &mut out)?,
-        (true, Width::W128) => dump::<u128>(&segment, &mut out)?,
+        (true, Width::W64) => dump::<u64>(&segment, common.json, &mut out)?,
+        (true, Width::W128) => dump::<u128>(&segment, common.json, &mut out)?,
         (false, width) => {
             segment.verify()?;
-            describe(&segment, &mut out).at("stdout")?;
-            describe_codecs(&segment.codecs()?, &mut out).at("stdout")?;
             let gaps = match width {
                 Width::W64 => Gaps::of::<u64>(&segment)?,
                 Width::W128 => Gaps::of::<u128>(&segment)?,
             };
-            gaps.describe(&segment, &mut out).at("stdout")?;
+            let codecs = segment.codecs()?;
+            match common.json {
+                true => writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?,
+                false => {
+                    describe(&segment, &mut out).at("stdout")?;
+                    describe_codecs(&codecs, &mut out).at("stdout")?;
+                    gaps.describe(&segment, &mut out).at("stdout")?;
+                }
+            }
         }
     }
     out.flush().at("stdout")?;
-    Ok(Summary::new()
-        .count("fingerprints", segment.rows())
-        .count("empties", segment.empties())
-        .count("bytes", segment.bytes())
-        .path("file", segment.path()))
+    Ok(Summary::answered())
+}
+
+/// What the segment holds as one JSON object.
+fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
+    let columns = segment.columns().map(|size| {
+        let column = format!("{:?}", size.column).to_lowercase();
+        let coding = format!("{:?}", size.coding).to_lowercase();
+        json!({ "column": column, "rows": size.rows, "bytes": size.bytes, "coding": coding })
+    });
+    let codecs: BTreeMap<String, u64> =
+        codecs.iter().map(|(codec, &bytes)| (codec.to_string(), bytes)).collect();
+    json!({
+        "segment": segment.path(),
+        "digest": segment.digest().to_string(),
+        "recipe": parsed(segment.stamp()),
+        "made_from": parsed(segment.identity()),
+        "counts": segment.counts(),
+        "bytes": segment.bytes(),
+        "columns": columns.collect::<Vec<_>>(),
+        "codecs": codecs,
+        "neighbours": gaps.first_differing,
+    })
 }
 
 /// Prints every row.
-fn dump<F: Fingerprint>(segment: &Segment, out: &mut impl Write) -> Result<()> {
+fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) -> Result<()> {
     let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
     let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
-            let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
-            writeln!(out, "{}\t{fingerprint}", ids.get(row)?).at("stdout")?;
+            let (id, fingerprint) = (ids.get(row)?, hex(fingerprint.to_u128(), F::WIDTH));
+            match as_json {
+                true => writeln!(out, "{}", json!({ "id": id, "fingerprint": fingerprint })),
+                false => writeln!(out, "{id}\t{fingerprint}"),
+            }
+            .at("stdout")?;
         }
     }
     Ok(())

@@ -39,7 +39,6 @@ use summary::Summary;
 fn main() {
     ending::catch_panics();
     let mut line = CommandLine::read();
-    ending::name_job(line.job());
     ending::end(line.settle().and_then(|()| run(&line)))
 }
 

@@ -7,6 +7,7 @@ use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
 use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
+use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::cluster::workers;
@@ -39,8 +40,29 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let memory_bytes = common.memory_bytes() / 2;
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
-    tell(&plan, read, memory_bytes).at("stdout")?;
-    Ok(Summary::new().count("batch", batch).count("store", store).count("bytes_read", read))
+    match common.json {
+        true => println!("{}", object(&plan, read)),
+        false => tell(&plan, read, memory_bytes).at("stdout")?,
+    }
+    Ok(Summary::answered())
+}
+
+/// The plan as one JSON object.
+fn object(plan: &Plan, read: u64) -> Value {
+    let row = |estimate: &Estimate| {
+        let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
+        json!({
+            "design": design.to_string(), "way": way.to_string(), "tables": tables,
+            "nanoseconds": nanoseconds, "thread_seconds": seconds, "memory_bytes": memory_bytes,
+        })
+    };
+    json!({
+        "chosen": row(&plan.chosen),
+        "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),
+        "itself": row(&plan.itself),
+        "bytes_read": read,
+        "why": plan.why,
+    })
 }
 
 fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {

@@ -48,10 +48,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     for &day in &config.dates {
         total = total.plus(plan.run_day(&mut cluster, day, common)?);
     }
-    if let (Some(&day), true) = (config.dates.last(), cluster.is_leader() && !common.dry_run) {
-        plan.tell_next(day, &arguments.days);
+    let total = total.path("store", plan.store);
+    match config.dates.last() {
+        Some(&day) if cluster.is_leader() && !common.dry_run => {
+            plan.closing(total, day, &arguments.days)
+        }
+        _ => Ok(total),
     }
-    Ok(total.path("store", plan.store))
 }
 
 /// What a configuration file asks for, with what it must name.
@@ -135,21 +138,37 @@ impl Plan<'_> {
         self.config.inputs.iter().map(move |input| dated(input, day))
     }
 
-    /// Says what was written, and what can be done with it.
-    fn tell_next(&self, day: Day, config: &Path) {
+    /// Says what was read and found, what was written, and what can be done with it. `day` is the
+    /// last of the days.
+    fn closing(&self, total: Summary, day: Day, config: &Path) -> Result<Summary> {
         let output = PathBuf::from(dated(self.output, day)).join("dedup");
         let output = output.display();
         let inputs: Vec<String> = self.inputs(day).map(|input| format!("'{input}'")).collect();
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-        tracing::info!(
-            "written: {output}/verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json"
-        );
-        tracing::info!(
-            "next, to copy the kept pages: {program} filter --config {} --input {} \
-             --ids {output}/keep.txt --output kept.jsonl",
-            config.display(),
-            inputs.join(" "),
-        );
+        let [pages, kept, dropped, empty, repeated, bad] =
+            ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
+                .map(|name| total.counted(name));
+        let days = match self.config.dates.len() {
+            1 => format!("Day {day}"),
+            days => format!("{days} days, the last {day}"),
+        };
+        let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
+        let held = Store::open(self.store)?.at(None)?;
+        let (store, config) = (self.store.display(), config.display());
+        Ok(total
+            .say(format!("{days}: {done}. {pages} pages were read:"))
+            .say(format!("  {kept} kept, because no earlier page is nearly the same"))
+            .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
+            .say(format!("  {empty} without any word, {repeated} with an id met before that day, {bad} unreadable"))
+            .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
+            .say(format!("Results of {day} are in {output}/:"))
+            .say("  verdicts.tsv         what becomes of each page, and because of which other page")
+            .say("  matches.tsv          pairs of near pages with their distance in bits")
+            .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
+            .say("  report.json          parameters, counts and checksums")
+            .say("Next:")
+            .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
+            .say(format!("  check the results     {program} verify {}", dated(self.output, day))))
     }
 }
 
@@ -166,7 +185,7 @@ fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {
         Added::Already(version) => format!("in the store, now at version {}", version.number()),
     };
     tracing::info!(
-        "{day}: {pages} pages in = {kept} kept + {dropped} dropped as near-duplicates + {empty} empty + \
-         {repeated} repeated + {bad} bad; {matches} matches; {version}"
+        "{day}: {pages} pages = {kept} kept + {dropped} near-duplicates dropped + {empty} empty + \
+         {repeated} repeated + {bad} unreadable; {matches} matches; {version}"
     );
 }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::store::{Added, Codec, Compacted, Day, Entry, Merged, Store, Version};
+use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::summary::Summary;
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Change::Add { store, segment, day, only } => {
             add(&Store::open(store)?, segment, *day, only.as_deref(), common.dry_run)
         }
-        Change::List { store } => list(&Store::open(store)?),
+        Change::List { store } => list(&Store::open(store)?, common.json),
         Change::Verify { store } => {
             let store = Store::open(store)?;
             Ok(held(&store, &store.verify()?))
@@ -134,11 +135,32 @@ fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
 }
 
 /// Prints the days, one a line, and what several of them share.
-fn list(store: &Store) -> Result<Summary> {
+fn list(store: &Store, as_json: bool) -> Result<Summary> {
     let version = store.at(None)?;
     let mut out = io::stdout().lock();
-    print_days(&version, &mut out).at("stdout")?;
-    Ok(held(store, &version))
+    match as_json {
+        true => writeln!(out, "{}", days(&version)),
+        false => print_days(&version, &mut out),
+    }
+    .at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// The days as one JSON object.
+fn days(version: &Version) -> Value {
+    let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
+        let (day, digest) = (day.to_string(), digest.to_string());
+        json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
+    });
+    let merged = version.merged().iter().map(|Merged { rows, bytes, digest, .. }| {
+        json!({ "rows": rows, "bytes": bytes, "digest": digest.to_string() })
+    });
+    json!({
+        "version": version.number(),
+        "fingerprints": version.rows(),
+        "days": days.collect::<Vec<_>>(),
+        "merged": merged.collect::<Vec<_>>(),
+    })
 }
 
 fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {

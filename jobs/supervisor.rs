@@ -14,6 +14,7 @@ use dupsieve::Kind;
 use crate::cluster::Flags;
 use crate::crew::{Crew, Event, Verdict};
 use crate::ending;
+use crate::summary::Told;
 
 /// The pause before the first new start; the second has twice that, and so on.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -33,7 +34,7 @@ pub(crate) fn supervise(processes: usize, flags: &Flags) -> ! {
         verdict = restarts.settle(crew.watch(&events), &events);
     }
     match verdict.expect("the loop ended") {
-        Verdict { summary: Some(summary), code, .. } => ending::end_with(Some(summary), code),
+        Verdict { summary: Some(line), code, .. } => ending::end_with(Told::read(&line), code),
         Verdict { error, .. } => ending::end(Err(error)),
     }
 }

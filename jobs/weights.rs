@@ -152,8 +152,8 @@ impl Job {
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
         let (files, bytes) = self.pages.size();
-        tracing::info!("would make {}", self.pages.output().display());
-        Summary::new().count("files", files).count("bytes", bytes)
+        let would = format!("would make {}", self.pages.output().display());
+        Summary::new().count("files", files).count("bytes", bytes).say(would)
     }
 
     fn done(&self) -> Result<Summary> {

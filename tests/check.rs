@@ -172,7 +172,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
         "simhash-128",
         "sentences-2",
     ] {
-        let shown = bench.done(&format!("compare --recipe {check} one.txt two.txt")).stdout;
+        let shown = bench.answer(&format!("compare --recipe {check} one.txt two.txt"));
         let shown: serde_json::Value = serde_json::from_str(shown.lines().next().unwrap()).unwrap();
         let similarity = shown["similarity"].as_f64().unwrap();
         match check {
@@ -181,9 +181,9 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
             _ => assert!((0.5..0.85).contains(&similarity), "{check}: {similarity}"),
         }
     }
-    let told = bench.done("explain --input new.tsv edited-3 turned-3 --recipe words").stdout;
+    let told = bench.answer("explain --input new.tsv edited-3 turned-3 --recipe words");
     assert!(told.contains(" by jaccard\n"), "{told}");
-    let told = bench.done("explain --input new.tsv --check minhash edited-3 turned-3").stdout;
+    let told = bench.answer("explain --input new.tsv --check minhash edited-3 turned-3");
     assert!(told.contains(" by minhash-512x2\n"), "{told}");
 
     let labels: String = (0..20)
@@ -194,7 +194,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
     bench.write("labels.tsv", labels);
     let line =
         "evaluate --sweep --labels labels.tsv --input new.tsv --recipe words shingles --check";
-    let table = bench.done(&format!("{line} jaccard minhash")).stdout;
+    let table = bench.answer(&format!("{line} jaccard minhash"));
     let f1 = |start: &str| {
         let line =
             |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start);
@@ -203,7 +203,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
     };
     assert_eq!([f1("jaccard all pairs any"), f1("minhash-512x2 words 3")], [1.0, 1.0]);
     assert!(table.contains("any of these"));
-    bench.fails(2, &format!("{line} nonsense"));
+    bench.fails(2, &format!("{line} nonsense --json"));
 }
 
 /// Smaller kin of what a crawl brings: each ends in a fingerprint, as empty, or in the quarantine.

@@ -74,11 +74,11 @@ fn every_segment_of_the_museum_is_read_as_it_was_written() {
     let bench = Bench::new();
     for segment in segments(1) {
         let told = fs::read_to_string(segment.with_extension("txt")).unwrap();
-        let dump = bench.done(&format!("inspect {} --dump", segment.display())).stdout;
+        let dump = bench.answer(&format!("inspect {} --dump", segment.display()));
         let rows: String =
             dump.split_inclusive('\n').filter(|line| !line.starts_with('{')).collect();
         assert_eq!(rows, told, "{}", segment.display());
-        bench.done(&format!("inspect {}", segment.display()));
+        bench.answer(&format!("inspect {}", segment.display()));
         let name = segment.file_stem().unwrap().to_str().unwrap();
         bench.done(&format!("dedup --batch {} --output {name}", segment.display()));
     }

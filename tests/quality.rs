@@ -23,7 +23,7 @@ fn recipes_of_other_programs_make_their_fingerprints() {
     ];
     for (recipe, input, fingerprint) in vectors {
         bench.done(&format!("fingerprint --recipe {recipe} --input {input} --output {recipe}.seg"));
-        let dump = bench.done(&format!("inspect --dump {recipe}.seg")).stdout;
+        let dump = bench.answer(&format!("inspect --dump {recipe}.seg"));
         assert_eq!(dump.lines().next().unwrap(), format!("x\t{fingerprint}"), "{recipe}");
     }
 }
@@ -35,12 +35,10 @@ fn nilsimsa_is_for_compare_alone() {
     bench.write("two.txt", "This is a test string for testing also!");
     let said = bench.fails(2, "fingerprint --recipe nilsimsa --input one.txt --output x.seg");
     assert!(said.contains("256 bits") && said.contains("compare"), "{said}");
-    let ended = bench.done("compare --recipe nilsimsa one.txt two.txt");
-    let compared = object(&ended.stdout);
+    let compared = object(&bench.answer("compare --recipe nilsimsa one.txt two.txt"));
     assert_eq!((&compared["score"], &compared["distance"]), (&126.into(), &2.into()));
     let sketch = "0x58082c704804886c4014141540120160020a51594012125d6e6204c068640448";
     assert_eq!(compared["sketches"][0], sketch);
-    assert_eq!(ended.count("distance"), 2);
 }
 
 #[test]
@@ -49,18 +47,18 @@ fn compare_tells_the_distance_by_any_recipe() {
     bench.write("one.txt", "This is a test string for testing also");
     bench.write("two.txt", "This is a test string for testing also!");
     bench.write("none.txt", "!!!");
-    let compared = object(&bench.done("compare one.txt two.txt").stdout);
+    let compared = object(&bench.answer("compare one.txt two.txt"));
     assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"words-2".into()));
     assert_eq!(compared["sketches"][0], compared["sketches"][1]);
-    let compared = object(&bench.done("compare --recipe short-text one.txt two.txt").stdout);
+    let compared = object(&bench.answer("compare --recipe short-text one.txt two.txt"));
     assert_eq!(compared["classes"], serde_json::json!(["short", "short"]));
     bench.write("one.features", "x\ta:1\n");
     bench.write("two.features", "y\ta:1 b:1\n");
-    let compared = bench.done("compare --recipe keywords-lookup3 one.features two.features");
-    let sketches = object(&compared.stdout)["sketches"].clone();
+    let compared = bench.answer("compare --recipe keywords-lookup3 one.features two.features");
+    let sketches = object(&compared)["sketches"].clone();
     assert_eq!(sketches, serde_json::json!(["0x58d68708582647ac", "0x58d483004804408c"]));
-    bench.fails(65, "compare one.txt none.txt");
-    bench.fails(66, "compare one.txt missing.txt");
+    bench.fails(65, "compare one.txt none.txt --json");
+    bench.fails(66, "compare one.txt missing.txt --json");
 }
 
 #[test]
@@ -82,11 +80,13 @@ fn a_recipe_may_stand_in_a_file_of_its_own() {
         r#"normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }"#,
     ];
     bench.write("mine.toml", parts.join("\n"));
-    let compared = object(&bench.done("compare --recipe mine.toml one.txt two.txt").stdout);
+    let compared = object(&bench.answer("compare --recipe mine.toml one.txt two.txt"));
     assert_eq!(compared["distance"], 0);
     bench.done("fingerprint --recipe mine.toml --input one.txt two.txt --output mine.seg");
     bench.write("mine.toml", parts.join("\n").replace("stop.txt", "gone.txt"));
-    assert!(bench.fails(78, "compare --recipe mine.toml one.txt two.txt").contains("gone.txt"));
+    assert!(
+        bench.fails(78, "compare --recipe mine.toml one.txt two.txt --json").contains("gone.txt")
+    );
 }
 
 const PAGES: &str = "id\ttext\n\
@@ -100,14 +100,16 @@ const PAGES: &str = "id\ttext\n\
 fn explain_names_what_moved_the_bits_that_differ() {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
-    let told = bench.done("explain --input pages.tsv a1 b1");
-    assert_eq!(told.stdout, bench.done("explain a1 b1 --input pages.tsv").stdout);
-    assert!(told.stdout.contains("\"the\"") && told.stdout.contains("\nbit "), "{}", told.stdout);
-    let bits = told.stdout.lines().filter(|line| line.starts_with("bit ")).count();
-    assert_eq!(told.count("distance"), bits as u64);
-    assert_eq!(bench.done("explain --input pages.tsv a1 a2").count("moved"), 0);
-    assert!(bench.fails(66, "explain --input pages.tsv a1 nobody").contains("nobody"));
-    bench.fails(2, "explain --input pages.tsv");
+    let told = bench.answer("explain --input pages.tsv a1 b1");
+    assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv"));
+    assert!(told.contains("\"the\"") && told.contains("\nbit "), "{told}");
+    let bits = told.lines().filter(|line| line.starts_with("bit ")).count();
+    let json = object(&bench.answer("explain --input pages.tsv a1 b1 --json"));
+    assert_eq!((&json["distance"], json["bits"].as_array().unwrap().len()), (&bits.into(), bits));
+    let same = object(&bench.answer("explain --input pages.tsv a1 a2 --json"));
+    assert_eq!(same["moved"], serde_json::json!([]));
+    assert!(bench.fails(66, "explain --input pages.tsv a1 nobody --json").contains("nobody"));
+    bench.fails(2, "explain --input pages.tsv --json");
 }
 
 #[test]
@@ -119,8 +121,8 @@ fn evaluate_judges_matches_by_labels() {
     bench.done("fingerprint --input pages.tsv --output pages.seg");
     bench.done("dedup --batch pages.seg --output found");
     let line = "evaluate --pairs found/matches.tsv --labels labels.tsv --similarity alike.tsv";
-    let ended = bench.done(line);
-    let scores = object(&ended.stdout);
+    let answer = bench.answer(line);
+    let scores = object(&answer);
     for (name, value) in [("precision", 1.0), ("recall", 0.5), ("f1", 2.0 / 3.0)] {
         assert_eq!(scores[name], value, "{name}");
     }
@@ -128,9 +130,9 @@ fn evaluate_judges_matches_by_labels() {
     assert_eq!(scores["bands"][0]["recall"], 0.0);
     assert_eq!(scores["bands"][1]["recall"], 1.0);
     assert_eq!(scores["intervals"]["precision"], serde_json::json!([1.0, 1.0]));
-    assert_eq!(ended.stdout, bench.done(line).stdout, "the same seed, the same answer");
+    assert_eq!(answer, bench.answer(line), "the same seed, the same answer");
     bench.write("labels.tsv", "");
-    bench.fails(65, line);
+    bench.fails(65, &format!("{line} --json"));
 }
 
 #[test]
@@ -139,19 +141,16 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     bench.write("pages.tsv", PAGES);
     bench.write("labels.tsv", "a1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\nd1\td\n");
     let line = "evaluate --sweep --labels labels.tsv --input pages.tsv --svg curve.svg";
-    let ended = bench.done(line);
-    assert!(
-        ended.stdout.contains("recommended for this corpus at k = 3: words"),
-        "{}",
-        ended.stdout
-    );
-    assert!(ended.stdout.contains("word-shingles 2 uniform"));
+    let ended = bench.run(line);
+    let table = &ended.stdout;
+    assert!(table.contains("recommended for this corpus at k = 3: words"), "{ended:?}");
+    assert!(table.contains("word-shingles 2 uniform"));
     assert!(bench.read("curve.svg").ends_with("</svg>\n"));
-    assert_eq!((ended.count("documents"), ended.count("without_document")), (5, 1));
-    let chosen = bench.done(&format!("{line} --recipe shingles charikar-64 --distance 1"));
-    assert!(chosen.stdout.contains("charikar-64") && !chosen.stdout.contains("uniform"));
-    bench.fails(2, "evaluate --sweep --labels labels.tsv");
+    assert!(ended.stderr.contains("1 of the 6 labelled documents are not"), "{ended:?}");
+    let chosen = bench.answer(&format!("{line} --recipe shingles charikar-64 --distance 1"));
+    assert!(chosen.contains("charikar-64") && !chosen.contains("uniform"));
+    bench.fails(2, "evaluate --sweep --labels labels.tsv --json");
     bench.write("strangers.tsv", "x1\ta\nx2\ta\n");
-    bench.fails(65, "evaluate --sweep --labels strangers.tsv --input pages.tsv");
-    bench.fails(2, "evaluate --labels labels.tsv");
+    bench.fails(65, "evaluate --sweep --labels strangers.tsv --input pages.tsv --json");
+    bench.fails(2, "evaluate --labels labels.tsv --json");
 }

@@ -152,6 +152,13 @@ impl Bench {
         ended
     }
 
+    /// Runs a command that answers a question; gives what it printed.
+    pub(crate) fn answer(&self, line: &str) -> String {
+        let ended = self.run(line);
+        assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
+        ended.stdout
+    }
+
     /// Runs the program, which must fail with `code`; gives what it said.
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);

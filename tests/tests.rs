@@ -3,6 +3,7 @@
 mod all_or_nothing;
 mod architecture;
 mod check;
+mod door;
 mod exact;
 mod faults;
 mod filter;

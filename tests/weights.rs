@@ -66,7 +66,7 @@ fn a_recipe_weighs_by_the_table_it_names() {
     recipe(&bench, "plain.toml", "weights = \"tf\"");
     bench.done("weights --recipe plain.toml --input pages.tsv --min-count 1 --output weights.idf");
     recipe(&bench, "mine.toml", "weights = \"tf-idf\"\nidf = \"weights.idf\"");
-    let told = bench.done("explain --recipe mine.toml --input pages.tsv a b").stdout;
+    let told = bench.answer("explain --recipe mine.toml --input pages.tsv a b");
     // log2(1 + 3/2) for the fox, in two of three documents.
     assert!(told.contains("1.322  \"fox\"") && told.contains("2.000  \"dog\""), "{told}");
     bench.done("fingerprint --recipe mine.toml --input pages.tsv --output one.seg");
@@ -97,7 +97,7 @@ fn lines_that_pages_share_are_dropped() {
     );
     assert_eq!(rows(&bench, "site.lines"), ["3 (c) all rights", "3 home | about"]);
     recipe(&bench, "cut.toml", "weights = \"tf\"\nboilerplate = \"site.lines\"");
-    let told = bench.done("explain --recipe cut.toml --input site.jsonl a b").stdout;
+    let told = bench.answer("explain --recipe cut.toml --input site.jsonl a b");
     assert!(told.contains("\"fox\"") && !told.contains("\"home\""), "{told}");
 }
 

@@ -84,15 +84,12 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
         true => table(&candidates, arguments.distance as usize).at("stdout")?,
         false => checked(&candidates, &texts, labels, arguments)?,
     }
-    let summary = Summary::new()
-        .count("documents", found as u64)
-        .count("without_document", absent as u64)
-        .count("recipes", candidates.len() as u64);
-    let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) else { return Ok(summary) };
-    let mut file = NewFile::beside(path)?;
-    write!(file, "{}", curve(&candidates, arguments)).at(path)?;
-    file.publish()?;
-    Ok(summary.path("svg", path))
+    if let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) {
+        let mut file = NewFile::beside(path)?;
+        write!(file, "{}", curve(&candidates, arguments)).at(path)?;
+        file.publish()?;
+    }
+    Ok(Summary::answered())
 }
 
 /// Prints the table of what checks make of the recipes.

@@ -88,7 +88,7 @@ fn damaged_files_and_too_many_matches_are_65() {
         let mut damaged = sound.clone();
         damaged[at] ^= 4;
         bench.write("damaged.seg", damaged);
-        let said = fault(&bench, 65, "inspect damaged.seg");
+        let said = fault(&bench, 65, "inspect damaged.seg --json");
         assert!(said.contains("damaged.seg"), "{said}");
         fault(&bench, 65, "store add store --segment damaged.seg --day 2026-01-02");
     }
@@ -115,8 +115,8 @@ fn what_is_missing_is_66() {
     assert!(said.contains("store init"), "{said}");
     fault_of(&bench, 66, "d", "dedup --batch batch.seg --store store --as-of 9");
     for line in [
-        "inspect none.seg",
-        "store list none",
+        "inspect none.seg --json",
+        "store list none --json",
         "store verify none",
         "store add none --segment batch.seg --day 2026-01-02",
         "store add store --segment none.seg --day 2026-01-02",
@@ -185,7 +185,7 @@ fn a_locked_output_or_store_is_75() {
     fault_of(&bench, 75, "out.seg", "fingerprint --input pages.jsonl");
     fault(&bench, 75, "store add store --segment batch.seg --day 2026-01-02");
     fault(&bench, 75, "store rollback store --to 1");
-    bench.done("store list store").count("version");
+    bench.answer("store list store");
     bench.done("dedup --batch batch.seg --store store --output reading-needs-no-lock");
     drop(held);
     bench.done("dedup --batch batch.seg --output out");
@@ -221,7 +221,7 @@ fn what_is_not_allowed_is_77() {
     }
     assert_told(&run("dedup --batch closed.seg --output out"), 77);
     assert_reported(&bench, 77, "out");
-    assert_told(&run("inspect closed.seg"), 77);
+    assert_told(&run("inspect closed.seg --json"), 77);
     assert_told(&run("dedup --batch batch.seg --output closed/out"), 77);
     assert_told(&run("fingerprint --input pages.jsonl --output closed/out.seg"), 77);
     assert_told(&run("store init closed/store"), 77);
