@@ -1,6 +1,7 @@
 //! What was typed: the commands, and the flags that every job takes.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
@@ -124,7 +125,7 @@ impl CommandLine {
             let what = match typed.kind() {
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                     let what = "no command is named";
-                    eprintln!("\nerror: {what}");
+                    let _ = writeln!(io::stderr(), "\nerror: {what}");
                     what.to_owned()
                 }
                 _ => first_paragraph(&typed.to_string()),

@@ -18,6 +18,9 @@ use crate::child::{self, Introduction};
 use crate::ending;
 use crate::settings::{ByteSize, typed};
 
+/// How many worker threads a core may have.
+const CORE_THREADS: usize = 8;
+
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Debug)]
 pub(crate) struct Flags {
@@ -38,26 +41,18 @@ pub(crate) struct Flags {
     /// [env: DUPSIEVE_LISTEN]
     #[arg(long, global = true, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
     pub(crate) listen: Option<Listen>,
-    /// How long to wait for another process to start (then 69)
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    #[arg(env = "DUPSIEVE_WAIT_FOR_PEERS")]
-    pub(crate) wait_for_peers: u64,
-    /// How long another process may give no sign of life before it counts as lost (then 75)
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=36_000))]
-    #[arg(env = "DUPSIEVE_PEER_TIMEOUT")]
-    pub(crate) peer_timeout: u64,
-    /// How long the job may get no further, as on a disk that answers no more, before it ends (with
-    /// 75)
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 600)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    #[arg(env = "DUPSIEVE_STALL_TIMEOUT")]
-    pub(crate) stall_timeout: u64,
-    /// How often all processes of --processes are started again when one of them is lost
-    #[arg(long, global = true, value_name = "N", default_value_t = 2)]
-    #[arg(env = "DUPSIEVE_RESTARTS")]
-    pub(crate) restarts: u32,
+    /// Abort (exit 69) when another process has not started after this long [default: 60]
+    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
+    pub(crate) wait_for_peers: Option<Seconds<86_400>>,
+    /// Abort (exit 75) when another process gave no sign of life for this long [default: 30]
+    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
+    pub(crate) peer_timeout: Option<Seconds<36_000>>,
+    /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
+    #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
+    pub(crate) stall_timeout: Option<Seconds<{ u64::MAX }>>,
+    /// Restart all processes of --processes at most this often when one is lost [default: 2]
+    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_RESTARTS")]
+    pub(crate) restarts: Option<u32>,
     /// Which of the supervised processes this is
     #[arg(long, global = true, hide = true)]
     pub(crate) child: Option<usize>,
@@ -71,8 +66,39 @@ impl Flags {
 
     /// How long a silent peer is waited for.
     pub(crate) fn patience(&self) -> Patience {
-        let [arrival, silence] = [self.wait_for_peers, self.peer_timeout].map(Duration::from_secs);
-        Patience { arrival, silence }
+        Patience {
+            arrival: self.wait_for_peers.map_or(Duration::from_secs(60), Seconds::duration),
+            silence: self.peer_timeout.map_or(Duration::from_secs(30), Seconds::duration),
+        }
+    }
+
+    /// How long the job may make no progress.
+    pub(crate) fn longest_stall(&self) -> Duration {
+        self.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
+    }
+
+    /// How often all processes are started again.
+    pub(crate) fn most_restarts(&self) -> u32 {
+        self.restarts.unwrap_or(2)
+    }
+}
+
+/// A time of 1 to `MOST` seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seconds<const MOST: u64>(u64);
+
+impl<const MOST: u64> Seconds<MOST> {
+    fn duration(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+}
+
+impl<const MOST: u64> FromStr for Seconds<MOST> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seconds<MOST>, String> {
+        let seconds = text.parse().ok().filter(|seconds| (1..=MOST).contains(seconds));
+        seconds.map(Seconds).ok_or_else(|| format!("expected 1 to {MOST} seconds"))
     }
 }
 
@@ -103,11 +129,17 @@ pub(crate) struct ClusterSettings {
     workers: Option<usize>,
     processes: Option<usize>,
     hosts: Option<PathBuf>,
-    #[serde(skip)]
     process: Option<usize>,
     secret_file: Option<PathBuf>,
-    #[serde(skip)]
+    #[serde(deserialize_with = "typed")]
     listen: Option<Listen>,
+    #[serde(deserialize_with = "typed")]
+    wait_for_peers: Option<Seconds<86_400>>,
+    #[serde(deserialize_with = "typed")]
+    peer_timeout: Option<Seconds<36_000>>,
+    #[serde(deserialize_with = "typed")]
+    stall_timeout: Option<Seconds<{ u64::MAX }>>,
+    restarts: Option<u32>,
     #[serde(deserialize_with = "typed")]
     memory: Option<ByteSize>,
 }
@@ -132,6 +164,10 @@ impl ClusterSettings {
         common.workers = common.workers.or(self.workers);
         common.memory = common.memory.or(self.memory);
         let flags = &mut common.cluster;
+        flags.wait_for_peers = flags.wait_for_peers.or(self.wait_for_peers);
+        flags.peer_timeout = flags.peer_timeout.or(self.peer_timeout);
+        flags.stall_timeout = flags.stall_timeout.or(self.stall_timeout);
+        flags.restarts = flags.restarts.or(self.restarts);
         if can_be_shared && flags.processes.is_none() && flags.hosts.is_none() {
             flags.processes = self.processes;
             flags.hosts = self.hosts;
@@ -172,8 +208,30 @@ pub(crate) fn check(common: &Common, can_be_shared: bool) -> Result<()> {
     ];
     match contradictions.into_iter().find(|(found, _)| *found) {
         Some((_, what)) => Err(Error::new(Kind::Usage, what)),
-        None => Ok(()),
+        None => check_threads(common, flags.processes.unwrap_or(1)),
     }
+}
+
+/// Refuses far more threads than the machine has cores: each takes memory, and none is faster.
+fn check_threads(common: &Common, processes: usize) -> Result<()> {
+    let most = most_threads();
+    let threads = workers(common, processes).saturating_mul(processes);
+    match threads <= most {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Usage, "more worker threads than this machine can use")
+            .expected(format_args!("at most {most}, {CORE_THREADS} for each core"))
+            .found(threads)
+            .help("lower --workers, or --processes")),
+    }
+}
+
+/// How many worker threads a machine may have in all: more only where it has few cores.
+fn most_threads() -> usize {
+    (cores() * CORE_THREADS).max(4 * CORE_THREADS)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// This process of the cluster the flags ask for. `parameters` is all that must be equal in every
@@ -203,8 +261,7 @@ pub(crate) fn cluster(common: &Common, parameters: &str) -> Result<Cluster> {
 
 /// As many worker threads as were asked for, or as the machine has cores for `local` processes.
 pub(crate) fn workers(common: &Common, local: usize) -> usize {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    common.workers.unwrap_or((cores / local).max(1))
+    common.workers.unwrap_or((cores() / local).max(1))
 }
 
 /// Listens at the address that the hosts file gives this process, or at the one of its flag. Where
@@ -270,6 +327,57 @@ mod tests {
             "--hosts f --process 0 --processes 2",
         ] {
             assert_eq!(check(&typed(flags), true).unwrap_err().kind(), Kind::Usage, "{flags}");
+        }
+    }
+
+    #[test]
+    fn a_core_has_so_many_threads_and_no_more() {
+        let most = most_threads();
+        let more = most + 1;
+        for flags in [format!("--workers {most}"), format!("--workers {} --processes 2", most / 2)]
+        {
+            assert_eq!(check(&typed(&flags), true), Ok(()), "{flags}");
+        }
+        for flags in [
+            format!("--workers {more}"),
+            format!("--processes {more}"),
+            format!("--workers {} --processes 3", most / 2),
+        ] {
+            assert_eq!(check(&typed(&flags), true).unwrap_err().kind(), Kind::Usage, "{flags}");
+        }
+    }
+
+    #[test]
+    fn the_file_takes_every_flag_and_the_flags_win() {
+        let file = "workers = 3\nhosts = \"h\"\nprocess = 1\nsecret_file = \"s\"\n\
+            listen = \"127.0.0.1:7\"\nwait_for_peers = 5\npeer_timeout = 6\n\
+            stall_timeout = 7\nrestarts = 8\nmemory = \"1GiB\"\n";
+        let settle = |flags: &str| {
+            let mut common = typed(flags);
+            toml::from_str::<ClusterSettings>(file).unwrap().settle(&mut common, true);
+            common
+        };
+        let common = settle("");
+        let flags = &common.cluster;
+        assert_eq!((common.workers, common.memory), (Some(3), Some(ByteSize(1 << 30))));
+        assert_eq!((flags.process, flags.listen), (Some(1), "127.0.0.1:7".parse().ok()));
+        assert_eq!((&flags.hosts, &flags.secret_file), (&Some("h".into()), &Some("s".into())));
+        let Patience { arrival, silence } = flags.patience();
+        assert_eq!([arrival, silence, flags.longest_stall()].map(|it| it.as_secs()), [5, 6, 7]);
+        assert_eq!(flags.most_restarts(), 8);
+        let flags = settle("--peer-timeout 9 --stall-timeout 10 --restarts 0").cluster;
+        assert_eq!((flags.patience().silence.as_secs(), flags.most_restarts()), (9, 0));
+        for wrong in ["wait_for_peers = 0", "peer_timeout = 36001", "restarts = -1", "listen = 1"] {
+            assert!(toml::from_str::<ClusterSettings>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_can_name_every_flag() {
+        let listed = toml::from_str::<ClusterSettings>("no_such_flag = 1").unwrap_err().to_string();
+        for flag in Flags::augment_args(clap::Command::new("flags")).get_arguments() {
+            let name = flag.get_id().as_str();
+            assert!(flag.is_hide_set() || listed.contains(&format!("`{name}`")), "{name}");
         }
     }
 

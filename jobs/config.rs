@@ -4,14 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dupsieve::error::At;
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::ClusterSettings;
-use crate::settings::{DedupSettings, FingerprintSettings};
+use crate::settings::{DedupSettings, FingerprintSettings, read_text};
 
 /// A whole file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]
@@ -52,8 +51,7 @@ pub(crate) enum Add {
 impl Config {
     /// Reads a configuration file.
     pub(crate) fn read(path: &Path) -> Result<Config> {
-        let text = std::fs::read_to_string(path).at(path)?;
-        parse(&text).map_err(|error| error.at(path))
+        parse(&read_text(path)?).map_err(|error| error.at(path))
     }
 }
 

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::child::{self, Introduction, PULSE};
-use crate::ending;
+use crate::signals;
 
 /// How long the parent sleeps between two looks at its children.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -77,7 +77,7 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Somebody wanted the end.
     pub(crate) fn interrupted(signal: &str) -> Verdict {
-        let error = ending::interrupted(signal);
+        let error = signals::interrupted(signal);
         Verdict { summary: None, code: error.kind().code(), error, is_final: true }
     }
 
@@ -106,7 +106,7 @@ impl Crew {
         events: &Sender<Event>,
     ) -> Result<Crew> {
         let failed = |cause: io::Error| {
-            Error::new(Kind::Unavailable, format!("cannot start {processes} processes: {cause}"))
+            Error::system(format_args!("cannot start {processes} processes"), &cause)
         };
         let (mut members, mut readers) = (Vec::new(), Vec::new());
         for process in 0..processes {
@@ -159,7 +159,7 @@ impl Crew {
             Event::Line(process, line) => self.members[process].said(line, process == 0),
             Event::Signal(name) => {
                 self.interrupted = true;
-                self.blame(Cause::new(ending::interrupted(name), None));
+                self.blame(Cause::new(signals::interrupted(name), None));
                 self.ask_at = self.kill_at.is_none().then(Instant::now);
             }
         }
@@ -326,7 +326,7 @@ impl Cause {
                 Cause { error: Error::new(Kind::Internal, what), member: Some(process), code }
             }
             (None, signal) => {
-                let name = ending::name_of(signal.unwrap_or_default());
+                let name = signals::name_of(signal.unwrap_or_default());
                 let what = format!("lost process {process} to {name}");
                 Cause::new(Error::new(Kind::Temporary, what), None)
             }

@@ -13,7 +13,7 @@ use clap::Args;
 use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
 use dupsieve::flow::Cluster;
 use dupsieve::matches::{Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
-use dupsieve::output::{self, Lock, Staging};
+use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::Design;
@@ -70,6 +70,8 @@ enum Decision {
         batch: Digest,
         /// The store's version, and the digest of what it holds.
         store: Option<(u64, Digest)>,
+        /// The lock on the output.
+        fence: Fence,
     },
 }
 
@@ -119,7 +121,8 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
         (Decision::Nothing, None) => Ok(Summary::new().untold()),
         (Decision::Make { .. }, Some((job, staging, _))) => job.make_any(cluster, staging, common),
-        (Decision::Make { batch, store }, None) => {
+        (Decision::Make { batch, store, fence }, None) => {
+            let _lock = Lock::shared(fence);
             let version = request.store.at(store.map(|(number, _)| number))?;
             let job = Job::open(request, version)?;
             job.check_inputs((batch, store))?;
@@ -247,7 +250,8 @@ impl Job {
                 output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
                 let (batch, store) = self.inputs();
                 let staging = Staging::beside(&self.output, lock)?;
-                Ok((Decision::Make { batch, store }, Some(staging), Summary::new()))
+                let fence = staging.fence().clone();
+                Ok((Decision::Make { batch, store, fence }, Some(staging), Summary::new()))
             }
         }
     }

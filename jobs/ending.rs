@@ -2,21 +2,19 @@
 //! however many threads at once. The first to come here ends it; the others wait for that, but not
 //! for longer than a disk or a reader that answers no more may take: then it ends without a word.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::panic;
 use std::path::PathBuf;
 use std::process;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread::{self, Thread, ThreadId};
 use std::time::Duration;
 
 use dupsieve::flow::lost_peer;
+use dupsieve::output;
 use dupsieve::{Error, Kind, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::signal_name;
+use rustix::io::Errno;
 
 use crate::report;
 use crate::summary::{Summary, Told};
@@ -43,6 +41,9 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 static JOB: OnceLock<String> = OnceLock::new();
 static READER: OnceLock<Reader> = OnceLock::new();
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
+/// Who ends the process when its last words take too long, and with what code.
+static IMPATIENT: OnceLock<Thread> = OnceLock::new();
+static CODE: AtomicU8 = AtomicU8::new(0);
 static FAILURE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Who reads stdout, which decides what stands there when the process ends.
@@ -107,6 +108,9 @@ pub(crate) fn catch_panics() {
         if let Some(peer) = lost_peer(message) {
             end(Err(Error::new(Kind::Temporary, format!("lost {peer}"))));
         }
+        if let Some(cause) = limit(message) {
+            end(Err(Error::system("the system has no more to give", &cause)));
+        }
         print(panic);
         let place = panic.location().map_or(String::new(), |place| format!(" at {place}"));
         end(Err(Error::new(Kind::Internal, format!("a defect{place}: {message}"))
@@ -114,44 +118,37 @@ pub(crate) fn catch_panics() {
     }));
 }
 
-/// Makes SIGTERM and SIGINT end the process cleanly.
-pub(crate) fn stop_on_signals() -> Result<()> {
-    on_signals(|name| end(Err(interrupted(name))))
-}
-
-/// Calls `act` with the name of every SIGTERM and SIGINT that comes, on a thread of its own.
-pub(crate) fn on_signals(act: impl Fn(&'static str) + Send + 'static) -> Result<()> {
-    let failed = |cause| Error::new(Kind::Internal, format!("cannot listen to signals: {cause}"));
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
-    let listen = move || signals.forever().for_each(|signal| act(name_of(signal)));
-    thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
-    Ok(())
-}
-
-/// The failure that a signal causes.
-pub(crate) fn interrupted(name: &str) -> Error {
-    Error::new(Kind::Temporary, format!("interrupted by {name}"))
-}
-
-/// What people call a signal.
-pub(crate) fn name_of(signal: i32) -> &'static str {
-    signal_name(signal).unwrap_or("an unnamed signal")
+/// The limit of the system that a panic is about, if it is: no more threads, files or memory.
+fn limit(panic_message: &str) -> Option<io::Error> {
+    let (_, number) = panic_message.split_once("Os { code: ")?;
+    let cause = io::Error::from_raw_os_error(number.split(',').next()?.parse().ok()?);
+    let limits = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    Errno::from_io_error(&cause).filter(|number| limits.contains(number)).map(|_| cause)
 }
 
 /// Ends the process with the outcome of its job. A failure is told on stderr, and where it is to be
-/// reported; what stands on stdout depends on its [`Reader`].
+/// reported; what stands on stdout depends on its [`Reader`]. A run that another one has superseded
+/// fails for that reason and no other, and reports nothing beside what is the other's output now.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
-    let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
-    claim(code);
+    claim(code_of(&outcome));
+    let superseded = outcome.as_ref().err().and_then(|_| output::superseded());
+    let is_superseded = superseded.is_some();
+    let outcome = outcome.map_err(|error| superseded.unwrap_or(error));
     if let Err(error) = &outcome {
         // In one piece: other processes write there too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
-        if let Some(path) = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let path = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(path) = path.filter(|_| !is_superseded) {
             // The failure itself is what counts.
             let _ = report::write_failure(&path, error);
         }
     }
+    let code = code_of(&outcome);
     exit(Told::of(job(), outcome), code)
+}
+
+fn code_of(outcome: &Result<Summary>) -> u8 {
+    outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0)
 }
 
 /// Ends the process with an outcome whose failure was told on stderr already, or with none.
@@ -160,22 +157,38 @@ pub(crate) fn end_with(told: Option<Told>, code: u8) -> ! {
     exit(told, code)
 }
 
+/// Prepares for the end: what it takes then may no longer be had.
+pub(crate) fn prepare() -> Result<()> {
+    let wait = || {
+        while CODE.load(Ordering::Acquire) == 0 {
+            thread::park();
+        }
+        give_up(CODE.load(Ordering::Acquire))
+    };
+    let thread = thread::Builder::new().name("impatient".into()).spawn(wait);
+    let thread = thread.map_err(|cause| Error::system("cannot start a thread", &cause))?;
+    IMPATIENT.get_or_init(|| thread.thread().clone());
+    Ok(())
+}
+
 /// Returns once in the life of the process, which from then on ends with `code`. Success may wait for
 /// whoever reads stdout; a failure, and a signal that comes meanwhile, do not.
 fn claim(code: u8) {
     let this = thread::current().id();
-    let give_up = move || {
-        thread::sleep(LAST_WORDS);
-        process::exit(code.into())
-    };
     match ENDING.set(this) {
-        // Without a thread for it, what is left to say is said however long it takes.
-        Ok(()) if code > 0 => drop(thread::Builder::new().spawn(give_up)),
-        Ok(()) => {}
+        Ok(()) => {
+            CODE.store(code, Ordering::Release);
+            IMPATIENT.get().into_iter().for_each(Thread::unpark);
+        }
         // A panic while ending.
         Err(again) if ENDING.get() == Some(&again) => process::exit(Kind::Internal.code().into()),
-        Err(_) => give_up(),
+        Err(_) => give_up(code),
     }
+}
+
+fn give_up(code: u8) -> ! {
+    thread::sleep(LAST_WORDS);
+    process::exit(code.into())
 }
 
 /// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads
@@ -183,18 +196,13 @@ fn claim(code: u8) {
 /// same command again finds the output done, and says so.
 fn exit(told: Option<Told>, mut code: u8) -> ! {
     let text = told.map_or(String::new(), |told| text_for(reader(), told));
-    if let Ok(stdout) = io::stdout().as_fd().try_clone_to_owned()
-        && !text.is_empty()
+    if let Err(cause) = write_stdout(text.as_bytes())
+        && code == 0
+        && cause.kind() != io::ErrorKind::BrokenPipe
     {
-        let told = File::from(stdout).write_all(text.as_bytes());
-        if let Err(cause) = told
-            && code == 0
-            && cause.kind() != io::ErrorKind::BrokenPipe
-        {
-            let error = Error::io("stdout", &cause);
-            let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
-            code = error.kind().code();
-        }
+        let error = Error::io("stdout", &cause);
+        let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+        code = error.kind().code();
     }
     process::exit(code.into())
 }
@@ -210,5 +218,33 @@ fn text_for(reader: Reader, mut told: Told) -> String {
             std::mem::take(&mut told.sentences).iter().for_each(|line| tracing::info!("{line}"));
             told.line() + "\n"
         }
+    }
+}
+
+/// Writes all of `bytes` to stdout, whoever else is writing there.
+fn write_stdout(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(io::stdout(), bytes) {
+            Err(Errno::INTR) => {}
+            written => bytes = &bytes[written?..],
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_about_a_limit_is_no_defect() {
+        let panic =
+            |number| format!("failed to spawn thread: {:?}", io::Error::from_raw_os_error(number));
+        for number in [Errno::AGAIN, Errno::MFILE, Errno::NOMEM] {
+            let cause = limit(&panic(number.raw_os_error())).unwrap();
+            assert_eq!(Errno::from_io_error(&cause), Some(number));
+        }
+        assert!(limit(&panic(Errno::BADF.raw_os_error())).is_none());
+        assert!(limit("index out of bounds: Os { code: ").is_none() && limit("").is_none());
     }
 }

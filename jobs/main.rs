@@ -22,6 +22,7 @@ mod reading;
 mod report;
 mod run;
 mod settings;
+mod signals;
 mod stall;
 mod store;
 mod store_at;
@@ -30,14 +31,16 @@ mod supervisor;
 mod verify;
 mod weights;
 
-use std::time::Duration;
-
 use arguments::CommandLine;
 use dupsieve::Result;
 use summary::Summary;
 
 fn main() {
     ending::catch_panics();
+    // Before anything is read, so that it ends as it should from the first moment on.
+    if let Err(error) = ending::prepare().and_then(|()| signals::listen()) {
+        ending::end(Err(error));
+    }
     let mut line = CommandLine::read();
     ending::end(line.settle().and_then(|()| run(&line)))
 }
@@ -52,7 +55,6 @@ fn run(line: &CommandLine) -> Result<Summary> {
     if cluster.child.is_some() {
         child::die_with_parent();
     }
-    ending::stop_on_signals()?;
-    stall::end_when_stalled(Duration::from_secs(cluster.stall_timeout))?;
+    stall::end_when_stalled(cluster.longest_stall())?;
     line.run()
 }

@@ -1,6 +1,6 @@
 //! Progress on long work: a bar with rate and time left on a terminal, plain log lines elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -15,13 +15,27 @@ use tracing_subscriber::EnvFilter;
 pub(crate) fn log(common: &Common) {
     let level = if common.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     let filter = EnvFilter::builder().with_default_directive(level.into()).from_env_lossy();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Stderr);
     match common.log_format {
         LogFormat::Json => lines.json().init(),
         LogFormat::Text => {
-            let color = std::io::stderr().is_terminal();
+            let color = io::stderr().is_terminal();
             lines.with_ansi(color).with_target(false).without_time().compact().init();
         }
+    }
+}
+
+/// Standard error. What cannot be written there is lost, and nothing fails for it.
+struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -51,7 +65,7 @@ impl Progress {
         let ended = Arc::new(AtomicBool::new(false));
         let shower = (!quiet).then(|| {
             let ended = Arc::clone(&ended);
-            thread::spawn(move || match std::io::stderr().is_terminal() {
+            thread::spawn(move || match io::stderr().is_terminal() {
                 true => show_bar(task, unit, total, &counter, &ended),
                 false => log_lines(task, unit, total, &counter, &ended),
             })

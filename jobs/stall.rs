@@ -14,7 +14,7 @@ const GLANCE: Duration = Duration::from_millis(500);
 /// Ends the process with 75 once nothing has ticked for as long as `limit`. Time that the process was
 /// stopped does not count: it is measured in glances.
 pub(crate) fn end_when_stalled(limit: Duration) -> Result<()> {
-    let failed = |cause| Error::new(Kind::Internal, format!("cannot watch over progress: {cause}"));
+    let failed = |cause| Error::system("cannot watch over progress", &cause);
     thread::Builder::new().name("stall".into()).spawn(move || watch(limit)).map_err(failed)?;
     Ok(())
 }

@@ -13,8 +13,8 @@ use dupsieve::Kind;
 
 use crate::cluster::Flags;
 use crate::crew::{Crew, Event, Verdict};
-use crate::ending;
 use crate::summary::Told;
+use crate::{ending, signals};
 
 /// The pause before the first new start; the second has twice that, and so on.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -23,11 +23,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) fn supervise(processes: usize, flags: &Flags) -> ! {
     let (sender, events) = mpsc::channel();
     let interrupt = sender.clone();
-    let listening = ending::on_signals(move |name| drop(interrupt.send(Event::Signal(name))));
-    let (mut restarts, mut verdict) = (Restarts::new(flags.restarts), None);
-    if let Err(error) = listening {
-        ending::end(Err(error));
-    }
+    signals::instead(move |name| drop(interrupt.send(Event::Signal(name))));
+    let (mut restarts, mut verdict) = (Restarts::new(flags.most_restarts()), None);
     while verdict.is_none() {
         let crew = Crew::start(processes, flags.patience(), &sender);
         let crew = crew.unwrap_or_else(|error| ending::end(Err(error)));

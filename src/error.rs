@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 /// A result whose failure is an [`Error`].
@@ -29,7 +30,7 @@ pub enum Kind {
     Io,
     /// Lost a peer midway, locked by another run, interrupted, or no progress for minutes (75).
     Temporary,
-    /// Not allowed to read or write (77).
+    /// Not allowed to read or write, by permissions or by a limit of the system (77).
     Permission,
     /// The configuration file is wrong (78).
     Config,
@@ -56,6 +57,53 @@ impl Kind {
     pub fn retryable(self) -> bool {
         matches!(self, Kind::Unavailable | Kind::Io | Kind::Temporary | Kind::Internal)
     }
+
+    /// The kind that a failed system call deserves. What will fail in the same way the next time is
+    /// none of the kinds that are worth a retry.
+    fn of(cause: &io::Error) -> Kind {
+        use io::ErrorKind::*;
+        match (cause.kind(), Errno::from_io_error(cause)) {
+            (NotFound, _) => Kind::Missing,
+            (PermissionDenied | ReadOnlyFilesystem, _) => Kind::Permission,
+            // Limits of this process, which it will meet again.
+            (FileTooLarge, _) | (_, Some(Errno::MFILE)) => Kind::Permission,
+            (IsADirectory | NotADirectory | AlreadyExists, _) => Kind::Usage,
+            (InvalidFilename | Unsupported, _) => Kind::Usage,
+            (_, Some(Errno::LOOP | Errno::INVAL)) => Kind::Usage,
+            // Text that is not UTF-8.
+            (InvalidData, _) => Kind::BadData,
+            // Limits that others have reached.
+            (OutOfMemory, _) | (_, Some(Errno::AGAIN | Errno::NFILE)) => Kind::Temporary,
+            _ => Kind::Io,
+        }
+    }
+}
+
+/// What to do about a failed system call.
+fn advice(cause: &io::Error) -> Option<&'static str> {
+    use io::ErrorKind::*;
+    Some(match (cause.kind(), Errno::from_io_error(cause)) {
+        (NotFound, _) => "check the path; relative paths start at the working directory",
+        (PermissionDenied, _) => "give this user access, or choose another place",
+        (ReadOnlyFilesystem, _) => "this file system is read-only; choose another place",
+        (NotADirectory, _) => "a part of the path is a file, not a folder; check the path",
+        (AlreadyExists, _) => "something else has this name; check the path",
+        (IsADirectory, _) => "name a file here, not a folder",
+        (InvalidFilename, _) => "the name is too long for this file system; choose a shorter one",
+        (_, Some(Errno::LOOP)) => "links on the path lead in a circle; check the path",
+        (Unsupported, _) | (_, Some(Errno::INVAL)) => {
+            "this file system cannot do that; choose another place"
+        }
+        (FileTooLarge, _) => "raise the limit on the size of files (ulimit -f)",
+        (_, Some(Errno::MFILE)) => "raise the limit on open files (ulimit -n)",
+        (StorageFull | QuotaExceeded, _) => "free some space and run the same command again",
+        (OutOfMemory, _) => "free some memory, or allow the job less of it with --memory",
+        (_, Some(Errno::AGAIN)) => {
+            "too many processes or threads run here (ulimit -u); wait until there are fewer"
+        }
+        (_, Some(Errno::NFILE)) => "too many files are open on this machine; try again later",
+        _ => return None,
+    })
 }
 
 /// A failure: its kind, what happened, and whatever is known about the place and the remedy.
@@ -86,28 +134,18 @@ impl Error {
         Error(Box::new(Facts { kind, what: what.into(), path, place, expected, found, help }))
     }
 
-    /// A failed read or write of `path`, with the kind its cause deserves.
+    /// A failed read or write of `path`, with the kind and the advice that its cause deserves.
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
-        let kind = match cause.kind() {
-            io::ErrorKind::NotFound => Kind::Missing,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Kind::Permission,
-            io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Kind::Usage,
-            // Text that is not UTF-8: no second run will find it so.
-            io::ErrorKind::InvalidData => Kind::BadData,
-            _ => Kind::Io,
-        };
-        let error = Error::new(kind, cause.to_string()).at(path);
-        match cause.kind() {
-            io::ErrorKind::StorageFull => {
-                error.help("free some space and run the same command again")
-            }
-            io::ErrorKind::NotFound => error
-                .help("see whether the path is right; a relative one starts where the job is run"),
-            io::ErrorKind::PermissionDenied => {
-                error.help("let this user have it, or choose another place")
-            }
-            _ => error,
-        }
+        Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
+    }
+
+    /// Something else that the system refused, such as to start a thread; `what` says what.
+    pub fn system(what: impl fmt::Display, cause: &io::Error) -> Error {
+        Error::new(Kind::of(cause), format!("{what}: {cause}")).advised(cause)
+    }
+
+    fn advised(self, cause: &io::Error) -> Error {
+        advice(cause).into_iter().fold(self, Error::help)
     }
 
     /// Names the file or folder.
@@ -191,5 +229,44 @@ pub trait At<T> {
 impl<T> At<T> for io::Result<T> {
     fn at(self, path: impl AsRef<Path>) -> Result<T> {
         self.map_err(|cause| Error::io(path, &cause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_the_same_way_again_is_not_retryable() {
+        let failed = |number: Errno| Error::io("p", &number.into());
+        for (number, kind) in [
+            (Errno::NOENT, Kind::Missing),
+            (Errno::ACCESS, Kind::Permission),
+            (Errno::PERM, Kind::Permission),
+            (Errno::ROFS, Kind::Permission),
+            (Errno::MFILE, Kind::Permission),
+            (Errno::FBIG, Kind::Permission),
+            (Errno::NAMETOOLONG, Kind::Usage),
+            (Errno::LOOP, Kind::Usage),
+            (Errno::NOTDIR, Kind::Usage),
+            (Errno::ISDIR, Kind::Usage),
+            (Errno::INVAL, Kind::Usage),
+            (Errno::OPNOTSUPP, Kind::Usage),
+        ] {
+            let error = failed(number);
+            assert_eq!((error.kind(), error.kind().retryable()), (kind, false), "{error}");
+            assert!(error.to_string().contains("; "), "no advice: {error}");
+        }
+        for (number, kind) in [
+            (Errno::NOSPC, Kind::Io),
+            (Errno::DQUOT, Kind::Io),
+            (Errno::IO, Kind::Io),
+            (Errno::NFILE, Kind::Temporary),
+            (Errno::NOMEM, Kind::Temporary),
+            (Errno::AGAIN, Kind::Temporary),
+        ] {
+            let error = failed(number);
+            assert_eq!((error.kind(), error.kind().retryable()), (kind, true), "{error}");
+        }
     }
 }

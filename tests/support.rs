@@ -62,6 +62,14 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Whether it has begun to listen to signals; before that, the system ends it.
+    pub(crate) fn listens(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        caught.is_some_and(|mask| mask >> (Signal::TERM.as_raw() - 1) & 1 == 1)
+    }
+
     /// Waits for its end, which must come in bounded time.
     pub(crate) fn end(mut self) -> Ended {
         let late = Instant::now() + PATIENCE;

@@ -4,6 +4,7 @@ mod check;
 mod dedup;
 mod fingerprint;
 
+use std::path::Path;
 use std::str::FromStr;
 
 use dupsieve::error::At;
@@ -36,6 +37,16 @@ where
         value => value.to_string(),
     };
     text.parse().map(Some).map_err(D::Error::custom)
+}
+
+/// The text of a configuration file, or of a recipe's.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).at(path)?;
+    String::from_utf8(bytes).map_err(|wrong| {
+        Error::new(Kind::Config, "the configuration is not UTF-8 text")
+            .at(path)
+            .offset(wrong.utf8_error().valid_up_to() as u64)
+    })
 }
 
 impl FromStr for ByteSize {
@@ -116,7 +127,7 @@ impl RecipeChoice {
     pub(crate) fn recipe(&self, width: Option<Width>) -> Result<Recipe> {
         let recipe = match self {
             RecipeChoice::Named(name) if name.ends_with(".toml") => {
-                let text = std::fs::read_to_string(name).at(name)?;
+                let text = read_text(name.as_ref())?;
                 Recipe::from_toml(&text).map_err(|error| error.at(name))?
             }
             RecipeChoice::Named(name) => return Recipe::named(name, width),

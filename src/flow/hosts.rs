@@ -14,7 +14,13 @@ use crate::{Error, Kind, Result};
 /// if there is none at all; and whatever reading the file gives.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
     let path = path.as_ref();
-    parse(&fs::read_to_string(path).at(path)?, path)
+    let bytes = fs::read(path).at(path)?;
+    let text = str::from_utf8(&bytes).map_err(|wrong| {
+        Error::new(Kind::Config, "the hosts file is not UTF-8 text")
+            .at(path)
+            .offset(wrong.valid_up_to() as u64)
+    })?;
+    parse(text, path)
 }
 
 fn parse(text: &str, path: &Path) -> Result<Vec<String>> {

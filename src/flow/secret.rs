@@ -34,12 +34,18 @@ impl Secret {
     ///
     /// # Errors
     /// [`Kind::Permission`] if the file is open to more than its owner and group, [`Kind::Config`]
-    /// if nothing stands in it, and whatever reading it gives.
+    /// if it is empty or longer than 4 KiB, and whatever reading it gives.
     pub fn read(path: &Path) -> Result<Secret> {
         let mut file = File::open(path).at(path)?;
         check_mode(file.metadata().at(path)?.permissions().mode(), path)?;
         let mut words = Vec::new();
-        file.by_ref().take(MOST).read_to_end(&mut words).at(path)?;
+        file.by_ref().take(MOST + 1).read_to_end(&mut words).at(path)?;
+        if words.len() as u64 > MOST {
+            return Err(Error::new(Kind::Config, "the secret is too long")
+                .at(path)
+                .expected(format_args!("at most {MOST} bytes"))
+                .help(REMEDY));
+        }
         let words = words.trim_ascii();
         if words.is_empty() {
             return Err(Error::new(Kind::Config, "the secret is empty").at(path).help(REMEDY));
@@ -96,6 +102,8 @@ mod tests {
         assert!(read("s3 cret", 0o440).unwrap() == Secret::new(b"s3 cret"));
         assert!(read("s3cret", 0o400).unwrap() != Secret::new(b"s3 cret"));
         assert_eq!(read("\n", 0o600).unwrap_err().kind(), Kind::Config);
+        assert!(read(&"s".repeat(MOST as usize), 0o600).is_ok());
+        assert_eq!(read(&"s".repeat(MOST as usize + 1), 0o600).unwrap_err().kind(), Kind::Config);
         for open in [0o644, 0o604, 0o602, 0o620, 0o601] {
             assert_eq!(read("s3cret", open).unwrap_err().kind(), Kind::Permission, "{open:o}");
         }

@@ -5,11 +5,15 @@
 //! share a file system. The file therefore names its owner, and every run that takes the lock writes
 //! itself in, under the next number. A run that finds another owner there when it is about to commit
 //! was superseded, while it stood still perhaps, and must not.
+//!
+//! A superseded run may also find that files of its own are gone, because the other run cleaned them
+//! up. Whoever reports a failure therefore asks [`superseded`] first.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fmt, process};
 
@@ -23,18 +27,35 @@ use crate::error::{At, Error, Kind, Result};
 /// The longest record of an owner, in bytes.
 const OWNER_BYTES: u64 = 4 << 10;
 
+/// The locks that this process holds, and those that it shares.
+static FENCES: Mutex<Vec<Fence>> = Mutex::new(Vec::new());
+/// That a lock had been taken over when it was let go.
+static LOST: OnceLock<Error> = OnceLock::new();
+
 /// A lock on a path, held until dropped or until the process ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {
     fence: Fence,
-    _file: File,
+    /// None in the processes that share it.
+    file: Option<File>,
 }
 
 /// What tells whether a lock is still held, for what is committed far from it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     path: PathBuf,
     owner: Owner,
+}
+
+/// Why this run cannot go on, if another run has taken over one of its locks. Where that is so, it
+/// explains every other failure.
+pub fn superseded() -> Option<Error> {
+    let held = fences().clone();
+    held.iter().find_map(Fence::taken_over).or_else(|| LOST.get().cloned())
+}
+
+fn fences() -> MutexGuard<'static, Vec<Fence>> {
+    FENCES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who holds a lock.
@@ -77,7 +98,17 @@ impl Lock {
         }
         let owner = Owner::after(Owner::read(path)?);
         owner.write(&file).at(path)?;
-        Ok(Lock { fence: Fence { path: path.to_path_buf(), owner }, _file: file })
+        Ok(Lock::new(Fence { path: path.to_path_buf(), owner }, Some(file)))
+    }
+
+    /// The lock of this fence, which another process of the same run holds.
+    pub fn shared(fence: Fence) -> Lock {
+        Lock::new(fence, None)
+    }
+
+    fn new(fence: Fence, file: Option<File>) -> Lock {
+        fences().push(fence.clone());
+        Lock { fence, file }
     }
 
     /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
@@ -97,7 +128,21 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    /// Looks for the last time whether it was taken over: whoever failed while it was held asks later.
+    fn drop(&mut self) {
+        fences().retain(|fence| *fence != self.fence);
+        if let (Some(_), Some(lost)) = (&self.file, self.fence.taken_over()) {
+            let _ = LOST.set(lost);
+        }
+    }
+}
+
 impl Fence {
+    fn taken_over(&self) -> Option<Error> {
+        self.check().err().filter(|error| error.kind() == Kind::Temporary)
+    }
+
     /// As [`Lock::check`].
     pub fn check(&self) -> Result<()> {
         let found = Owner::read(&self.path)?;
@@ -205,6 +250,11 @@ mod tests {
         assert!(first.check().unwrap_err().to_string().contains("nobody"));
         let second = Lock::take(&path).unwrap();
         assert!(second.check().is_ok() && first.check().is_err());
+        assert!(superseded().unwrap().to_string().contains("taken over"));
+        let fence = first.fence().clone();
+        drop((first, second));
+        assert!(superseded().is_some(), "it is known later, too");
+        assert!(!fences().contains(&fence));
     }
 
     #[test]

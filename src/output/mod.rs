@@ -12,7 +12,7 @@ mod new_file;
 mod output_file;
 mod staging;
 
-pub use lock::{Fence, Lock};
+pub use lock::{Fence, Lock, superseded};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_whole};
 pub use output_file::{OutputFile, Sum};

@@ -6,7 +6,7 @@ use std::{fs, io};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
-use super::{Lock, OutputFile, parent_of, resume_folder, sibling, sync_folder};
+use super::{Fence, Lock, OutputFile, parent_of, resume_folder, sibling, sync_folder};
 use crate::error::{At, Error, Result};
 
 /// The empty file that says an output folder is whole.
@@ -44,6 +44,11 @@ impl Staging {
     /// Fails if another run has taken the lock over, and with it what stands in the folder.
     pub fn check(&self) -> Result<()> {
         self.lock.check()
+    }
+
+    /// What tells the other processes of the run whether the lock is still held.
+    pub fn fence(&self) -> &Fence {
+        self.lock.fence()
     }
 
     /// Marks the folder as whole and renames it into place, instead of what stood there before.

@@ -95,7 +95,7 @@ impl Version {
     ///
     /// # Errors
     /// A file that is not the one the manifest tells of is [`Kind::BadData`], and more files than
-    /// the system lets one process open are [`Kind::Io`].
+    /// the system lets one process open are [`Kind::Permission`].
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -108,7 +108,7 @@ impl Version {
 
     /// The system does not let all segments be open at once.
     fn too_many(&self, files: u64, allowed: u64) -> Error {
-        Error::new(Kind::Io, "the store has more segments than files may be open")
+        Error::new(Kind::Permission, "the store has more segments than files may be open")
             .at(&self.segments)
             .expected(format_args!("at least {} allowed", files + SPARE_FILES))
             .found(allowed)

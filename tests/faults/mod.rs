@@ -3,14 +3,17 @@
 
 mod codes;
 mod crews;
+mod endings;
 mod peers;
 mod signals;
 mod tampering;
 
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{CWD, FileType, Mode};
 use rustix::process::Pid;
 use serde_json::Value;
 
@@ -120,6 +123,12 @@ pub(super) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) {
         assert!(began.elapsed() < Duration::from_secs(seconds), "it does not happen");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Makes a named pipe.
+pub(super) fn pipe(path: &Path) {
+    let mode = Mode::RUSR | Mode::WUSR;
+    rustix::fs::mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
 }
 
 /// Two processes on loopback addresses that are free, and their secret.

@@ -173,14 +173,7 @@ fn a_killed_peer_is_named() {
 #[test]
 fn what_gets_no_further_ends_and_says_where() {
     let bench = Bench::new();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        bench.path("pipe.jsonl"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-        0,
-    )
-    .unwrap();
+    super::pipe(&bench.path("pipe.jsonl"));
     let mut open = std::fs::File::options();
     let mut writer = open.read(true).write(true).open(bench.path("pipe.jsonl")).unwrap();
     writer.write_all(b"{\"id\": \"a\", \"text\": \"a page\"}\n").unwrap();

@@ -1,0 +1,252 @@
+//! Endings that nobody plans for: a run that another one superseded, any signal, an stderr that takes
+//! nothing, and a system that has no more memory, threads, files or room in a file to give.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Signal, kill_process};
+
+use super::{
+    assert_told, children, fault, fault_of, long_job, pipe, small, wait_for_work, wait_until,
+};
+use crate::support::{Bench, Ended, Running};
+
+/// What a process that took the lock over wrote into it.
+const OTHER: &str = "{\"token\":9,\"host\":\"elsewhere\",\"process\":1,\"since\":0,\"nonce\":1}\n";
+
+#[test]
+fn a_superseded_run_is_75_whatever_it_misses() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    for flags in ["--workers 2", "--workers 2 --memory 16MiB", "--workers 1 --processes 2"] {
+        let mut running = bench.start(&format!("{job} {flags} --restarts 0"));
+        wait_for_work(&bench, &mut running);
+        let crew = children(running.id());
+        running.signal(Signal::STOP);
+        crew.iter().for_each(|&child| kill_process(child, Signal::STOP).unwrap());
+        bench.write(".out.lock", OTHER);
+        for name in bench.names("") {
+            if name.starts_with(".out.tmp-") || name == ".out.resume" {
+                fs::remove_dir_all(bench.path(&name)).unwrap();
+            }
+        }
+        crew.iter().for_each(|&child| kill_process(child, Signal::CONT).unwrap());
+        running.signal(Signal::CONT);
+        let ended = running.end();
+        assert_told(&ended, 75);
+        assert!(ended.stderr.contains("taken over"), "{flags}: {ended:?}");
+        assert!(!bench.path("out").exists());
+        assert!(!bench.path("out.failed.json").exists(), "the other run reports there");
+        let _ = fs::remove_dir_all(bench.path(".out.resume"));
+    }
+}
+
+/// Runs the program after `before` in a shell.
+fn after(bench: &Bench, before: &str, line: &str) -> Ended {
+    let program = env!("CARGO_BIN_EXE_dupsieve");
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{before}; exec {program} {line}")).current_dir(bench.path(""));
+    Running::start(shell).end()
+}
+
+#[test]
+fn any_signal_is_75_with_a_summary() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let signals = [
+        Signal::HUP,
+        Signal::QUIT,
+        Signal::USR1,
+        Signal::USR2,
+        Signal::ALARM,
+        Signal::VTALARM,
+        Signal::PROF,
+        Signal::XCPU,
+        Signal::ABORT,
+    ];
+    for signal in signals {
+        let mut command = Command::new("env");
+        command.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
+        command.args(job.split_whitespace()).current_dir(bench.path(""));
+        let mut running = Running::start(command);
+        wait_for_work(&bench, &mut running);
+        running.signal(signal);
+        assert_told(&running.end(), 75);
+    }
+}
+
+#[test]
+fn a_signal_ends_it_while_it_reads_its_configuration() {
+    let bench = small();
+    pipe(&bench.path("days.toml"));
+    let held = File::options().read(true).write(true).open(bench.path("days.toml")).unwrap();
+    for line in ["run days.toml", "dedup --batch batch.seg --output out --config days.toml"] {
+        let running = bench.start(line);
+        wait_until(60, || running.listens());
+        running.signal(Signal::TERM);
+        let ended = running.end();
+        assert_told(&ended, 75);
+        assert!(ended.stderr.contains("SIGTERM"), "{ended:?}");
+    }
+    drop(held);
+}
+
+#[test]
+fn what_nohup_started_goes_on_when_the_terminal_closes() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let program = env!("CARGO_BIN_EXE_dupsieve");
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("trap '' HUP; exec {program} {job}")).current_dir(bench.path(""));
+    let mut running = Running::start(shell);
+    wait_for_work(&bench, &mut running);
+    running.signal(Signal::HUP);
+    assert_eq!(running.end().code, 0);
+}
+
+#[test]
+fn what_stderr_does_not_take_decides_nothing() {
+    let bench = small();
+    let pages = bench.read("pages.jsonl") + "broken\n";
+    bench.write("pages.jsonl", pages);
+    bench.done("fingerprint --input pages.jsonl --max-bad 1 --output sound.seg");
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let unread = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        writer
+    };
+    let line = "fingerprint --input pages.jsonl --max-bad 1 --output";
+    for (name, stderr) in
+        [("full", Stdio::from(full())), ("unread", unread().into()), ("null", Stdio::null())]
+    {
+        let ended = bench.command(&format!("{line} {name}.seg")).stderr(stderr).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{name}");
+        assert!(bench.bytes(&format!("{name}.seg")) == bench.bytes("sound.seg"), "{name}");
+    }
+    let ended = after(&bench, "exec 2>&-", &format!("{line} closed.seg --processes 2 --workers 1"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(bench.bytes("closed.seg") == bench.bytes("sound.seg"));
+    for (code, line) in [(66, "dedup --batch none.seg --output out"), (2, "dedup"), (2, "")] {
+        let ended = bench.command(line).stderr(full()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{line}");
+    }
+}
+
+#[test]
+fn no_memory_left_is_75() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    for kilobytes in [60_000, 100_000, 300_000] {
+        for flags in ["--workers 2", "--workers 1 --processes 2 --restarts 0"] {
+            let limit = format!("ulimit -v {kilobytes}");
+            let ended = after(&bench, &limit, &format!("{job} {flags}"));
+            assert_eq!(ended.code, 75, "{limit} {flags}: {ended:?}");
+            assert_eq!(ended.summary()["code"], 75, "{ended:?}");
+            assert!(!bench.path("out").exists());
+        }
+    }
+}
+
+#[test]
+fn limits_of_files_are_77_and_named() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let generate = "generate segment --count 1e6 --output large.seg";
+    for (limit, line, advice) in [
+        ("ulimit -n 6", job, "ulimit -n"),
+        ("ulimit -n 9", job, "ulimit -n"),
+        ("ulimit -n 20", job, "ulimit -Hn"),
+        ("ulimit -n 12", &format!("{job} --processes 2"), "ulimit -n"),
+        ("ulimit -f 100", generate, "ulimit -f"),
+    ] {
+        let ended = after(&bench, limit, line);
+        assert_told(&ended, 77);
+        assert!(ended.stderr.contains(advice), "{limit}: {ended:?}");
+    }
+    assert!(!bench.path("out").exists() && !bench.path("large.seg").exists());
+}
+
+#[test]
+fn no_threads_left_is_75() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    let is_root = rustix::process::geteuid().is_root();
+    // The limit does not hold for root; of another user, all processes count.
+    let user = 4_000_000_000_u32 + std::process::id();
+    fs::set_permissions(bench.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .unwrap();
+    for threads in [1, 2, 3, 4, 6] {
+        let limited = format!("prlimit --nproc={threads} {} {job}", env!("CARGO_BIN_EXE_dupsieve"));
+        let line = match is_root {
+            true => format!("setpriv --reuid {user} --regid {user} --clear-groups {limited}"),
+            false => limited,
+        };
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(line).current_dir(bench.path(""));
+        let ended = Running::start(command).end();
+        assert_told(&ended, 75);
+        assert!(ended.stderr.contains("ulimit -u"), "{threads}: {ended:?}");
+    }
+}
+
+#[test]
+fn what_stays_as_it_is_is_not_worth_a_retry() {
+    let bench = small();
+    symlink("circle", bench.path("circle")).unwrap();
+    let long = "n".repeat(300);
+    let job = "dedup --batch batch.seg --output";
+    for (line, advice) in [
+        (format!("{job} {long}"), "too long"),
+        (format!("{job} {}", "n".repeat(254)), "too long"),
+        (format!("{job} circle/out"), "circle"),
+        (format!("{job} batch.seg/out"), "not a folder"),
+        (format!("dedup --batch {long} --output out"), "too long"),
+        ("dedup --batch circle --output out".into(), "circle"),
+        ("dedup --batch batch.seg/b.seg --output out".into(), "not a folder"),
+        (format!("fingerprint --input pages.jsonl --output {long}.seg"), "too long"),
+        ("fingerprint --input pages.jsonl/b.jsonl --output out.seg".into(), "not a folder"),
+        ("fingerprint --input circle --output out.seg".into(), "circle"),
+        ("store add circle --segment batch.seg --day 2026-01-02".into(), "circle"),
+        ("run circle".into(), "circle"),
+        ("run pages.jsonl/days.toml".into(), "not a folder"),
+    ] {
+        let said = fault(&bench, 2, &line);
+        assert!(said.contains(advice), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_not_text_is_78() {
+    let bench = small();
+    bench.write("odd.toml", b"store = \"\xff\"\n");
+    bench.write("odd.hosts", b"h\xff:1\n");
+    fault(&bench, 78, "run odd.toml");
+    fault(&bench, 78, "dedup --batch batch.seg --output out --config odd.toml");
+    fault_of(&bench, 78, "a.seg", "fingerprint --input pages.jsonl --recipe odd.toml");
+    fault(&bench, 78, "dedup --batch batch.seg --output out --hosts odd.hosts --process 0");
+    bench.write("hosts.txt", "localhost:1\n");
+    bench.secret("long", &"s".repeat(4097));
+    let line = "dedup --batch batch.seg --output out --hosts hosts.txt --process 0";
+    let said = fault(&bench, 78, &format!("{line} --secret-file long"));
+    assert!(said.contains("too long"), "{said}");
+}
+
+#[test]
+fn more_threads_than_the_machine_can_use_are_refused() {
+    let bench = small();
+    let job = "dedup --batch batch.seg --output out";
+    for flags in [
+        "--workers 10000",
+        "--workers 18446744073709551615",
+        "--processes 10000",
+        "--workers 100 --processes 100",
+    ] {
+        let said = fault(&bench, 2, &format!("{job} {flags}"));
+        assert!(said.contains("threads"), "{said}");
+    }
+    bench.write("many.toml", "[cluster]\nworkers = 10000\n");
+    assert!(fault(&bench, 2, &format!("{job} --config many.toml")).contains("threads"));
+    assert!(!bench.path("out").exists());
+}
