@@ -1,30 +1,74 @@
-//! Maps by hash: what is known of features, by hashes that need no hashing again.
+//! Maps by hash: what is known of features, by hashes that need no further hashing but a quick mix.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A map whose keys are hashes already.
-pub type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<AsItIs>>;
+/// A map whose keys are hashes already. Its order differs from one process to the next.
+pub type ByHash<K, V> = HashMap<K, V, Keyed>;
 
-/// Hands a hash on as it is: the low 64 bits of what it is given.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AsItIs(u64);
+/// A map that has grown past this is made small again once it is empty, so that one long text does not
+/// slow down all after it: to clear a map, or to go through it, takes time for all the room it has.
+const CAPACITY: usize = 1 << 14;
 
-impl Hasher for AsItIs {
+/// Makes the map empty, and small.
+pub fn clear<K, V>(map: &mut ByHash<K, V>) {
+    match map.capacity() > CAPACITY {
+        true => *map = ByHash::default(),
+        false => map.clear(),
+    }
+}
+
+/// Mixes hashes with a secret of the process. The hashes of features are known functions, so whoever
+/// writes a page could choose words that fall into one place of a map, which would take quadratic time.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed(u64);
+
+impl Default for Keyed {
+    fn default() -> Keyed {
+        static SECRET: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+        Keyed(*SECRET)
+    }
+}
+
+impl BuildHasher for Keyed {
+    type Hasher = Mixed;
+
+    #[inline]
+    fn build_hasher(&self) -> Mixed {
+        Mixed(self.0)
+    }
+}
+
+/// Takes hashes; of one of 128 bits the low half is enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Mixed(u64);
+
+impl Hasher for Mixed {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
+        self.write_u64(key_of(bytes));
     }
 
+    #[inline]
+    fn write_u32(&mut self, hash: u32) {
+        self.write_u64(hash.into());
+    }
+
+    #[inline]
     fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
+        const ODD: u128 = 0x9e37_79b9_7f4a_7c15;
+        let product = u128::from(self.0 ^ hash) * ODD;
+        self.0 = product as u64 ^ (product >> 64) as u64;
     }
 
+    #[inline]
     fn write_u128(&mut self, hash: u128) {
-        self.0 = hash as u64;
+        self.write_u64(hash as u64);
     }
 
+    #[inline]
     fn finish(&self) -> u64 {
         self.0
     }
@@ -33,7 +77,12 @@ impl Hasher for AsItIs {
 /// The key by which a feature is known.
 #[inline]
 pub fn key(feature: &str) -> u64 {
-    xxh3_64(feature.as_bytes())
+    key_of(feature.as_bytes())
+}
+
+#[inline]
+fn key_of(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
 }
 
 /// How many answers a [`Memo`] holds.

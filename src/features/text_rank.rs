@@ -4,11 +4,11 @@
 //! often as that occurs. Rank flows along the edges, as PageRank's does. In integers and in a fixed
 //! order, so that every machine has the same ranks.
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use crate::features::by_hash::ByHash;
 use crate::features::{ONE, SCALE_BITS};
+use crate::progress::{self, Activity};
 
 /// How far apart two features may stand that are joined: this many places include both.
 const SPAN: usize = 5;
@@ -33,29 +33,38 @@ pub fn ranks<F: Copy + Eq + Hash>(occurrences: impl Iterator<Item = F>) -> Vec<(
     features.into_iter().zip(ranks).collect()
 }
 
-/// The edges from each vertex in order, with how often they occur; none to itself.
-fn edges(places: &[u32]) -> BTreeMap<(u32, u32), u64> {
-    let mut edges = BTreeMap::new();
+/// The edges, each as often as it occurs, in order; of the two ends the lesser stands first, and no edge
+/// joins a vertex with itself. Eight bytes for each, so that a long text can be ranked.
+fn edges(places: &[u32]) -> Vec<(u32, u32)> {
+    let mut edges = Vec::with_capacity((SPAN - 1) * places.len());
     for (at, &one) in places.iter().enumerate() {
         let near = &places[at + 1..places.len().min(at + SPAN)];
-        for &another in near.iter().filter(|&&another| another != one) {
-            *edges.entry((one, another)).or_insert(0) += 1;
-            *edges.entry((another, one)).or_insert(0) += 1;
-        }
+        let others = near.iter().filter(|&&another| another != one);
+        edges.extend(others.map(|&another| (one.min(another), one.max(another))));
     }
+    edges.sort_unstable();
     edges
 }
 
-fn flow(edges: &BTreeMap<(u32, u32), u64>, vertices: usize) -> Vec<i64> {
+fn flow(edges: &[(u32, u32)], vertices: usize) -> Vec<i64> {
     let mut out = vec![0_u64; vertices];
-    edges.iter().for_each(|(&(from, _), &times)| out[from as usize] += times);
+    for &(one, another) in edges {
+        out[one as usize] += 1;
+        out[another as usize] += 1;
+    }
     let mut ranks = vec![ONE; vertices];
     let mut next = vec![0_i64; vertices];
     for _ in 0..ROUNDS {
+        progress::tick(Activity::Working);
         next.fill(0);
-        for (&(from, to), &times) in edges {
-            let flowing = i128::from(ranks[from as usize]) * i128::from(times);
-            next[to as usize] += (flowing / i128::from(out[from as usize])) as i64;
+        for same in edges.chunk_by(|edge, next| edge == next) {
+            let (one, another) = (same[0].0 as usize, same[0].1 as usize);
+            let flowing = |from: usize| {
+                let rank = i128::from(ranks[from]) * same.len() as i128;
+                (rank / i128::from(out[from])) as i64
+            };
+            next[one] += flowing(another);
+            next[another] += flowing(one);
         }
         for (rank, &inflow) in ranks.iter_mut().zip(&next) {
             *rank =
@@ -67,6 +76,8 @@ fn flow(edges: &BTreeMap<(u32, u32), u64>, vertices: usize) -> Vec<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     /// The definition, in floating point over a matrix.

@@ -14,6 +14,10 @@ use crate::features::by_hash::Memo;
 /// How many words an asker knows before it forgets them.
 const MOST_WORDS: usize = 1 << 12;
 
+/// The longest word of the table, in bytes. A longer one has the median, and is not asked for: asking
+/// takes time that grows with the square of a word's length.
+const LONGEST_WORD: usize = 48;
+
 /// A word no table holds.
 const UNKNOWN: &str = "-";
 
@@ -53,6 +57,9 @@ impl Idf {
     #[inline]
     pub fn of(&mut self, word: &str) -> i64 {
         let Idf { known, asker } = self;
+        if word.len() > LONGEST_WORD {
+            return asker.median;
+        }
         known.of(word, || asker.ask(word))
     }
 }
@@ -116,6 +123,11 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(idf.of("劳动防护"), fixed(13.900677652).unwrap());
             assert_eq!(idf.of("岗上"), fixed(11.5027823792).unwrap());
+            let longest = "第九届全国人民代表大会常务委员会";
+            assert_eq!(
+                (longest.len(), idf.of(longest)),
+                (LONGEST_WORD, fixed(13.2075304714).unwrap())
+            );
             for unknown in ["xyzzy", "the", "naïve", "it's", "привет", "3.14", &"长".repeat(99)]
             {
                 assert_eq!(idf.of(unknown), fixed(11.9547675029).unwrap(), "{unknown}");

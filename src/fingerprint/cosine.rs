@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use crate::features::by_hash::ByHash;
+use crate::features::by_hash::{self, ByHash};
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub const FEATURE_BYTES: usize = 4;
@@ -37,7 +37,8 @@ impl Cosine {
     /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
     /// then zeros for those that were wanting.
     pub fn finish(&mut self, signature: &mut Vec<u8>) {
-        let mut counted: Vec<(u32, u32)> = self.counts.drain().collect();
+        let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
+        by_hash::clear(&mut self.counts);
         counted.sort_unstable_by_key(|&(hash, count)| (Reverse(count), hash));
         counted.truncate(self.features);
         counted.sort_unstable();

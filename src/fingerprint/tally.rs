@@ -4,14 +4,10 @@
 use std::cmp::Reverse;
 use std::hash::Hash;
 
-use crate::features::by_hash::ByHash;
+use crate::features::by_hash::{self, ByHash};
 use crate::features::text_rank::ranks;
 use crate::features::{ONE, SCALE_BITS, frequency};
 use crate::fingerprint::recipe::{Keywords, Weights};
-
-/// A map that has grown past this is made small again, so that one long text does not slow down all
-/// after it.
-const CAPACITY: usize = 1 << 14;
 
 /// The occurrences of a text's features, by their hashes.
 #[derive(Clone, Debug)]
@@ -60,10 +56,7 @@ impl<F: Copy + Ord + Hash> Tally<F> {
                     .map(|(&hash, &(count, sum))| (hash, weigh(*weights, count, sum))),
             ),
         }
-        occurrences.clear();
-        if occurrences.capacity() > CAPACITY {
-            *occurrences = ByHash::default();
-        }
+        by_hash::clear(occurrences);
         if *weights == Weights::Levels {
             level(weighed);
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Hand;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
-use crate::features::by_hash::{ByHash, key};
+use crate::features::by_hash::{self, ByHash, key};
 use crate::features::counts::is_counted;
 use crate::features::normalise::Normalise;
 use crate::fingerprint::{Recipe, Sketcher};
@@ -65,7 +65,7 @@ impl Hand for Counting {
             return Err(Error::new(Kind::Usage, "only features of text can be counted"));
         };
         let Counting { of, met, batch } = self;
-        met.clear();
+        by_hash::clear(met);
         let mut count = |feature: &str| {
             if is_counted(feature) && met.insert(key(feature), ()).is_none() {
                 match batch.get_mut(feature) {
@@ -89,7 +89,7 @@ impl Hand for Counting {
     }
 
     fn end_batch(&mut self, made: &mut dyn FnMut(Counted)) {
-        for (feature, documents) in self.batch.drain() {
+        for (feature, documents) in std::mem::take(&mut self.batch) {
             made(Counted { feature: feature.into(), documents });
         }
     }
