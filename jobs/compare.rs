@@ -48,7 +48,7 @@ fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Valu
         })
     };
     let texts = [text(files[0])?, text(files[1])?];
-    let similarity = check.similarity(&texts);
+    let similarity = check.similarity([&texts[0], &texts[1]])?;
     Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
 }
 

@@ -1,6 +1,8 @@
 //! `dupsieve evaluate`: how good pairs are, by labels; with `--sweep`, which recipe is.
 
+mod all_pairs;
 mod checks;
+mod room;
 mod sweep;
 
 use std::path::PathBuf;

@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let difference = Difference::of(sides, distant, recipe.width());
     let mut out = BufWriter::new(io::stdout().lock());
     let check = arguments.check;
-    let alike = (check, check.similarity(&[one, another].map(|document| document.text.clone())));
+    let alike = (check, check.similarity([&one.text, &another.text])?);
     match common.json {
         true => writeln!(out, "{}", object(&documents, &difference, &recipe, alike)),
         false => describe(&documents, &difference, &recipe, alike, &mut out),

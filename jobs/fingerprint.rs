@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::fingerprint::{Check, Recipe, Width};
+use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
 use dupsieve::output::{Lock, Sum};
 use dupsieve::store::{Arrival, Counts, IdKind, Segment, SegmentOptions, take_in};
@@ -140,13 +140,15 @@ fn summary(counts: &Counts, output: &Path) -> Summary {
 struct Job {
     pages: Pages,
     recipe: Recipe,
+    page_time: PageTime,
 }
 
 impl Job {
     fn find(request: &Request, processes: usize) -> Result<Job> {
         let settings = &request.settings;
         let pages = Pages::find(&request.inputs, &request.output, settings, processes)?;
-        Ok(Job { pages, recipe: settings.recipe(settings.format.unwrap_or_default())? })
+        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        Ok(Job { pages, recipe, page_time: settings.page_time() })
     }
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
@@ -201,8 +203,9 @@ impl Job {
     }
 
     fn sketch(&self, cluster: &mut Cluster, common: &Common) -> Result<Found<Arrival>> {
-        let recipe = self.recipe.clone();
-        self.pages.read(cluster, common, "fingerprinting", move || Sketching::new(&recipe))
+        let (recipe, time) = (self.recipe.clone(), self.page_time);
+        let hand = move || Sketching::new(&recipe, time);
+        self.pages.read(cluster, common, "fingerprinting", hand)
     }
 
     /// Process 0 sorts what came, refuses what is too bad, and writes the rest.

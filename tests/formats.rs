@@ -94,7 +94,7 @@ fn signatures_of_the_museum() {
     for row in 0..segment.rows() {
         signatures.push(checks.get(row).unwrap().to_vec());
     }
-    check.signer().sign("the first page", &mut signature);
+    check.signer().sign("the first page", &mut signature).unwrap();
     assert!(signature.len() == 8 && signatures.contains(&signature), "{signatures:?}");
 }
 

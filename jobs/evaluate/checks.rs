@@ -3,106 +3,143 @@
 
 use std::io::{self, Write};
 
+use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::evaluate::sweep::by_distance;
-use dupsieve::evaluate::{AlikePairs, Labels, Scores};
-use dupsieve::{Error, Result};
+use dupsieve::evaluate::{Labels, Scores, Step};
+use dupsieve::progress::{self, Activity};
 
-use crate::settings::CheckChoice;
+use super::all_pairs::{self, AllPairs};
+use super::room::{NEAR_BYTES, Room};
+use crate::settings::{CheckChoice, Measures};
 
-/// Pairs of documents in fours: the distance, the two, and how alike they are.
-type Near = (u32, u32, u32, f64);
+/// Two documents that are near: their distance, the two, and how alike they are.
+type Near = (u32, u32, u32, Step);
 
-/// The fingerprints of one recipe, or the distances by several.
+/// The fingerprints of one recipe.
 pub(super) struct Sketched<'a> {
     pub(super) name: &'a str,
     pub(super) fingerprints: &'a [Option<u128>],
 }
 
-/// Prints for each check what it could reach over all pairs, then what it makes of each recipe, and of
-/// all of them joined by or, for every k up to `most`.
-pub(super) fn table(
-    checks: &[CheckChoice],
-    sketched: &[Sketched<'_>],
-    texts: &[Option<String>],
-    (labels, seed): (&Labels, u64),
-    most: u32,
-) -> Result<()> {
-    let mut out = io::stdout().lock();
-    head(&mut out).at("stdout")?;
-    for check in checks {
-        let similarity =
-            check.measure(texts.iter().map(|text| text.as_deref().unwrap_or_default()));
-        let name = check.to_string();
-        let mut show = |recipe: &str, pairs: &[Near], from: u32, most: u32| {
-            for k in from..=most {
-                let k_shown = if from == most { "any".to_owned() } else { k.to_string() };
-                let near: Vec<&Near> = pairs.iter().filter(|pair| pair.0 <= k).collect();
-                let line = Line::of(&near, labels, seed);
-                line.write([&name, recipe, &k_shown], near.len(), &mut out).at("stdout")?;
-            }
-            Ok::<(), Error>(())
-        };
-        show("all pairs", &all_pairs(texts, &similarity), 0, 0)?;
-        let mut joined = std::collections::BTreeMap::new();
-        for recipe in sketched {
-            let mut pairs = Vec::new();
-            for (k, near) in (0..).zip(by_distance(recipe.fingerprints, most)) {
-                for (one, two) in near {
-                    let alike: f64 = similarity(one, two);
-                    let nearest = joined.entry((one, two)).or_insert((k, alike));
-                    nearest.0 = k.min(nearest.0);
-                    pairs.push((k, one, two, alike));
-                }
-            }
-            show(recipe.name, &pairs, 1, most)?;
-        }
-        if sketched.len() > 1 {
-            let joined = joined.into_iter().map(|((one, two), (k, alike))| (k, one, two, alike));
-            show("any of these", &joined.collect::<Vec<Near>>(), 1, most)?;
-        }
-    }
-    Ok(())
+/// What the table is made from.
+pub(super) struct Table<'a> {
+    pub(super) checks: &'a [CheckChoice],
+    pub(super) sketched: Vec<Sketched<'a>>,
+    /// The texts of the labelled documents, none where the inputs lack it.
+    pub(super) texts: &'a [Option<String>],
+    pub(super) labels: &'a Labels,
+    pub(super) seed: u64,
+    /// The largest k.
+    pub(super) most: u32,
+    /// The threads that compare texts.
+    pub(super) workers: usize,
 }
 
-fn all_pairs(texts: &[Option<String>], similarity: impl Fn(u32, u32) -> f64) -> Vec<Near> {
-    let present: Vec<u32> =
-        (0..).zip(texts).filter_map(|(at, text)| text.as_ref().map(|_| at)).collect();
-    let mut pairs = Vec::new();
-    for (at, &one) in present.iter().enumerate() {
-        pairs.extend(present[at + 1..].iter().map(|&two| (0, one, two, similarity(one, two))));
+impl Table<'_> {
+    /// Prints for each check what it could reach over all pairs, then what it makes of each recipe, and
+    /// of all of them joined by or, for every k. Fails before it takes more memory than there is room.
+    pub(super) fn print(&self, mut room: Room) -> Result<()> {
+        let mut out = io::stdout().lock();
+        head(&mut out).at("stdout")?;
+        let present = (0..).zip(self.texts).filter(|(_, text)| text.is_some());
+        let present: Vec<u32> = present.map(|(at, _)| at).collect();
+        room.take(
+            all_pairs::count(present.len() as u64),
+            "all pairs of the documents, a byte each,",
+        )?;
+        for check in self.checks {
+            let mut room = room;
+            let measures = self.measure(*check, &mut room)?;
+            let name = check.to_string();
+            let all = AllPairs::compare(present.clone(), self.workers, |one, two| {
+                measures.similarity(one, two)
+            });
+            let line = Line::of(all.iter(), self.labels, self.seed);
+            line.write([&name, "all pairs", "any"], &mut out).at("stdout")?;
+            drop(all);
+            let mut joined: Vec<Near> = Vec::new();
+            for recipe in &self.sketched {
+                let pairs = self.near(recipe, &measures, room)?;
+                self.show([&name, recipe.name], &pairs, &mut out).at("stdout")?;
+                room.take(pairs.len() as u64 * NEAR_BYTES, "the near pairs of all recipes")?;
+                joined.extend(pairs);
+            }
+            if self.sketched.len() > 1 {
+                joined.sort_unstable_by_key(|&(k, one, two, _)| (one, two, k));
+                joined.dedup_by_key(|&mut (_, one, two, _)| (one, two));
+                self.show([&name, "any of these"], &joined, &mut out).at("stdout")?;
+            }
+        }
+        Ok(())
     }
-    pairs
+
+    /// What `check` makes of the texts.
+    fn measure(&self, check: CheckChoice, room: &mut Room) -> Result<Measures> {
+        let mut measures = check.measures();
+        for text in self.texts {
+            let bytes = measures.take(text.as_deref().unwrap_or_default())?;
+            room.take(bytes, "what the check keeps of the documents")?;
+            progress::tick(Activity::Working);
+        }
+        Ok(measures)
+    }
+
+    /// The pairs that are near by a recipe.
+    fn near(&self, recipe: &Sketched<'_>, measures: &Measures, room: Room) -> Result<Vec<Near>> {
+        let near = by_distance(recipe.fingerprints, self.most, room.holds(NEAR_BYTES))
+            .ok_or_else(|| room.exceeded("the near pairs of a recipe"))?;
+        let mut pairs = Vec::with_capacity(near.iter().map(Vec::len).sum());
+        for (k, near) in (0..).zip(near) {
+            for (one, two) in near {
+                pairs.push((k, one, two, Step::of(measures.similarity(one, two))));
+            }
+            progress::tick(Activity::Working);
+        }
+        Ok(pairs)
+    }
+
+    /// Prints a line for each k.
+    fn show(&self, names: [&str; 2], pairs: &[Near], out: &mut impl Write) -> io::Result<()> {
+        (1..=self.most).try_for_each(|most| {
+            let near = pairs.iter().filter(|pair| pair.0 <= most);
+            let near = near.map(|&(_, one, two, step)| (one, two, step));
+            let line = Line::of(near, self.labels, self.seed);
+            line.write([names[0], names[1], &most.to_string()], out)
+        })
+    }
 }
 
 /// What is chosen by one half, and how both judge it.
 struct Line {
-    least: f64,
+    pairs: usize,
+    least: Step,
     halves: [Scores; 2],
 }
 
 impl Line {
-    fn of(near: &[&Near], labels: &Labels, seed: u64) -> Line {
+    /// Judges pairs of documents, of which each comes once.
+    fn of(
+        pairs: impl Iterator<Item = (u32, u32, Step)> + Clone,
+        labels: &Labels,
+        seed: u64,
+    ) -> Line {
         let choosing = labels.halves(seed);
         let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
-        let halves = [choosing, judging].map(|half| {
-            let (labels, numbers) = labels.restrict(&half);
-            let mut alike = AlikePairs::default();
-            for &&(_, one, two, similarity) in near {
-                if let (Some(one), Some(two)) = (numbers[one as usize], numbers[two as usize]) {
-                    alike.push(one, two, similarity);
-                }
-            }
-            (labels, alike)
+        let halves = [choosing, judging].map(|half| labels.restrict(&half));
+        let least = Step::best(within(pairs.clone(), &halves[0].1), &halves[0].0);
+        let halves = halves.each_ref().map(|(labels, numbers)| {
+            progress::tick(Activity::Working);
+            let alike = within(pairs.clone(), numbers).filter(|pair| pair.2 >= least);
+            Scores::of_each(alike.map(|(one, two, _)| (one, two)), labels)
         });
-        let least = halves[0].1.best_least(&halves[0].0);
-        let halves = halves.map(|(labels, alike)| Scores::of(&alike.confirmed(least), &labels));
-        Line { least, halves }
+        Line { pairs: pairs.count(), least, halves }
     }
 
-    fn write(&self, names: [&str; 3], near: usize, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, names: [&str; 3], out: &mut impl Write) -> io::Result<()> {
         let [check, recipe, k] = names;
-        write!(out, "{check:<22} {recipe:<26}{k:>4} {near:>9}  {:<6.3}", self.least)?;
+        let (pairs, least) = (self.pairs, self.least.similarity());
+        write!(out, "{check:<22} {recipe:<26}{k:>4} {pairs:>9}  {least:<6.3}")?;
         for scores in &self.halves {
             for score in [scores.precision, scores.recall, scores.f1, Some(scores.ari)] {
                 match score {
@@ -114,6 +151,15 @@ impl Line {
         }
         writeln!(out)
     }
+}
+
+/// Of pairs those of documents that have a number, by these numbers.
+fn within(
+    pairs: impl Iterator<Item = (u32, u32, Step)>,
+    numbers: &[Option<u32>],
+) -> impl Iterator<Item = (u32, u32, Step)> {
+    let number = |document: u32| numbers[document as usize];
+    pairs.filter_map(move |(one, two, step)| Some((number(one)?, number(two)?, step)))
 }
 
 fn head(out: &mut impl Write) -> io::Result<()> {

@@ -7,14 +7,15 @@ use std::thread;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::curve::{Curve, Line};
-use dupsieve::evaluate::sweep::{MOST_DOCUMENTS, sweep};
+use dupsieve::evaluate::sweep::{MOST_DOCUMENTS, by_distance, sweep};
 use dupsieve::evaluate::{Intervals, Labels, Scores, bootstrap};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::output::NewFile;
 use dupsieve::{Error, Kind, Result};
 
 use super::Arguments;
-use super::checks::{self, Sketched};
+use super::checks::{Sketched, Table};
+use super::room::{NEAR_BYTES, Room};
 use crate::arguments::Common;
 use crate::pages::no_text;
 use crate::summary::Summary;
@@ -54,7 +55,8 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
             .expected(format!("at most {MOST_DOCUMENTS}"))
             .found(labels.clusters().len()));
     }
-    let texts = texts(arguments, labels)?;
+    let mut room = Room::of(common.memory_bytes());
+    let texts = texts(arguments, labels, &mut room)?;
     let found = texts.iter().flatten().count();
     if found == 0 {
         return Err(Error::new(
@@ -70,19 +72,49 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
         tracing::warn!("{absent} of the {all} labelled documents are not among the inputs");
     }
     let mut candidates = candidates(arguments)?;
+    let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
+    room.take(fingerprints, "the fingerprints of the documents")?;
     let workers = common.workers.or(thread::available_parallelism().ok().map(usize::from));
-    for part in candidates.chunks_mut(workers.unwrap_or(1)) {
+    let workers = workers.unwrap_or(1);
+    for part in candidates.chunks_mut(workers) {
+        let most_pairs = room.holds(NEAR_BYTES * part.len() as u64);
         thread::scope(|scope| {
             let running: Vec<_> = part
                 .iter_mut()
-                .map(|candidate| scope.spawn(|| candidate.take(&texts, labels, arguments)))
+                .map(|candidate| {
+                    scope.spawn(|| {
+                        candidate.take(&texts)?;
+                        match arguments.check.is_empty() {
+                            true => {
+                                candidate.judge(labels, arguments, most_pairs).ok_or_else(|| {
+                                    room.exceeded("the near pairs of the recipes judged at once")
+                                })
+                            }
+                            false => Ok(()),
+                        }
+                    })
+                })
                 .collect();
             running.into_iter().try_for_each(|job| job.join().expect("panics end the process"))
         })?;
     }
     match arguments.check.is_empty() {
         true => table(&candidates, arguments.distance as usize).at("stdout")?,
-        false => checked(&candidates, &texts, labels, arguments)?,
+        false => {
+            let sketched = candidates
+                .iter()
+                .map(|it| Sketched { name: &it.name, fingerprints: &it.fingerprints });
+            let table = Table {
+                checks: &arguments.check,
+                sketched: sketched.collect(),
+                texts: &texts,
+                labels,
+                seed: arguments.seed,
+                most: arguments.distance + BEYOND,
+                workers,
+            };
+            table.print(room)?;
+        }
     }
     if let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) {
         let mut file = NewFile::beside(path)?;
@@ -92,29 +124,20 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     Ok(Summary::answered())
 }
 
-/// Prints the table of what checks make of the recipes.
-fn checked(
-    candidates: &[Candidate],
-    texts: &[Option<String>],
-    labels: &Labels,
-    arguments: &Arguments,
-) -> Result<()> {
-    let sketched =
-        candidates.iter().map(|it| Sketched { name: &it.name, fingerprints: &it.fingerprints });
-    let (sketched, seed) = (sketched.collect::<Vec<_>>(), arguments.seed);
-    checks::table(&arguments.check, &sketched, texts, (labels, seed), arguments.distance + BEYOND)
-}
-
 /// The text of each labelled document that the inputs hold, the first of its id.
-fn texts(arguments: &Arguments, labels: &Labels) -> Result<Vec<Option<String>>> {
+fn texts(arguments: &Arguments, labels: &Labels, room: &mut Room) -> Result<Vec<Option<String>>> {
     let mut texts = vec![None; labels.clusters().len()];
     arguments.pages.each(&arguments.input, |document| {
         let Some(number) = labels.document(&document.id) else { return Ok(()) };
         match document.content {
-            Content::Text(text) => drop(texts[number as usize].get_or_insert(text.into_owned())),
-            _ => return Err(no_text(&document.id)),
+            Content::Text(text) if texts[number as usize].is_none() => {
+                room.take(text.len() as u64, "the labelled documents")?;
+                texts[number as usize] = Some(text.into_owned());
+                Ok(())
+            }
+            Content::Text(_) => Ok(()),
+            _ => Err(no_text(&document.id)),
         }
-        Ok(())
     })?;
     Ok(texts)
 }
@@ -164,32 +187,26 @@ fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Recipe>
 }
 
 impl Candidate {
-    /// Makes the fingerprints, and scores them at every k unless checks are judged.
-    fn take(
-        &mut self,
-        texts: &[Option<String>],
-        labels: &Labels,
-        arguments: &Arguments,
-    ) -> Result<()> {
+    /// Makes the fingerprints.
+    fn take(&mut self, texts: &[Option<String>]) -> Result<()> {
         let mut sketcher = self.recipe.sketcher()?;
         let mut sketch = |text: &Option<String>| match text {
             Some(text) => sketcher.text(text),
             None => Ok(None),
         };
         self.fingerprints = texts.iter().map(&mut sketch).collect::<Result<_>>()?;
-        if arguments.check.is_empty() {
-            self.judge(labels, arguments);
-        }
         Ok(())
     }
 
-    fn judge(&mut self, labels: &Labels, arguments: &Arguments) {
+    /// Scores the fingerprints at every k; none if there are more near pairs than `most_pairs`.
+    fn judge(&mut self, labels: &Labels, arguments: &Arguments, most_pairs: u64) -> Option<()> {
+        let near = by_distance(&self.fingerprints, arguments.distance + BEYOND, most_pairs)?;
         let choosing = labels.halves(arguments.seed);
         let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
         let halves = [choosing, judging].map(|half| {
             let (labels, numbers) = labels.restrict(&half);
             let mut rows = Vec::new();
-            sweep(&self.fingerprints, &numbers, arguments.distance + BEYOND, |_, pairs| {
+            sweep(&near, &numbers, |_, pairs| {
                 let scores = Scores::of(pairs, &labels);
                 rows.push((scores, bootstrap(pairs, &labels, arguments.seed)));
             });
@@ -203,6 +220,7 @@ impl Candidate {
             judging_intervals,
         };
         self.rows = choosing.into_iter().zip(judging).map(row).collect();
+        Some(())
     }
 
     /// F1 at distance `k` on the half that chooses.

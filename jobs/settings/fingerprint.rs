@@ -1,11 +1,13 @@
 //! The settings of fingerprinting.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::document::{Fields, Format, Inputs, MaxBad, ReadOptions};
-use dupsieve::fingerprint::{Check, Recipe, Width};
+use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use serde::Deserialize;
 
 use super::{ByteSize, RecipeChoice, parse_width, typed};
@@ -49,6 +51,10 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_record: Option<ByteSize>,
+    /// How many seconds a page may take for each MiB of its text, once for the fingerprint and once for the
+    /// check; a page that takes longer is quarantined. No ordinary page comes near it [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+    pub(crate) page_time: Option<NonZeroU32>,
     /// Take what can be read of compressed files that break off
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
@@ -68,6 +74,7 @@ impl FingerprintSettings {
             time_field: self.time_field.or(file.time_field),
             max_bad: self.max_bad.or(file.max_bad),
             max_record: self.max_record.or(file.max_record),
+            page_time: self.page_time.or(file.page_time),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
         }
     }
@@ -77,6 +84,12 @@ impl FingerprintSettings {
         let format = self.format.unwrap_or_default();
         let options = self.read_options(self.recipe(format)?.width());
         Ok((Inputs::find(paths, format)?, options))
+    }
+
+    /// How long a page may take.
+    pub(crate) fn page_time(&self) -> PageTime {
+        let seconds = |time: NonZeroU32| PageTime(Duration::from_secs(time.get().into()));
+        self.page_time.map_or_else(PageTime::default, seconds)
     }
 
     /// The recipe that was chosen, or the one that goes with the format.

@@ -13,7 +13,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-pub(crate) use check::CheckChoice;
+pub(crate) use check::{CheckChoice, Measures};
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 

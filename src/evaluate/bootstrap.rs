@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::scores::{Counts, choose_two};
 use super::{Labels, Pairs};
+use crate::progress::{self, Activity};
 
 /// Resamples drawn.
 const RESAMPLES: usize = 1000;
@@ -36,6 +37,7 @@ pub fn bootstrap(pairs: &Pairs, labels: &Labels, seed: u64) -> Intervals {
     let (mut precision, mut recall, mut f1) = (Vec::new(), Vec::new(), Vec::new());
     let mut drawn = vec![0; clusters];
     for _ in 0..RESAMPLES {
+        progress::tick(Activity::Working);
         drawn.fill(0_u64);
         (0..clusters).for_each(|_| drawn[random.random_range(0..clusters)] += 1);
         let counts = tally.weighed(&drawn);

@@ -18,7 +18,7 @@ mod labels;
 mod pairs;
 mod scores;
 
-pub use alike::AlikePairs;
+pub use alike::Step;
 pub use bands::{BANDS, Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
 pub use labels::Labels;

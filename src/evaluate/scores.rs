@@ -29,16 +29,21 @@ pub struct Scores {
 impl Scores {
     /// The scores of `pairs` by `labels`.
     pub fn of(pairs: &Pairs, labels: &Labels) -> Scores {
+        Scores::of_each(pairs.as_slice().iter().copied(), labels)
+    }
+
+    /// The scores of pairs by `labels`, where each pair comes once. They are not held.
+    pub fn of_each(pairs: impl Iterator<Item = (u32, u32)>, labels: &Labels) -> Scores {
         let clusters = labels.clusters();
-        let same =
-            |&&(one, another): &&(u32, u32)| clusters[one as usize] == clusters[another as usize];
-        let found = pairs.as_slice();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
-        let counts = Counts {
-            pairs: found.len() as u64,
-            positives,
-            true_positives: found.iter().filter(same).count() as u64,
-        };
+        let mut counts = Counts { positives, ..Counts::default() };
+        let mut components = Components::new(clusters.len());
+        for (one, another) in pairs {
+            counts.pairs += 1;
+            counts.true_positives +=
+                u64::from(clusters[one as usize] == clusters[another as usize]);
+            components.join(one, another);
+        }
         Scores {
             pairs: counts.pairs,
             positives,
@@ -46,7 +51,7 @@ impl Scores {
             precision: counts.precision(),
             recall: counts.recall(),
             f1: counts.f1(),
-            ari: adjusted_rand(&components(found, clusters.len()), clusters),
+            ari: adjusted_rand(&components.numbers(), clusters),
         }
     }
 }
@@ -82,22 +87,35 @@ pub(super) fn choose_two(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// For each of `documents` documents a number that those connected by pairs share.
-fn components(pairs: &[(u32, u32)], documents: usize) -> Vec<u32> {
-    let mut parents: Vec<u32> = (0..documents as u32).collect();
-    let root = |parents: &mut Vec<u32>, mut at: u32| {
+/// Documents joined by pairs: for each the one above it, itself where there is none.
+struct Components(Vec<u32>);
+
+impl Components {
+    /// So many documents, none joined.
+    fn new(documents: usize) -> Components {
+        Components((0..documents as u32).collect())
+    }
+
+    /// The document above all that `at` is joined to.
+    fn root(&mut self, mut at: u32) -> u32 {
+        let parents = &mut self.0;
         while parents[at as usize] != at {
             let above = parents[at as usize];
             parents[at as usize] = parents[above as usize];
             at = above;
         }
         at
-    };
-    for &(one, another) in pairs {
-        let (one, another) = (root(&mut parents, one), root(&mut parents, another));
-        parents[one.max(another) as usize] = one.min(another);
     }
-    (0..documents as u32).map(|document| root(&mut parents, document)).collect()
+
+    fn join(&mut self, one: u32, another: u32) {
+        let (one, another) = (self.root(one), self.root(another));
+        self.0[one.max(another) as usize] = one.min(another);
+    }
+
+    /// For each document a number that those joined share.
+    fn numbers(mut self) -> Vec<u32> {
+        (0..self.0.len() as u32).map(|document| self.root(document)).collect()
+    }
 }
 
 /// The agreement of two partitions: 1 for the same, about 0 for unrelated ones.

@@ -24,6 +24,7 @@ use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSp
 use crate::features::shingles;
 use crate::fingerprint::cosine::{self, Cosine};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
+use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::sentences::{self, Sentences};
 use crate::fingerprint::simhash::{SimHash, Ties};
 use crate::fingerprint::{Fingerprint, ShingleSet};
@@ -97,7 +98,7 @@ impl Check {
             Sort::Cosine(features) => Maker::Cosine(Cosine::new(features)),
             Sort::Sentences(count) => Maker::Sentences(Sentences::new(count)),
         };
-        Signer { prepared: String::new(), maker }
+        Signer { clock: PageClock::new(PageTime::default()), prepared: String::new(), maker }
     }
 }
 
@@ -176,6 +177,7 @@ impl From<Check> for String {
 /// Makes the signatures of one check. It holds buffers, so each worker has its own.
 #[derive(Debug)]
 pub struct Signer {
+    clock: PageClock,
     prepared: String,
     maker: Maker,
 }
@@ -189,17 +191,31 @@ enum Maker {
 }
 
 impl Signer {
+    /// Allows each page this much time.
+    pub fn allow(self, time: PageTime) -> Signer {
+        Signer { clock: PageClock::new(time), ..self }
+    }
+
     /// Appends the signature of `text`, [`Check::bytes`] long; all zeros if it has no feature.
-    pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) {
-        let Signer { prepared, maker } = self;
+    ///
+    /// Fails with [`Kind::BadData`] if the page takes longer than it is [allowed](Signer::allow).
+    pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) -> Result<()> {
+        let Signer { clock, prepared, maker } = self;
+        clock.start(text);
         match maker {
             Maker::MinHash(minhash) => {
-                each_shingle(text, prepared, |shingle| minhash.add(xxh3_64(shingle.as_bytes())));
+                each_shingle(text, prepared, |shingle| {
+                    if clock.step() {
+                        minhash.add(xxh3_64(shingle.as_bytes()));
+                    }
+                });
                 minhash.finish(signature);
             }
             Maker::SimHash(simhash) => {
                 each_shingle(text, prepared, |shingle| {
-                    simhash.add_one(xxh3_128(shingle.as_bytes()));
+                    if clock.step() {
+                        simhash.add_one(xxh3_128(shingle.as_bytes()));
+                    }
                 });
                 let bits = simhash.finish().map_or(0, u128::to_u128);
                 signature.extend(bits.to_le_bytes());
@@ -207,18 +223,23 @@ impl Signer {
             Maker::Cosine(cosine) => {
                 NORMALISE.apply(text, prepared);
                 shingles::characters(prepared, COSINE_SHINGLE, |shingle| {
-                    cosine.add(xxh3_64(shingle.as_bytes()));
+                    if clock.step() {
+                        cosine.add(xxh3_64(shingle.as_bytes()));
+                    }
                 });
                 cosine.finish(signature);
             }
             Maker::Sentences(longest) => {
                 sentences::each(text, |sentence| {
-                    NORMALISE.apply(sentence, prepared);
-                    longest.add(prepared);
+                    if clock.step() {
+                        NORMALISE.apply(sentence, prepared);
+                        longest.add(prepared);
+                    }
                 });
                 longest.finish(signature);
             }
         }
+        clock.finish()
     }
 }
 
@@ -280,7 +301,7 @@ mod tests {
             let mut signatures = ["The  end of it all.", "the end of it all.", "开始", "", "?!"]
                 .map(|text| {
                     let mut signature = Vec::new();
-                    signer.sign(text, &mut signature);
+                    signer.sign(text, &mut signature).unwrap();
                     assert_eq!(signature.len(), check.bytes(), "{name}");
                     signature
                 });
@@ -307,7 +328,7 @@ mod tests {
         {
             let mut signature = Vec::new();
             let text = "Ｗｉｄｅ letters, 中文和 Numbers 123. The end";
-            name.parse::<Check>().unwrap().signer().sign(text, &mut signature);
+            name.parse::<Check>().unwrap().signer().sign(text, &mut signature).unwrap();
             let hex: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(hex, golden, "{name}");
         }

@@ -7,11 +7,14 @@ use crate::features::lists::StopWords;
 use crate::features::normalise::Normalise;
 use crate::features::shingles::{self, WordWindow};
 use crate::features::words::Words;
+use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::recipe::Features;
 
 /// A text to its features.
 #[derive(Debug)]
 pub(super) struct Reader {
+    /// The clock of the page; once that is late, no more features are given.
+    pub(super) clock: PageClock,
     form: Form,
     prepared: String,
     stop_words: HashSet<Box<str>>,
@@ -92,6 +95,7 @@ impl Reader {
     /// Panics if they are not taken from text.
     pub(super) fn new(features: &Features) -> Reader {
         let mut reader = Reader {
+            clock: PageClock::new(PageTime::default()),
             form: Form::AsItIs,
             prepared: String::new(),
             stop_words: HashSet::new(),
@@ -122,7 +126,7 @@ impl Reader {
 
     /// Calls `feature` with each occurrence of a feature in `text`.
     pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
-        let Reader { form, prepared, stop_words, boilerplate, cut } = self;
+        let Reader { clock, form, prepared, stop_words, boilerplate, cut } = self;
         let text = match boilerplate {
             Some(boilerplate) => boilerplate.drop_from(text),
             None => text,
@@ -136,6 +140,12 @@ impl Reader {
             Form::WordCharacters => {
                 shingles::word_characters(text, prepared);
                 prepared
+            }
+        };
+        clock.look();
+        let mut feature = |name: &str| {
+            if clock.step() {
+                feature(name);
             }
         };
         let stops = |word: &str| !stop_words.is_empty() && stop_words.contains(word);

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Error, Kind, Result};
 use crate::features::fixed;
 use crate::features::weigher::{Weigher, is_short as is_short_word};
+use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::reader::{Reader, words};
 use crate::fingerprint::recipe::{
     Features, Keywords, Recipe, ShortText, ShortWords, Sketch, Text, Weights,
@@ -55,48 +56,62 @@ impl Sketcher {
         Ok(Sketcher { name, reader, maker: Either::new(recipe.width(), parts) })
     }
 
+    /// Allows each page this much time.
+    pub fn allow(mut self, time: PageTime) -> Sketcher {
+        if let Some(reader) = &mut self.reader {
+            reader.clock = PageClock::new(time);
+        }
+        self
+    }
+
     /// The fingerprint of `text` and its class, none if it has no feature.
     ///
-    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    /// Fails with [`Kind::Usage`] if the recipe takes features, with [`Kind::BadData`] if the page takes
+    /// longer than it is [allowed](Sketcher::allow).
     pub fn page(&mut self, text: &str) -> Result<Option<(u128, Class)>> {
         let Some(reader) = &mut self.reader else {
             return Err(refusal(&self.name, "features with weights"));
         };
-        Ok(match &mut self.maker {
+        reader.clock.start(text);
+        let page = match &mut self.maker {
             Either::W64(maker) => maker.text(reader, text),
             Either::W128(maker) => maker.text(reader, text),
-        })
+        };
+        reader.clock.finish().map(|()| page)
     }
 
     /// Calls `feature` with each occurrence of a feature in `text`.
     ///
-    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    /// Fails as [`Sketcher::page`] does.
     pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
         let Some(reader) = &mut self.reader else {
             return Err(refusal(&self.name, "features with weights"));
         };
+        reader.clock.start(text);
         reader.each(text, feature);
-        Ok(())
+        reader.clock.finish()
     }
 
     /// The fingerprint of `text`, none if it has no feature; one of 64 bits is the low half.
     ///
-    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    /// Fails as [`Sketcher::page`] does.
     pub fn text(&mut self, text: &str) -> Result<Option<u128>> {
         Ok(self.page(text)?.map(|(fingerprint, _)| fingerprint))
     }
 
     /// The features of `text` that make its fingerprint, each once, in the order of their hashes.
     ///
-    /// Fails with [`Kind::Usage`] if the recipe takes features.
+    /// Fails as [`Sketcher::page`] does.
     pub fn weighted(&mut self, text: &str) -> Result<Vec<Weighted>> {
         let Some(reader) = &mut self.reader else {
             return Err(refusal(&self.name, "features with weights"));
         };
-        Ok(match &mut self.maker {
+        reader.clock.start(text);
+        let weighted = match &mut self.maker {
             Either::W64(maker) => maker.weighted(reader, text),
             Either::W128(maker) => maker.weighted(reader, text),
-        })
+        };
+        reader.clock.finish().map(|()| weighted)
     }
 
     /// The fingerprint of ready-made features with their [weights](fixed), none if there is no

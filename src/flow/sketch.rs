@@ -16,7 +16,7 @@ use crate::document::{
     self, Batch, Content, Document, Fields, Inputs, Position, Quarantined, ReadOptions, Share,
 };
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
+use crate::fingerprint::{Check, Class, PageTime, Recipe, Signer, Sketcher};
 use crate::runs::{Record, Sorter};
 use crate::store::Arrival;
 
@@ -219,10 +219,15 @@ pub struct Sketching {
 }
 
 impl Sketching {
-    /// A hand that makes fingerprints by `recipe`, or takes ready-made ones.
-    pub fn new(recipe: &Recipe) -> Result<Sketching> {
+    /// A hand that makes fingerprints by `recipe`, or takes ready-made ones. A page that takes longer
+    /// than `time` is quarantined.
+    pub fn new(recipe: &Recipe, time: PageTime) -> Result<Sketching> {
         let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
-        Ok(Sketching { sketcher, signer: recipe.check().map(Check::signer) })
+        let signer = recipe.check().map(Check::signer);
+        Ok(Sketching {
+            sketcher: sketcher.map(|sketcher| sketcher.allow(time)),
+            signer: signer.map(|signer| signer.allow(time)),
+        })
     }
 }
 
@@ -231,11 +236,12 @@ impl Hand for Sketching {
 
     fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Arrival>> {
         let (fingerprint, class) = sketch(self.sketcher.as_mut(), &document)?.unzip();
+        let check = sign(self.signer.as_mut(), fingerprint, &document)?;
         Ok(Some(Arrival {
             length: document.content.text_bytes(),
             time: document.time,
             class: class.unwrap_or_default(),
-            check: sign(self.signer.as_mut(), fingerprint, &document),
+            check,
             id: document.id.into_owned(),
             fingerprint,
             position,
@@ -251,7 +257,9 @@ fn sketch(
     let full = |fingerprint| (fingerprint, Class::Full);
     match (&document.content, sketcher) {
         (Content::Fingerprint(fingerprint), None) => Ok(Some(full(*fingerprint))),
-        (Content::Text(text), Some(sketcher)) => sketcher.page(text),
+        (Content::Text(text), Some(sketcher)) => {
+            sketcher.page(text).map_err(|error| naming(error, document))
+        }
         (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
         (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
         (Content::Text(_), None) => Err(misfit("text", "default")),
@@ -264,12 +272,24 @@ fn sign(
     signer: Option<&mut Signer>,
     fingerprint: Option<u128>,
     document: &Document<'_>,
-) -> Vec<u8> {
+) -> Result<Vec<u8>> {
     let mut signature = Vec::new();
     if let (Some(signer), Some(_), Content::Text(text)) = (signer, fingerprint, &document.content) {
-        signer.sign(text, &mut signature);
+        signer.sign(text, &mut signature).map_err(|error| naming(error, document))?;
     }
-    signature
+    Ok(signature)
+}
+
+/// The failure of a text, with the id of its document where the document is at fault. A long id is cut.
+fn naming(error: Error, document: &Document<'_>) -> Error {
+    const SHOWN: usize = 64;
+    match error.kind() {
+        Kind::BadData => {
+            let id: String = document.id.chars().take(SHOWN).collect();
+            error.found(format_args!("the page {id:?}"))
+        }
+        _ => error,
+    }
 }
 
 fn misfit(input: &str, recipe: &str) -> Error {
