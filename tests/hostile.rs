@@ -22,10 +22,14 @@ fn museum(ending: &str) -> Vec<Vec<u8>> {
 
 /// Reads each of `files` as it is, then changed in a few places.
 fn attack(files: &[Vec<u8>], read: fn(&[u8])) {
+    attack_often(COPIES, files, read);
+}
+
+fn attack_often(copies: u64, files: &[Vec<u8>], read: fn(&[u8])) {
     for (file, seed) in files.iter().zip(0..) {
         read(file);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        for _ in 0..COPIES {
+        for _ in 0..copies {
             read(&changed(file.clone(), &mut random));
         }
     }
@@ -84,6 +88,17 @@ fn texts() {
     attack(&files, readers::recipe);
     attack(&files, readers::lists);
     readers::dictionary(&files[1]);
+}
+
+#[test]
+fn pages() {
+    let units = [
+        "<a href=\"b\">c</a> <!-- d --> &amp; [e](http://f.g) 1 May 2024",
+        "中文 words é。\u{301}",
+    ];
+    let ways = u8::try_from(readers::texts::ways().len()).unwrap();
+    let files = (0..ways).map(|way| [&[way], units[usize::from(way) % 2].as_bytes()].concat());
+    attack_often(8, &files.collect::<Vec<_>>(), readers::page);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod filter;
 mod formats;
 mod hostile;
 mod keep_rule;
+mod linear;
 mod nothing_lost;
 mod quality;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.

@@ -6,6 +6,7 @@
 
 pub mod handshake;
 mod repair;
+pub mod texts;
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,6 +27,9 @@ use tempfile::TempDir;
 const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
 /// The longest record that is read.
 const MAX_RECORD_BYTES: usize = 4 << 10;
+
+/// The length of the shorter page, in bytes.
+const PAGE_BYTES: usize = 24 << 10;
 
 thread_local! {
     /// A folder for the files of this thread.
@@ -158,6 +162,24 @@ pub fn lists(bytes: &[u8]) {
     if let Ok(labels) = Labels::read(&path) {
         let _ = (Pairs::read(&path, &labels), Similarity::read(&path, &labels));
     }
+}
+
+/// A page: the first byte picks the way in which it is taken, and the others are what it repeats. Twice
+/// the length must not take much more than twice the time.
+pub fn page(bytes: &[u8]) {
+    thread_local! {
+        static WAYS: Vec<texts::Way> = texts::ways();
+    }
+    let Some((&choice, unit)) = bytes.split_first() else { return };
+    let unit = String::from_utf8_lossy(unit);
+    if unit.is_empty() {
+        return;
+    }
+    let [short, long] = [1, 2].map(|times| unit.repeat(times * PAGE_BYTES.div_ceil(unit.len())));
+    WAYS.with(|ways| {
+        let way = &ways[usize::from(choice) % ways.len()];
+        assert_eq!(way.too_long([&short, &long]), None, "{unit:?}");
+    });
 }
 
 /// A table of counted features.

@@ -1,0 +1,147 @@
+//! Every way in which the library takes a text, and a clock that tells whether one of them takes time
+//! linear in the length of the text.
+//!
+//! What is measured is the time that the thread spends on a processor, so other work on the machine does
+//! not count. A pair of lengths whose times are too far apart is measured again, a few times, and the
+//! shortest time of each length decides.
+
+use std::time::Duration;
+
+use dupsieve::features::dates;
+use dupsieve::fingerprint::check::shingle_set;
+use dupsieve::fingerprint::{Check, Difference, Nilsimsa, Recipe, Width};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Twice the length takes less than this many times as long.
+const MOST: f64 = 3.0;
+/// What the longer text takes in less than this is no sign of anything.
+const NOTHING: Duration = Duration::from_millis(2);
+/// How often a pair of lengths is measured before it fails.
+const TRIALS: usize = 8;
+
+/// All normalisers at once.
+const NORMALISE: &str = "normalise = { nfkc = true, case = \"fold\", digits = \"drop\", \
+                         white_space = \"collapse\", markup = \"drop\", dates = \"drop\" }";
+
+/// One way to take a text. It begins anew with each, so nothing is known from the text before.
+pub struct Way {
+    name: String,
+    take: Box<dyn Fn(&str)>,
+}
+
+impl Way {
+    fn new(name: &str, take: impl Fn(&str) + 'static) -> Way {
+        Way { name: name.to_owned(), take: Box::new(take) }
+    }
+
+    fn sketch(name: &str, recipe: Recipe) -> Way {
+        // What is loaded once a process is loaded before the clock starts.
+        recipe.sketcher().and_then(|mut sketcher| sketcher.text("中文 words")).expect("a recipe");
+        Way::new(name, move |text| {
+            let mut sketcher = recipe.sketcher().expect("it was made before");
+            sketcher.text(text).expect("a page is never late");
+        })
+    }
+
+    fn variant(parts: &str) -> Way {
+        Way::sketch(parts, variant(parts))
+    }
+
+    /// What is wrong if the second text, about twice as long as the first, takes too long beside it.
+    pub fn too_long(&self, texts: [&str; 2]) -> Option<String> {
+        let (mut shortest, mut ratio) = ([Duration::MAX; 2], 0.0);
+        for _ in 0..TRIALS {
+            for (least, text) in shortest.iter_mut().zip(texts) {
+                *least = self.time(text).min(*least);
+            }
+            ratio = shortest[1].as_secs_f64() / shortest[0].as_secs_f64();
+            if ratio < MOST || shortest[1] < NOTHING {
+                return None;
+            }
+        }
+        Some(format!("{}: {ratio:.1} times as long, {:?}", self.name, shortest[1]))
+    }
+
+    fn time(&self, text: &str) -> Duration {
+        let begun = busy();
+        (self.take)(text);
+        busy() - begun
+    }
+}
+
+/// How long the thread has been on a processor.
+fn busy() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// A recipe that differs from `words-1` in these parts.
+fn variant(parts: &str) -> Recipe {
+    let words = Recipe::named("words-1", None).expect("it has a name");
+    let mut table = toml::Table::try_from(&words).expect("a recipe is a table");
+    table.extend(parts.parse::<toml::Table>().expect("parts are TOML"));
+    if table["features"].as_str() == Some("character-shingles") {
+        table.remove("hmm");
+    }
+    Recipe::from_table(&table).expect("the parts fit")
+}
+
+/// The recipes with a versioned name that take texts.
+pub fn named() -> Vec<Way> {
+    let named = Recipe::names().filter_map(|name| Some((name, Recipe::named(name, None).ok()?)));
+    let of_texts = named.filter(|(name, recipe)| {
+        let takes_text = || recipe.sketcher().is_ok_and(|mut sketcher| sketcher.text("a").is_ok());
+        *name == recipe.name() && takes_text()
+    });
+    of_texts.map(|(name, recipe)| Way::sketch(name, recipe)).collect()
+}
+
+/// The weights that no named recipe has.
+pub fn weights() -> Vec<Way> {
+    let weights =
+        ["uniform", "log-tf", "sqrt-tf", "tf-idf", "sqrt-tf-idf", "levels", "speech", "text-rank"];
+    weights.iter().map(|weights| Way::variant(&format!("weights = {weights:?}"))).collect()
+}
+
+/// The features and normalisers that no named recipe has.
+pub fn features() -> Vec<Way> {
+    let normalise = NORMALISE;
+    let variants = [
+        "features = \"word-shingles\"\nlength = 3".to_owned(),
+        "features = \"word-shingles\"\nlength = 64".to_owned(),
+        "features = \"character-shingles\"\nlength = 64".to_owned(),
+        format!("hmm = false\nkeywords = 20\n{normalise}"),
+        format!("features = \"character-shingles\"\nlength = 5\nwidth = 128\n{normalise}"),
+        format!("{}\nhash = \"md5\"", normalise.replace("\"fold\"", "\"keep\"")),
+        normalise.replace("digits = \"drop\"", "digits = \"zero\"").replace("true", "false"),
+    ];
+    variants.iter().map(|parts| Way::variant(parts)).collect()
+}
+
+/// The checks, and what compares two texts.
+pub fn checks() -> Vec<Way> {
+    let checks = ["minhash", "classic-minhash-64x8", "simhash-128", "cosine", "sentences"];
+    let check = |name: &&str| {
+        let check: Check = name.parse().expect("it has a name");
+        Way::new(name, move |text| {
+            check.signer().sign(text, &mut Vec::new()).expect("a page is never late");
+        })
+    };
+    let recipe = Recipe::named("words-1", None).expect("it has a name");
+    let others = [
+        Way::new("nilsimsa", |text| _ = Nilsimsa::of(text)),
+        Way::new("jaccard", |text| _ = shingle_set(text).jaccard(&shingle_set("another"))),
+        Way::new("dates", |text| _ = dates::without(text)),
+        Way::new("difference", move |text| {
+            let mut sketcher = recipe.sketcher().expect("it was made before");
+            let sides = [text, "other words"].map(|text| sketcher.weighted(text).expect("a text"));
+            drop(Difference::of([&sides[0], &sides[1]], u128::MAX, Width::W64));
+        }),
+    ];
+    checks.iter().map(check).chain(others).collect()
+}
+
+/// All ways.
+pub fn ways() -> Vec<Way> {
+    [named(), weights(), features(), checks()].into_iter().flatten().collect()
+}
