@@ -2,14 +2,19 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use clap::{Args, Subcommand};
-use dupsieve::Result;
 use dupsieve::error::At;
-use dupsieve::store::{Added, Codec, Compacted, Day, Entry, Merged, Store, Version};
+use dupsieve::store::{
+    Added, Codec, Compacted, Day, Entry, Merged, Revision, Store, Verification, Version,
+};
+use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
+use crate::progress::{Progress, Unit};
 use crate::summary::Summary;
 
 /// Keep the fingerprints of all pages held, in versions
@@ -48,11 +53,20 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Read everything held and check it
+    /// Show what each version changed
+    Log {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Read the segments of every version and check all of them
     Verify {
         /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
+        /// Check this version alone
+        #[arg(long, value_name = "N")]
+        version: Option<u64>,
     },
     /// Merge all days into one file; joins give the same as before
     Compact {
@@ -63,15 +77,27 @@ enum Change {
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
     },
-    /// Make a new version of what an earlier one held
+    /// Go back to what an earlier version held, once its segments are found sound. This makes a new
+    /// version; the others stay
     Rollback {
         /// The store's folder
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// The version to go back to
-        #[arg(long, value_name = "VERSION")]
-        to: u64,
+        #[command(flatten)]
+        target: Target,
     },
+}
+
+/// Where a rollback goes.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Target {
+    /// The version to go back to; `store log` lists them
+    #[arg(long, value_name = "VERSION")]
+    to: Option<u64>,
+    /// Go back to the version before this day was added. Days that were added later leave the store too
+    #[arg(long, value_name = "D")]
+    before_day: Option<Day>,
 }
 
 /// Runs `store`.
@@ -82,16 +108,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             add(&Store::open(store)?, segment, *day, only.as_deref(), common.dry_run)
         }
         Change::List { store } => list(&Store::open(store)?, common.json),
-        Change::Verify { store } => {
-            let store = Store::open(store)?;
-            Ok(held(&store, &store.verify()?))
-        }
+        Change::Log { store } => log(&Store::open(store)?, common.json),
+        Change::Verify { store, version } => verify(&Store::open(store)?, *version, common),
         Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, common.dry_run),
-        Change::Rollback { store, to } => {
-            let store = Store::open(store)?;
-            let version = if common.dry_run { store.at(Some(*to)) } else { store.rollback(*to) };
-            Ok(held(&store, &version?))
-        }
+        Change::Rollback { store, target } => rollback(&Store::open(store)?, target, common),
     }
 }
 
@@ -132,6 +152,92 @@ fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
         Compacted::New(version) => held(store, &version),
         Compacted::Already(version) => held(store, &version).already_done(),
     })
+}
+
+/// Reads every segment of one version, or of all, and checks it.
+pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Result<Summary> {
+    let verification = store.verification(version)?;
+    let (read, _shown) = show(&verification, common);
+    verification.run(&read)?;
+    Ok(held(store, &store.at(version)?)
+        .count("versions", verification.versions())
+        .count("segments", verification.files()))
+}
+
+/// A counter for the bytes that are read, and what shows it.
+fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
+    let (read, bytes) = (Arc::new(AtomicU64::new(0)), verification.bytes());
+    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), common.quiet);
+    (read, shown)
+}
+
+/// Says what leaves the store, checks what it goes back to, and goes back.
+fn rollback(store: &Store, target: &Target, common: &Common) -> Result<Summary> {
+    let current = store.at(None)?;
+    let to = match (target.to, target.before_day) {
+        (Some(to), _) => to,
+        (None, Some(day)) => current.joined_by(day).ok_or_else(|| not_held(store, day))?,
+        (None, None) => unreachable!("clap asks for one of them"),
+    };
+    let version = store.at(Some(to))?;
+    tell_days("leave the store", days_of_one(&current, &version));
+    tell_days("come back", days_of_one(&version, &current));
+    let verification = store.verification(Some(to))?;
+    let (read, _shown) = show(&verification, common);
+    if common.dry_run {
+        verification.run(&read)?;
+        return Ok(held(store, &version));
+    }
+    Ok(held(store, &store.rollback(to, &read)?))
+}
+
+/// The days that `one` holds and `other` does not hold alike.
+fn days_of_one(one: &Version, other: &Version) -> Vec<String> {
+    let lacks = |entry: &&Entry| {
+        let same = |it: &Entry| (it.day, it.digest) == (entry.day, entry.digest);
+        !other.entries().iter().any(same)
+    };
+    one.entries().iter().filter(lacks).map(|entry| entry.day.to_string()).collect()
+}
+
+fn tell_days(what: &str, days: Vec<String>) {
+    if !days.is_empty() {
+        tracing::info!("days that {what}: {}", days.join(", "));
+    }
+}
+
+fn not_held(store: &Store, day: Day) -> Error {
+    Error::new(Kind::Missing, format!("the store does not hold {day}"))
+        .at(store.path())
+        .help("`dupsieve store list` shows the days it holds")
+}
+
+/// Prints what each version changed, one a line.
+fn log(store: &Store, as_json: bool) -> Result<Summary> {
+    let history = store.history()?;
+    let mut out = io::stdout().lock();
+    match as_json {
+        true => writeln!(out, "{}", versions(&history)),
+        false => print_history(&history, &mut out),
+    }
+    .at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// The history as one JSON object.
+fn versions(history: &[Revision]) -> Value {
+    let versions = history.iter().map(|Revision { version, change, days, rows }| {
+        json!({ "version": version, "change": change.to_string(), "days": days, "rows": rows })
+    });
+    json!({ "versions": versions.collect::<Vec<_>>() })
+}
+
+fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{:>7}  {:>6}  {:>13}  change", "version", "days", "rows")?;
+    for Revision { version, change, days, rows } in history {
+        writeln!(out, "{version:>7}  {days:>6}  {rows:>13}  {change}")?;
+    }
+    Ok(())
 }
 
 /// Prints the days, one a line, and what several of them share.

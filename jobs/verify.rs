@@ -14,6 +14,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::arguments::Common;
 use crate::dedup::records;
 use crate::report::{Report, beside};
+use crate::store;
 use crate::summary::Summary;
 
 /// Prove that an output is whole and sound, and that nothing is lost in it
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         return verify_segment(path).map(|segment| told(&segment));
     }
     if holds("CURRENT") {
-        return verify_store(path);
+        return store::verify(&Store::open(path)?, None, common);
     }
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
@@ -41,15 +42,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         true => verify_join(path, None, common),
         false => Err(Error::new(Kind::Missing, "there is nothing here").at(path)),
     }
-}
-
-fn verify_store(path: &Path) -> Result<Summary> {
-    let version = Store::open(path)?.verify()?;
-    Ok(Summary::new()
-        .count("version", version.number())
-        .count("days", version.entries().len() as u64)
-        .count("fingerprints", version.rows())
-        .path("store", path))
 }
 
 fn told(segment: &Segment) -> Summary {

@@ -21,6 +21,7 @@ mod run;
 mod same_bytes;
 mod skew;
 mod slices;
+mod store;
 mod support;
 mod verify;
 mod weights;

@@ -135,7 +135,8 @@ fn merge_rows<F: Fingerprint>(
     })?;
     let mut counts = counts(segments);
     // A page without a word that came on several days is one.
-    counts.repeated += counts.empty - empty;
+    let all: u64 = segments.iter().map(|dated| dated.segment().empties()).sum();
+    counts.repeated += all - empty;
     counts.empty = empty;
     writer.finish(counts, identity)
 }

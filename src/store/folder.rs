@@ -10,8 +10,10 @@
 //! A change writes what is new under names of its own, syncs it, and then replaces `CURRENT`: before
 //! that rename the store is the old version, after it the new one, whenever the power fails.
 
-use std::fs::{self, File};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use crate::error::{At, Error, Kind, Result};
 
@@ -138,7 +140,7 @@ impl Store {
         self.sweep(&current, &lock)?;
         let digest = only.as_ref().map(IdList::digest);
         let file = file_name(day, segment.digest(), digest);
-        let held = self.take_in(&segment, only.as_ref(), &file)?;
+        let held = self.take_in(&segment, only.as_ref(), &file, &lock)?;
         let entry = Entry {
             day,
             file,
@@ -156,33 +158,27 @@ impl Store {
     /// Whether [`Store::add`] would change anything; fails where that would, as far as can be told
     /// without writing.
     pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
-        self.prospect(segment, day, only).map(|prospect| prospect.is_some())
+        match self.prospect(segment, day, only)? {
+            Some(prospect) => prospect.segment.verify().map(|()| true),
+            None => Ok(false),
+        }
     }
 
-    /// Makes a new version with the contents of version `to`.
+    /// Makes a new version with the contents of version `to`, once every segment of it has been read
+    /// and found sound. `read` counts the bytes on the way.
     ///
     /// # Errors
-    /// As [`Store::at`], and as [`Store::add`] for a store that another run is changing.
-    pub fn rollback(&self, to: u64) -> Result<Version> {
+    /// As [`Store::verification`] and [`Verification::run`](super::Verification::run), and as
+    /// [`Store::add`] for a store that another run is changing.
+    pub fn rollback(&self, to: u64, read: &AtomicU64) -> Result<Version> {
         let lock = self.lock()?;
         let mut manifest = self.manifest(to)?;
+        self.verification(Some(to))?.run(read)?;
         manifest.version = self.current()?.version + 1;
         self.commit(manifest, &lock)
     }
 
-    /// Reads every segment of the newest version and checks all of it against the manifest.
-    ///
-    /// # Errors
-    /// Damage is [`Kind::BadData`].
-    pub fn verify(&self) -> Result<Version> {
-        let version = self.at(None)?;
-        for entry in version.files() {
-            version.verify(entry)?;
-        }
-        Ok(version)
-    }
-
-    /// What an addition is made of, all of it checked; none if the store holds it already.
+    /// What an addition is made of, unless the store holds it already. The rows are not read yet.
     fn prospect(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Option<Prospect>> {
         let current = self.current()?;
         let segment = Segment::open(segment)?;
@@ -196,7 +192,6 @@ impl Store {
             return Err(Error::new(Kind::BadData, "a segment of several days cannot be one day")
                 .at(segment.path()));
         }
-        segment.verify()?;
         Ok(Some(Prospect { current, segment, only }))
     }
 
@@ -288,38 +283,49 @@ impl Store {
             .help("fingerprint the batch by the store's recipe, or add it to another store"))
     }
 
-    /// Brings a verified segment into the store as `file`, linked where that is possible.
-    fn take_in(&self, segment: &Segment, only: Option<&IdList>, file: &str) -> Result<Segment> {
+    /// Brings a segment into the store as `file`, all of it checked, cut down to `only`.
+    fn take_in(
+        &self,
+        segment: &Segment,
+        only: Option<&IdList>,
+        file: &str,
+        lock: &Lock,
+    ) -> Result<Segment> {
         let path = self.path.join(SEGMENTS).join(file);
-        if let Some(ids) = only {
-            return ids.write(segment, &path);
-        }
-        // The file of a version that was rolled back serves again.
-        match Segment::open(&path) {
-            Ok(held) if held.digest() == segment.digest() && held.verify().is_ok() => {
-                return Ok(held);
+        match only {
+            Some(ids) => {
+                segment.verify()?;
+                ids.write(segment, &path)
             }
-            _ => {}
-        }
-        match fs::hard_link(segment.path(), &path) {
-            Ok(()) => {
-                File::open(&path).and_then(|file| file.sync_all()).at(&path)?;
-                sync_folder(parent_of(&path))?;
-            }
-            Err(_) => {
-                check_room(&self.path, segment.bytes())?;
-                copy(segment.path(), &path)?;
-            }
-        }
-        let held = Segment::open(&path)?;
-        match held.digest() == segment.digest() {
-            true => Ok(held),
-            false => {
-                Err(Error::new(Kind::Temporary, "the segment was replaced while it was added")
-                    .at(segment.path()))
-            }
+            None if is_held(&path, segment.digest()) => Segment::open(&path),
+            None => self.copy(segment, &path, lock),
         }
     }
+
+    /// Copies a segment. A link would be cheaper, but then whoever writes into the file that was given
+    /// writes into the store. The copy is what is checked, because the file may change any time.
+    fn copy(&self, segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
+        check_room(&self.path, segment.bytes())?;
+        let mut copy = NewFile::beside(path)?;
+        copy.fenced(lock.fence());
+        copy.copy(segment.path())?;
+        let copied = Segment::open(copy.unfinished()).and_then(|it| it.verify().map(|()| it));
+        let copied = copied.map_err(|error| error.at(segment.path()))?;
+        if copied.digest() != segment.digest() {
+            return Err(Error::new(Kind::Temporary, "the segment was replaced while it was added")
+                .at(segment.path())
+                .help("run the same command again"));
+        }
+        copy.publish()?;
+        Segment::open(path)
+    }
+}
+
+/// Whether a sound segment of that digest stands at `path`, in a file of its own: a version that was
+/// rolled back left it.
+fn is_held(path: &Path, digest: Digest) -> bool {
+    let own = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.nlink() == 1);
+    own && Segment::open(path).is_ok_and(|held| held.digest() == digest && held.verify().is_ok())
 }
 
 /// What `CURRENT` holds.
@@ -333,12 +339,4 @@ fn file_name(day: Day, source: Digest, only: Option<Digest>) -> String {
         Some(only) => format!("{day}-{source}-{only}.seg"),
         None => format!("{day}-{source}.seg"),
     }
-}
-
-/// Copies a file, whole or not at all.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    let mut copy = NewFile::beside(to)?;
-    let mut from = File::open(from).at(from)?;
-    std::io::copy(&mut from, &mut copy).at(to)?;
-    copy.publish()
 }

@@ -1,7 +1,12 @@
 //! What a version of the store holds: JSON for people, and a last line with its checksum.
+//!
+//! A checksum shows damage, not intent: whoever edits a manifest can make it anew. So a manifest is
+//! checked for what it may say before it is used, and its files are held to it when they are opened
+//! (see `file_record`).
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -139,24 +144,71 @@ impl Manifest {
         }
         let manifest: Manifest = serde_json::from_str(lines)
             .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
-        match manifest.format == FORMAT && manifest.version == version && manifest.is_sound() {
-            true => Ok((manifest, xxh3_64(whole.as_bytes()))),
-            false => Err(Error::new(Kind::BadData, "this manifest is not the one it should be")
+        if (manifest.format, manifest.version) != (FORMAT, version) {
+            return Err(Error::new(Kind::BadData, "this manifest is not the one it should be")
                 .at(path)
                 .expected(format_args!("format {FORMAT}, version {version}"))
-                .found(format_args!("format {}, version {}", manifest.format, manifest.version))),
+                .found(format_args!("format {}, version {}", manifest.format, manifest.version)));
+        }
+        manifest.check().map_err(|error| error.at(path))?;
+        Ok((manifest, xxh3_64(whole.as_bytes())))
+    }
+
+    /// Fails unless the manifest says what a store may hold, whoever wrote it.
+    fn check(&self) -> Result<()> {
+        self.check_names()?;
+        self.check_rows()?;
+        let wrong = |what: &str| Err(damaged(what));
+        if !self.entries.is_sorted_by(|a, b| a.day < b.day) {
+            return wrong("the days of the manifest are out of order");
+        }
+        if !self.entries.iter().all(|entry| (2..=self.version).contains(&entry.added_in)) {
+            return wrong("the manifest names a day that was added in no version up to its own");
+        }
+        match self.entries.is_empty() || self.stamp.is_some() && self.width().is_some() {
+            true => Ok(()),
+            false => wrong("the manifest has days, and no recipe or width for them"),
         }
     }
 
-    /// Each day once, in order, a recipe and a width where there is a segment, and in each segment of
-    /// several days as many rows as these have.
-    fn is_sound(&self) -> bool {
-        let shared = |merged: &Merged| {
-            let days = self.entries.iter().filter(|entry| entry.file == merged.file);
-            days.map(|entry| u128::from(entry.rows)).sum::<u128>() == u128::from(merged.rows)
-        };
-        let ordered = self.entries.is_sorted_by(|a, b| a.day < b.day);
-        let told = self.stamp.is_some() && self.width().is_some();
-        ordered && self.merged.iter().all(shared) && (self.entries.is_empty() || told)
+    /// Every file is one of the folder `segments`, and those of one day belong to one entry.
+    fn check_names(&self) -> Result<()> {
+        let merged: HashSet<&str> = self.merged.iter().map(|merged| &*merged.file).collect();
+        let mut met = HashSet::new();
+        for name in self.entries.iter().map(|entry| &*entry.file).chain(merged.iter().copied()) {
+            if !is_plain_name(name) {
+                return Err(damaged("the manifest names a file outside the store")
+                    .expected("the name of a file in the folder `segments`")
+                    .found(format_args!("{name:.100?}")));
+            }
+        }
+        let own = self.entries.iter().filter(|entry| !merged.contains(&*entry.file));
+        match own.map(|entry| &entry.file).find(|file| !met.insert(*file)) {
+            None if merged.len() == self.merged.len() => Ok(()),
+            _ => Err(damaged("the manifest names one file as several")),
+        }
     }
+
+    /// The days that share a segment have as many rows as it, and all rows can be counted.
+    fn check_rows(&self) -> Result<()> {
+        let mut rows: HashMap<&str, u128> = HashMap::new();
+        for entry in &self.entries {
+            *rows.entry(&entry.file).or_default() += u128::from(entry.rows);
+        }
+        let countable = rows.values().sum::<u128>() <= u128::from(u64::MAX);
+        let shared = |it: &Merged| rows.get(&*it.file).copied() == Some(u128::from(it.rows));
+        match countable && self.merged.iter().all(shared) {
+            true => Ok(()),
+            false => Err(damaged("the rows that the manifest tells of do not add up")),
+        }
+    }
+}
+
+/// Whether `name` names a file in the folder it is looked up in, and nowhere else.
+fn is_plain_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let first = parts.next();
+    first == Some(Component::Normal(name.as_ref()))
+        && parts.next().is_none()
+        && !name.contains('\0')
 }

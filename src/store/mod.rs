@@ -31,13 +31,16 @@ mod dated;
 mod day;
 mod digest;
 mod draw;
+mod file_record;
 mod folder;
 mod generate;
+mod history;
 mod intake;
 mod manifest;
 mod only;
 mod segment;
 mod strays;
+mod verification;
 mod version;
 
 pub use compact::Compacted;
@@ -47,6 +50,7 @@ pub use digest::Digest;
 pub use draw::{Draw, MAX_DRAW};
 pub use folder::{Added, Store};
 pub use generate::{Planted, Random, generate, plant};
+pub use history::{Change, Revision};
 pub use intake::{Arrival, take_in};
 pub use manifest::{Entry, Merged};
 pub use segment::{
@@ -56,6 +60,7 @@ pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
 pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+pub use verification::Verification;
 pub use version::{Version, chunk_bytes, chunks};
 
 /// Damage, with what to do about it.

@@ -1,20 +1,24 @@
 //! What a store's folder should not hold: the leavings of runs that died, and things of others.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 
+use super::day::Day;
 use super::folder::{CURRENT, LOCK, MANIFESTS, SEGMENTS, Store};
 use super::manifest::Manifest;
 use crate::output::{Lock, UNFINISHED};
 
 impl Store {
-    /// Removes what attempts that died have left: unfinished files, and segments that no version
-    /// holds. (A manifest after the newest is replaced by the one that comes to bear its number.)
+    /// Removes what attempts that died have left: unfinished files, and segments and manifests of no
+    /// version. Only files with names that a store gives are removed; what else lies there is not ours
+    /// and stays.
     pub(super) fn sweep(&self, current: &Manifest, lock: &Lock) -> Result<()> {
-        let mut strays = names(&self.path().join(SEGMENTS))?;
+        let segments = self.path().join(SEGMENTS);
+        let mut strays = files(&segments, is_segment_name)?;
         for number in (1..=current.version).rev() {
             if strays.is_empty() {
                 break;
@@ -23,29 +27,31 @@ impl Store {
             let held: HashSet<&str> = manifest.entries.iter().map(|entry| &*entry.file).collect();
             strays.retain(|name| !held.contains(name.as_str()));
         }
+        let mut unfinished = Vec::new();
+        let is_unfinished = |name: &str| name.starts_with(UNFINISHED);
+        for place in [self.path().to_path_buf(), self.path().join(MANIFESTS), segments.clone()] {
+            let names = files(&place, is_unfinished)?;
+            unfinished.extend(names.into_iter().map(|name| place.join(name)));
+        }
         // What a run that has taken over is about to add is no stray.
         lock.check()?;
-        for stray in strays {
-            remove(&self.path().join(SEGMENTS).join(stray))?;
-        }
-        for place in [self.path().to_path_buf(), self.path().join(MANIFESTS)] {
-            for name in names(&place)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
-                remove(&place.join(name))?;
-            }
+        for stray in strays.iter().map(|name| segments.join(name)).chain(unfinished) {
+            fs::remove_file(&stray).at(&stray)?;
         }
         Ok(())
     }
 
     /// Fails if the folder holds anything that an unfinished `init` would not have left.
     pub(super) fn refuse_strangers(&self) -> Result<()> {
-        let ours = |name: &String| {
-            [LOCK, MANIFESTS, SEGMENTS].contains(&name.as_str()) || name.starts_with(UNFINISHED)
+        let ours = |name: &OsString| {
+            let name = name.to_string_lossy();
+            [LOCK, MANIFESTS, SEGMENTS].contains(&&*name) || name.starts_with(UNFINISHED)
         };
         match names(self.path())?.iter().find(|name| !ours(name)) {
             None => Ok(()),
             Some(stranger) => Err(Error::new(Kind::Exists, "the folder holds other things")
                 .at(self.path())
-                .found(format_args!("`{stranger}`"))
+                .found(format_args!("{stranger:?}"))
                 .help("give the store a folder of its own")),
         }
     }
@@ -57,19 +63,34 @@ impl Store {
             None => Ok(()),
             Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
                 .at(self.path().join(CURRENT))
-                .found(format_args!("`{segment}` among the segments"))
+                .found(format_args!("{segment:?} among the segments"))
                 .help("put the file back: it names the newest manifest")),
         }
     }
 }
 
 /// The names in a folder.
-fn names(folder: &Path) -> Result<Vec<String>> {
+fn names(folder: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(folder).at(folder)?;
-    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-    entries.map(|entry| entry.map(name)).collect::<Result<_, _>>().at(folder)
+    entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)
 }
 
-fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).at(path)
+/// The names in a folder that `are_ours` and are no folders.
+fn files(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    let ours = names(folder)?.into_iter().filter_map(|name| name.into_string().ok());
+    let mut files = Vec::new();
+    for name in ours.filter(|name| are_ours(name)) {
+        let path = folder.join(&name);
+        if !fs::symlink_metadata(&path).at(&path)?.is_dir() {
+            files.push(name);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a store would give this name to a segment: a day or `compacted`, then what follows.
+fn is_segment_name(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".seg") else { return false };
+    let day = stem.get(..10).is_some_and(|day| day.parse::<Day>().is_ok());
+    day && stem[10..].starts_with('-') || stem.starts_with("compacted-")
 }

@@ -1,6 +1,5 @@
 //! One version of the store: which segments it holds, and how its key space is cut into chunks.
 
-use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -10,10 +9,10 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
-use super::damaged;
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
+use super::file_record::FileRecord;
 use super::manifest::{Entry, Manifest, Merged};
 use super::segment::KeyRange;
 use super::segment::{Segment, hot};
@@ -86,7 +85,12 @@ impl Version {
 
     /// The version that `day` is to be joined with: the one before it was added, or this one.
     pub fn before(&self, day: Day) -> u64 {
-        self.manifest.entry(day).map_or(self.number(), |entry| entry.added_in - 1)
+        self.joined_by(day).unwrap_or(self.number())
+    }
+
+    /// The version that `day` was joined with, which is the one before it was added, if it is held.
+    pub fn joined_by(&self, day: Day) -> Option<u64> {
+        self.manifest.entry(day).map(|entry| entry.added_in - 1)
     }
 
     /// Opens all segments, those of one day and those of several alike, in an order that does not
@@ -99,10 +103,11 @@ impl Version {
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-        let files = self.files().count() as u64;
+        let records = self.files();
+        let files = records.len() as u64;
         match getrlimit(Resource::Nofile).current {
             Some(allowed) if files + SPARE_FILES > allowed => Err(self.too_many(files, allowed)),
-            _ => self.files().map(|entry| self.open(entry)).collect(),
+            _ => records.iter().map(|record| record.open(&self.segments)).collect(),
         }
     }
 
@@ -117,55 +122,13 @@ impl Version {
 
     /// Its segments, as [`Version::segments`] opened them, with the days of their rows.
     pub fn dated(&self, segments: Vec<Segment>) -> Vec<Dated> {
-        let days = self.files().map(|entry| match self.manifest.merged(&entry.file) {
-            Some(_) => None,
-            None => Some(entry.day),
-        });
+        let days = self.files().into_iter().map(|record| record.day());
         segments.into_iter().zip(days).map(|(segment, day)| Dated::new(segment, day)).collect()
     }
 
-    /// One entry for each file, the first that names it.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Entry> {
-        let mut met = HashSet::new();
-        self.entries().iter().filter(move |entry| met.insert(entry.file.as_str()))
-    }
-
-    /// Opens the file of `entry`.
-    pub(crate) fn open(&self, entry: &Entry) -> Result<Segment> {
-        let told = self.manifest.merged(&entry.file).map_or(entry.digest, |merged| merged.digest);
-        let path = self.segments.join(&entry.file);
-        let segment = Segment::open(&path)?;
-        match segment.digest() == told {
-            true => Ok(segment),
-            false => Err(damaged("not the segment that the manifest tells of")
-                .at(path)
-                .expected(told)
-                .found(segment.digest())),
-        }
-    }
-
-    /// Reads the segment of `entry` and checks all of it, and that each day has its rows there.
-    pub(crate) fn verify(&self, entry: &Entry) -> Result<()> {
-        let segment = self.open(entry)?;
-        segment.verify()?;
-        if self.manifest.merged(&entry.file).is_none() {
-            return Ok(());
-        }
-        let mut days = Dated::new(segment.clone(), None).days();
-        let mut found: BTreeMap<Day, u64> = BTreeMap::new();
-        for row in 0..segment.rows() {
-            *found.entry(days.get(row)?).or_default() += 1;
-        }
-        let held = self.entries().iter().filter(|other| other.file == entry.file && other.rows > 0);
-        match held
-            .map(|other| (other.day, other.rows))
-            .eq(found.iter().map(|(&day, &rows)| (day, rows)))
-        {
-            true => Ok(()),
-            false => Err(damaged("the days do not have the rows that the manifest tells of")
-                .at(segment.path())
-                .found(format_args!("{found:?}"))),
-        }
+    /// What its manifest says of each of its files, in the order of their first days.
+    pub(crate) fn files(&self) -> Vec<FileRecord> {
+        FileRecord::all(&self.manifest)
     }
 }
 

@@ -1,8 +1,12 @@
 //! Reads all of a segment and holds it to everything that a segment promises.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
 use crate::store::damaged;
+use crate::store::day::Day;
 
 use super::Segment;
 use super::details::Details;
@@ -16,20 +20,37 @@ impl Segment {
     /// # Errors
     /// Whatever is not as the writer left it is [`crate::Kind::BadData`].
     pub fn verify(&self) -> Result<()> {
-        match self.width() {
-            Width::W64 => self.verify_rows::<u64>()?,
-            Width::W128 => self.verify_rows::<u128>()?,
-        }
-        self.verify_cold()?;
-        self.verify_empties()
+        self.verify_counting(&AtomicU64::new(0)).map(drop)
     }
 
-    fn verify_rows<F: Fingerprint>(&self) -> Result<()> {
+    /// As [`Segment::verify`]; `read` grows by the bytes of the file on the way. Returns how many rows
+    /// each day has, where the segment keeps days.
+    pub(crate) fn verify_counting(&self, read: &AtomicU64) -> Result<BTreeMap<Day, u64>> {
+        let before = read.load(Ordering::Relaxed);
+        let (began, bytes) = (self.bytes_read(), self.bytes());
+        let show = || {
+            let done = (self.bytes_read() - began).min(bytes);
+            read.store(before + done, Ordering::Relaxed);
+        };
+        let days = match self.width() {
+            Width::W64 => self.verify_rows::<u64>(show)?,
+            Width::W128 => self.verify_rows::<u128>(show)?,
+        };
+        self.verify_cold()?;
+        self.verify_empties()?;
+        read.store(before + bytes, Ordering::Relaxed);
+        Ok(days)
+    }
+
+    /// Calls `show` now and then. Returns the rows of each day.
+    fn verify_rows<F: Fingerprint>(&self, show: impl Fn()) -> Result<BTreeMap<Day, u64>> {
+        let mut rows = BTreeMap::new();
         let mut scan = self.scan::<F>(KeyRange::all());
         let (mut ids, mut days, mut details) = (self.ids(), self.days(), Details::new(self));
         let (mut last, mut last_id, mut last_day): (Option<F>, _, _) = (None, String::new(), None);
         let mut run = Vec::new();
         while let Some(row) = scan.next(&mut run)? {
+            show();
             for (row, &fingerprint) in (row..).zip(&run) {
                 // Numbers and fingerprints make ids that need no check but that none comes twice.
                 let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
@@ -49,9 +70,12 @@ impl Segment {
                 last_id.clear();
                 last_id.push_str(id);
                 details.row(row, fingerprint, "")?;
+                if let Some(day) = day {
+                    *rows.entry(day).or_default() += 1;
+                }
             }
         }
-        Ok(())
+        Ok(rows)
     }
 
     fn verify_empties(&self) -> Result<()> {

@@ -1,0 +1,121 @@
+//! What a manifest says of one of its files, and whether the file agrees.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Width;
+
+use super::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use super::manifest::Manifest;
+use super::segment::Segment;
+
+/// All that a manifest says of one file. Two versions of a store usually say the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileRecord {
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+    digest: Digest,
+    rows: u64,
+    /// Its documents without a fingerprint, where it holds one day. Days that share a file also share
+    /// documents of this sort.
+    empties: Option<u64>,
+    stamp: Option<String>,
+    width: Option<Width>,
+    /// How many rows each day has in it.
+    days: BTreeMap<Day, u64>,
+}
+
+impl FileRecord {
+    /// One record for each file of `manifest`, in the order of their first days.
+    pub(crate) fn all(manifest: &Manifest) -> Vec<FileRecord> {
+        let mut records: Vec<FileRecord> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for entry in &manifest.entries {
+            let place = *places.entry(&entry.file).or_insert(records.len());
+            if place == records.len() {
+                let merged = manifest.merged(&entry.file);
+                records.push(FileRecord {
+                    file: entry.file.clone(),
+                    bytes: merged.map_or(entry.bytes, |merged| merged.bytes),
+                    digest: merged.map_or(entry.digest, |merged| merged.digest),
+                    rows: merged.map_or(entry.rows, |merged| merged.rows),
+                    empties: merged.is_none().then_some(entry.empties),
+                    stamp: manifest.stamp.clone(),
+                    width: manifest.width(),
+                    days: BTreeMap::new(),
+                });
+            }
+            records[place].days.insert(entry.day, entry.rows);
+        }
+        records
+    }
+
+    /// The day of all its rows, unless several days share the file.
+    pub(crate) fn day(&self) -> Option<Day> {
+        self.empties.and_then(|_| self.days.keys().next().copied())
+    }
+
+    /// Opens the file, which stands in the folder `segments`.
+    ///
+    /// # Errors
+    /// A file that is gone is [`Kind::Missing`], one that is not as the manifest says
+    /// [`Kind::BadData`].
+    pub(crate) fn open(&self, segments: &Path) -> Result<Segment> {
+        let path = segments.join(&self.file);
+        let segment = Segment::open(&path).map_err(|error| match error.kind() {
+            Kind::Missing => Error::new(Kind::Missing, "the store has lost this segment")
+                .at(&path)
+                .help("put it back from a copy, or roll back to a version that does not need it"),
+            _ => error,
+        })?;
+        self.check(&segment).map(|()| segment)
+    }
+
+    /// Fails unless `segment` is the one that the manifest tells of.
+    pub(crate) fn check(&self, segment: &Segment) -> Result<()> {
+        if segment.digest() != self.digest {
+            return Err(damaged("not the segment that the manifest tells of")
+                .at(segment.path())
+                .expected(self.digest)
+                .found(segment.digest()));
+        }
+        let told = (self.rows, self.empties.unwrap_or(segment.empties()), self.bytes);
+        let found = (segment.rows(), segment.empties(), segment.bytes());
+        if told != found {
+            let show = |(rows, empties, bytes)| {
+                format!("{rows} fingerprints, {empties} empty documents, {bytes} bytes")
+            };
+            return Err(Error::new(Kind::BadData, "the manifest miscounts this segment")
+                .at(segment.path())
+                .expected(show(told))
+                .found(show(found))
+                .help("the manifest is damaged: take it from a copy of the store"));
+        }
+        let by_days = segment.has_days() != self.empties.is_some();
+        match by_days
+            && self.stamp.as_deref() == Some(segment.stamp())
+            && self.width == Some(segment.width())
+        {
+            true => Ok(()),
+            false => Err(damaged("the manifest tells of a segment of another kind or recipe")
+                .at(segment.path())
+                .expected(format_args!("{:?} by {:?}", self.width, self.stamp))
+                .found(format_args!("{:?} by {:?}", segment.width(), segment.stamp()))),
+        }
+    }
+
+    /// Fails unless each day has as many rows in the file as the manifest says. `found` are the rows of
+    /// each day in a file of several.
+    pub(crate) fn check_days(&self, segment: &Segment, found: &BTreeMap<Day, u64>) -> Result<()> {
+        let told = self.days.iter().filter(|(_, rows)| **rows > 0);
+        match self.empties.is_some() || told.eq(found) {
+            true => Ok(()),
+            false => Err(damaged("the days do not have the rows that the manifest tells of")
+                .at(segment.path())
+                .found(format_args!("{found:?}"))),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The history of a store: what each version changed. It is read off the manifests, which say nothing
+//! of the time of day, so that it is the same for every copy of a store.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::error::Result;
+
+use super::day::Day;
+use super::digest::Digest;
+use super::folder::Store;
+use super::manifest::Manifest;
+
+/// One version in the history of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// The number of the version.
+    pub version: u64,
+    /// What it changed.
+    pub change: Change,
+    /// How many days it holds.
+    pub days: u64,
+    /// How many fingerprints it holds.
+    pub rows: u64,
+}
+
+/// What a version changed in the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The first version, which is empty.
+    Init,
+    /// This day was added.
+    Add(Day),
+    /// All days were merged into one segment.
+    Compact,
+    /// The contents became those of an earlier version again: of this one, the first that had them.
+    Rollback(u64),
+}
+
+impl Store {
+    /// The history of the store, from the first version to the newest.
+    ///
+    /// # Errors
+    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
+    pub fn history(&self) -> Result<Vec<Revision>> {
+        let mut firsts = HashMap::new();
+        let revision = |number| {
+            let manifest = self.manifest(number)?;
+            let first = *firsts.entry(contents(&manifest)).or_insert(number);
+            let added = manifest.entries.iter().find(|entry| entry.added_in == number);
+            let change = match added {
+                Some(entry) => Change::Add(entry.day),
+                None if number == 1 => Change::Init,
+                None if first < number => Change::Rollback(first),
+                None => Change::Compact,
+            };
+            let days = manifest.entries.len() as u64;
+            let rows = manifest.entries.iter().map(|entry| entry.rows).sum();
+            Ok(Revision { version: number, change, days, rows })
+        };
+        (1..=self.current()?.version).map(revision).collect()
+    }
+}
+
+/// Equal for manifests that hold the same, in the same files.
+fn contents(manifest: &Manifest) -> Digest {
+    let contents = (&manifest.entries, &manifest.merged);
+    Digest::of(&serde_json::to_vec(&contents).expect("a manifest is plain data"))
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Init => f.write_str("init"),
+            Change::Add(day) => write!(f, "add {day}"),
+            Change::Compact => f.write_str("compact"),
+            Change::Rollback(version) => write!(f, "rollback to {version}"),
+        }
+    }
+}

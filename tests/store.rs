@@ -1,0 +1,222 @@
+//! The store: what is in it stays what it was, whatever happens to the files it was given or to the
+//! folder it stands in, and every version it can go back to is checked.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::support::{Bench, Page};
+
+/// Pages that no other `seed` has.
+fn pages(seed: u64, count: u64) -> Vec<Page> {
+    let bits = |i: u64| (seed << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..count).map(|i| (format!("{seed}-{i}"), bits(i).into())).collect()
+}
+
+/// A store of the first `days` days of November 2026, each added from `day-N.seg`.
+fn store(days: u64) -> Bench {
+    let bench = Bench::new();
+    bench.done("store init store");
+    for day in 1..=days {
+        bench.segment(&format!("day-{day}"), 64, &pages(day, 100 * day));
+        bench.done(&format!("store add store --segment day-{day}.seg --day 2026-11-0{day}"));
+    }
+    bench
+}
+
+/// The segment that holds a day.
+fn segment_of(bench: &Bench, day: &str) -> PathBuf {
+    let names = bench.names("store/segments");
+    bench.path("store/segments").join(names.iter().find(|name| name.starts_with(day)).unwrap())
+}
+
+/// Changes a manifest and makes its checksum, and that of CURRENT, anew.
+fn forge(bench: &Bench, version: u64, old: &str, new: &str) {
+    let name = format!("store/manifests/{version:06}.json");
+    let text = bench.read(&name);
+    let lines = text[..text.rfind("xxh3-64").unwrap()].replace(old, new);
+    assert_ne!(lines, text[..lines.len().min(text.len())], "nothing was forged");
+    let whole = format!("{lines}xxh3-64 {:016x}\n", xxh3_64(lines.as_bytes()));
+    bench.write("store/CURRENT", format!("{version:06} {:016x}\n", xxh3_64(whole.as_bytes())));
+    bench.write(&name, whole);
+}
+
+fn flip(path: &PathBuf) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn every_version_is_verified_and_one_where_one_is_asked_for() {
+    let bench = store(3);
+    bench.done("store rollback store --to 1");
+    let all = bench.done("store verify store");
+    assert_eq!(["version", "versions", "segments"].map(|name| all.count(name)), [5, 5, 3]);
+    flip(&segment_of(&bench, "2026-11-02"));
+    let said = bench.fails(65, "store verify store");
+    assert!(said.contains("2026-11-02"), "{said}");
+    bench.fails(65, "store verify store --version 3");
+    for sound in [1, 2, 5] {
+        let one = bench.done(&format!("store verify store --version {sound}"));
+        assert_eq!((one.count("version"), one.count("versions")), (sound, 1));
+    }
+    bench.fails(66, "store verify store --version 6");
+}
+
+#[test]
+fn a_rollback_is_refused_unless_all_that_it_goes_back_to_is_sound() {
+    let bench = store(3);
+    bench.done("store rollback store --to 2");
+    let before = bench.files("store");
+    let second = segment_of(&bench, "2026-11-02");
+    let sound = fs::read(&second).unwrap();
+    flip(&second);
+    for flags in ["", "--dry-run"] {
+        let said = bench.fails(65, &format!("store rollback store --to 4 {flags}"));
+        assert!(said.contains("2026-11-02"), "{said}");
+    }
+    fs::remove_file(&second).unwrap();
+    for flags in ["", "--dry-run"] {
+        let said = bench.fails(66, &format!("store rollback store --to 4 {flags}"));
+        assert!(said.contains("lost this segment"), "{said}");
+    }
+    fs::write(&second, sound).unwrap();
+    assert_eq!(bench.files("store"), before);
+    assert_eq!(bench.done("store rollback store --to 4").count("days"), 3);
+}
+
+#[test]
+fn a_rollback_can_name_the_day_to_take_back() {
+    let bench = store(3);
+    let said = bench.done("store rollback store --before-day 2026-11-02 --dry-run").stderr;
+    assert!(said.contains("leave the store: 2026-11-02, 2026-11-03"), "{said}");
+    assert_eq!(bench.done("store verify store").count("days"), 3);
+    assert_eq!(bench.done("store rollback store --before-day 2026-11-02").count("days"), 1);
+    let said = bench.fails(66, "store rollback store --before-day 2026-11-02");
+    assert!(said.contains("does not hold 2026-11-02"), "{said}");
+    bench.fails(2, "store rollback store");
+    bench.fails(2, "store rollback store --to 1 --before-day 2026-11-01");
+}
+
+#[test]
+fn the_log_tells_what_each_version_changed() {
+    let bench = store(2);
+    bench.done("store compact store");
+    bench.done("store rollback store --to 2");
+    bench.done("store add store --segment day-2.seg --day 2026-11-09");
+    bench.done("store rollback store --before-day 2026-11-09");
+    let table = "version    days           rows  change\n\
+        \x20     1       0              0  init\n\
+        \x20     2       1            100  add 2026-11-01\n\
+        \x20     3       2            300  add 2026-11-02\n\
+        \x20     4       2            300  compact\n\
+        \x20     5       1            100  rollback to 2\n\
+        \x20     6       2            300  add 2026-11-09\n\
+        \x20     7       1            100  rollback to 2\n";
+    assert_eq!(bench.answer("store log store"), table);
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.answer("store log store --json")).unwrap();
+    assert_eq!(json["versions"][6]["change"], "rollback to 2");
+}
+
+#[test]
+fn a_later_write_into_the_given_file_does_not_reach_the_store() {
+    let bench = store(1);
+    bench.segment("other", 64, &pages(9, 50));
+    bench.segment("linked", 64, &pages(2, 50));
+    symlink(bench.path("linked.seg"), bench.path("link.seg")).unwrap();
+    bench.done("store add store --segment link.seg --day 2026-11-02");
+    let held = bench.files("store");
+    // Written into, as by a shell's `>`, and not replaced.
+    for name in ["day-1.seg", "linked.seg"] {
+        fs::write(bench.path(name), bench.bytes("other.seg")).unwrap();
+    }
+    assert_eq!(bench.files("store"), held);
+    fs::remove_file(bench.path("linked.seg")).unwrap();
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 150);
+    assert!(fs::symlink_metadata(segment_of(&bench, "2026-11-02")).unwrap().is_file());
+}
+
+#[test]
+fn a_manifest_names_nothing_outside_its_store() {
+    let bench = store(1);
+    bench.segment("outside", 64, &pages(1, 100));
+    let name = segment_of(&bench, "2026-11-01").file_name().unwrap().to_owned();
+    let name = name.to_str().unwrap();
+    let absolute = bench.path("outside.seg").display().to_string();
+    let sound = bench.files("store");
+    for other in ["../../outside.seg", &absolute, "..", ".", "", "a/b.seg", "./b.seg"] {
+        forge(&bench, 2, &format!("{name:?}"), &format!("{other:?}"));
+        for job in ["verify store", "list store", "rollback store --to 2"] {
+            let ended = bench.run(&format!("store {job}"));
+            let told = (ended.code, ended.stderr.contains("outside the store"));
+            assert_eq!(told, (65, true), "{other}: {}", ended.stderr);
+        }
+        forge(&bench, 2, &format!("{other:?}"), &format!("{name:?}"));
+    }
+    assert_eq!(bench.files("store"), sound);
+}
+
+#[test]
+fn a_manifest_counts_what_its_segments_hold() {
+    let bench = store(2);
+    bench.segment("batch", 64, &pages(9, 10));
+    let bytes = fs::metadata(segment_of(&bench, "2026-11-01")).unwrap().len();
+    let sound = bench.files("store");
+    for (old, new) in [
+        ("\"rows\": 100", "\"rows\": 101"),
+        ("\"rows\": 200", "\"rows\": 0"),
+        ("\"empties\": 0", "\"empties\": 5"),
+        (&format!("\"bytes\": {bytes}"), "\"bytes\": 7"),
+        ("\"width\": 64", "\"width\": 128"),
+    ] {
+        forge(&bench, 3, old, new);
+        bench.fails(65, "store verify store");
+        let said = bench.run("dedup --batch batch.seg --store store --output out");
+        assert_eq!(said.code, 65, "{old}: {}", said.stderr);
+        forge(&bench, 3, new, old);
+        bench.write("store/CURRENT", &sound["CURRENT"]);
+        bench.write("store/manifests/000003.json", &sound["manifests/000003.json"]);
+    }
+    for (old, new) in
+        [("\"added_in\": 3", "\"added_in\": 0"), ("\"added_in\": 3", "\"added_in\": 9")]
+    {
+        forge(&bench, 3, old, new);
+        for job in ["store verify store", "store list store", "store log store"] {
+            assert_eq!(bench.run(job).code, 65, "{job}");
+        }
+        forge(&bench, 3, new, old);
+    }
+    assert_eq!(bench.files("store"), sound);
+}
+
+#[test]
+fn what_others_put_into_the_folder_stays_and_stops_nothing() {
+    let bench = store(1);
+    let folder = bench.path("store/segments");
+    bench.write("store/segments/folder/letter", "dear");
+    bench.write("store/segments/notes.txt", "dear");
+    bench.write("store/segments/2026-11-09-folder.seg/letter", "dear");
+    fs::write(folder.join(OsStr::from_bytes(b"\xff\xfe.seg")), "dear").unwrap();
+    symlink(bench.path("day-1.seg"), folder.join("link")).unwrap();
+    bench.write("store/segments/2026-11-09-stray.seg", "half");
+    bench.write("store/segments/.unfinished-2026-11-09-stray.seg-123456", "half");
+    bench.segment("batch", 64, &pages(2, 10));
+    bench.done("store add store --segment batch.seg --day 2026-11-02");
+    bench.done("store compact store");
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 110);
+    let mut left: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.retain(|name| !name.to_string_lossy().contains("0000"));
+    assert_eq!(left.len(), 7, "{left:?}");
+    for name in ["folder/letter", "notes.txt", "2026-11-09-folder.seg/letter"] {
+        assert_eq!(bench.read(&format!("store/segments/{name}")), "dear");
+    }
+    assert!(!folder.join("2026-11-09-stray.seg").exists());
+}
