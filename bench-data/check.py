@@ -43,7 +43,7 @@ def main(program):
         for workers in (1, 2):
             output = folder / f"found-{workers}"
             started = time.monotonic()
-            run("dedup", "--batch", batch, "--store", store, "--distance", DISTANCE,
+            run("dedup", "--batch", batch, "--store", store, "--distance", DISTANCE, "--matches", "all",
                 "--workers", workers, "--output", output)
             print(f"{workers} worker(s): {time.monotonic() - started:.2f} s")
             assert (output / "_SUCCESS").exists(), "no _SUCCESS"

@@ -71,7 +71,8 @@ def turn(case, folder, program, segment, hot, workers):
     shutil.rmtree(output, ignore_errors=True)
     start = time.perf_counter()
     child = subprocess.Popen([program, "dedup", "--batch", folder / "batch.seg", "--store", folder / "store", "-q",
-                              "--output", output, "--distance", str(case["distance"]), "--workers", workers],
+                              "--output", output, "--distance", str(case["distance"]), "--workers", workers,
+                              "--matches", "all"],
                              stdout=subprocess.DEVNULL)
     peak = 0
     while child.poll() is None:

@@ -5,6 +5,7 @@
 //! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
 //! Sarma, section 3. The tables are made of the batch; the store streams past them.
 
+mod build;
 mod finding;
 
 use std::path::{self, Path, PathBuf};
@@ -15,7 +16,7 @@ use dupsieve::flow::Cluster;
 use dupsieve::matches::{Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::runs::Sorter;
-use dupsieve::store::{Column, Digest, Segment, Version};
+use dupsieve::store::{Column, Day, Digest, Segment, Version};
 use dupsieve::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -137,6 +138,8 @@ struct Job {
     store: Option<Version>,
     store_path: Option<PathBuf>,
     output: PathBuf,
+    /// The day of the batch, where it is known.
+    day: Option<Day>,
     distance: u32,
     check: Option<Confirm>,
     design: Design,
@@ -167,6 +170,7 @@ impl Job {
             store,
             store_path: request.store.path().map(Path::to_path_buf),
             output: request.output.clone(),
+            day: request.store.day(),
             distance: settings.distance.unwrap_or(3),
             check: settings.check,
             design: settings.design.unwrap_or(Design::Auto),
@@ -182,7 +186,7 @@ impl Job {
             self.store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
         let named = [
             ("batch", self.segment.digest().to_string()),
-            ("records", records(&self.segment)),
+            ("records", report::records(&self.segment.counts())),
             ("store", store),
             ("distance", self.distance.to_string()),
             ("keep", self.keep.to_string()),
@@ -293,6 +297,7 @@ impl Job {
             segment: &self.segment,
             confirm: self.check,
             store: &store,
+            distance: self.distance,
             keep: self.keep,
             detail: self.detail,
             max_matches: self.max_matches,
@@ -310,6 +315,8 @@ impl Job {
     ) -> Result<Summary> {
         let mut report = Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            day: self.day,
+            recipe: recipe(self.segment.stamp()),
             parameters: self.parameters(),
             store_version: self.store.as_ref().map(Version::number),
             batch: self.segment.counts(),
@@ -321,6 +328,11 @@ impl Job {
         staging.commit()?;
         Ok(report.summary(&self.output))
     }
+}
+
+/// The recipe of a stamp, part by part.
+fn recipe(stamp: &str) -> serde_json::Value {
+    serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 
 /// The batch must hold signatures of that check; the store, which is of the same recipe, then has them
@@ -335,9 +347,4 @@ fn check_is_kept(segment: &Segment, check: Check) -> Result<()> {
         .expected(check)
         .found(kept.map_or("none".to_owned(), |kept| kept.to_string()))
         .help(format!("make batch and store with `dupsieve fingerprint --check {check}`")))
-}
-
-/// What became of the records that a segment was made from.
-pub(crate) fn records(segment: &Segment) -> String {
-    serde_json::to_string(&segment.counts()).expect("counts are plain data")
 }

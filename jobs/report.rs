@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use dupsieve::error::At;
 use dupsieve::matches::Outcome;
 use dupsieve::output::{self, NewFile, SUCCESS, Staging, Sum};
-use dupsieve::store::{Counts, Digest};
+use dupsieve::store::{Counts, Day, Digest};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,6 +26,12 @@ pub(crate) type Parameters = BTreeMap<String, String>;
 pub(crate) struct Report {
     /// The version of dupsieve that made it.
     pub(crate) dupsieve: String,
+    /// The day that the batch is of, where `run` made the output.
+    #[serde(default)]
+    pub(crate) day: Option<Day>,
+    /// The recipe of the fingerprints, part by part. Reports of older builds do not have it.
+    #[serde(default)]
+    pub(crate) recipe: Value,
     /// A rerun with these finds its output done.
     pub(crate) parameters: Parameters,
     /// The version of the store that was read.
@@ -80,13 +86,19 @@ impl Report {
         }
         let text = String::from_utf8(fs::read(&path).at(&path)?)
             .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
-        let report: Report =
+        let mut report: Report =
             serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
         let seal = report.run[Report::SEAL].as_str().unwrap_or("none");
         let unsealed = put_last(&text, seal, &Report::UNSEALED.to_string());
         let found = Digest::of(unsealed.as_bytes()).to_string();
         match found == seal {
-            true => Ok(Some(report)),
+            true => {
+                if report.is_old() {
+                    // They had the counts of the records as JSON here.
+                    report.parameters.insert("records".to_owned(), records(&report.batch));
+                }
+                Ok(Some(report))
+            }
             false => {
                 let error = damaged("this is not the report that was written").at(&path);
                 Err(error.expected(seal).found(found))
@@ -111,6 +123,11 @@ impl Report {
         Ok(())
     }
 
+    /// Whether a build wrote it that knew no recipe here.
+    pub(crate) fn is_old(&self) -> bool {
+        self.recipe.is_null()
+    }
+
     /// The summary of the output at `output`.
     pub(crate) fn summary(&self, output: &Path) -> Summary {
         let Report { batch, outcome, .. } = self;
@@ -122,6 +139,15 @@ impl Report {
             .count("matches", outcome.matches)
             .path("output", output)
     }
+}
+
+/// What became of the records that a batch was made from, as a parameter.
+pub(crate) fn records(counts: &Counts) -> String {
+    let Counts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } = counts;
+    format!(
+        "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
+         {quarantined} quarantined, {blank} blank, {truncated} truncated"
+    )
 }
 
 /// What stands where an output is to be made.

@@ -25,6 +25,14 @@ impl StoreAt {
         }
     }
 
+    /// The day that is joined, where it is known.
+    pub(crate) fn day(&self) -> Option<Day> {
+        match self {
+            StoreAt::Before(_, day) => Some(*day),
+            StoreAt::Nowhere | StoreAt::Version(..) => None,
+        }
+    }
+
     /// The version that process 0 finds.
     pub(crate) fn find(&self) -> Result<Option<Version>> {
         match self {

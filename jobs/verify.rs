@@ -5,15 +5,16 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::matches::{Audit, Detail, DocumentId};
+use dupsieve::fingerprint::Width;
+use dupsieve::matches::{Audit, Confirm, Detail, DocumentId, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum};
 use dupsieve::runs::{Sorted, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
-use crate::dedup::records;
-use crate::report::{Report, beside};
+use crate::report::{Report, beside, records};
+use crate::settings::parse_count;
 use crate::store;
 use crate::summary::Summary;
 
@@ -22,6 +23,23 @@ use crate::summary::Summary;
 pub(crate) struct Arguments {
     /// A folder that dedup wrote, one of a day that run wrote, a segment, or a store
     output: PathBuf,
+    /// Join all pages of the batch anew, instead of a sample of them
+    #[arg(long)]
+    all: bool,
+    /// How many pages of the batch are joined anew with the store and with each other; a batch with
+    /// no more pages is joined whole
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
+    sample: u64,
+    /// The seed by which the sample is drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+impl Arguments {
+    /// Which pages are joined anew: how many, and the seed.
+    fn sample(&self) -> (u64, u64) {
+        (if self.all { u64::MAX } else { self.sample }, self.seed)
+    }
 }
 
 /// Runs `verify`.
@@ -36,10 +54,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     }
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
-        return Ok(told(&batch).then(verify_join(&path.join("dedup"), Some(batch), common)?));
+        let joined = verify_join(&path.join("dedup"), Some(batch.clone()), arguments, common)?;
+        return Ok(told(&batch).then(joined));
     }
     match path.exists() {
-        true => verify_join(path, None, common),
+        true => verify_join(path, None, arguments, common),
         false => Err(Error::new(Kind::Missing, "there is nothing here").at(path)),
     }
 }
@@ -88,7 +107,12 @@ fn verify_quarantine(segment: &Segment) -> Result<()> {
 
 /// An output of `dedup`: its report and files, what they say, and the batch and the store where they
 /// are still to be found.
-fn verify_join(output: &Path, batch: Option<Segment>, common: &Common) -> Result<Summary> {
+fn verify_join(
+    output: &Path,
+    batch: Option<Segment>,
+    arguments: &Arguments,
+    common: &Common,
+) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
         let what = "this is no whole output of dupsieve";
         return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
@@ -106,9 +130,15 @@ fn verify_join(output: &Path, batch: Option<Segment>, common: &Common) -> Result
     made.check_counts()?;
     let store = made.input("store").map(|path| made.verify_store(&path)).transpose()?;
     made.audit(batch.as_ref())?;
+    let recomputed = made.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     let bytes = report.outcome.files.values().map(|sum| sum.bytes).sum();
-    Ok(report.summary(output).count("bytes", bytes).count("inputs_verified", inputs))
+    Ok(report
+        .summary(output)
+        .count("bytes", bytes)
+        .count("inputs_verified", inputs)
+        .count("rows_recomputed", recomputed.rows)
+        .count("recomputed", recomputed.pages))
 }
 
 /// An output and what its report says of how it was made.
@@ -158,23 +188,76 @@ impl Made<'_> {
     /// The files among themselves, and against the batch.
     fn audit(&self, batch: Option<&Segment>) -> Result<()> {
         let ids = batch.map(|batch| self.ids(batch)).transpose()?;
-        let wrong = |_| Error::new(Kind::BadData, "the report makes no sense").at(self.output);
         let audit = Audit {
             output: self.output,
             outcome: &self.report.outcome,
             empty: self.report.batch.empty,
-            distance: self.parameter("distance")?.parse().map_err(wrong)?,
-            detail: self.parameter("matches")?.parse::<Detail>()?,
+            distance: self.distance()?,
+            detail: self.detail()?,
+            checked: self.confirm()?.is_some(),
+            counts_rows: self.detail()? == Detail::All || !self.report.is_old(),
             spill: &env::temp_dir(),
             memory_bytes: self.memory_bytes,
         };
         audit.run(ids)
     }
 
+    /// Every match, and the verdicts of a sample, from the batch and the store. Where they are not
+    /// where they were, nothing is recomputed, and a warning says so.
+    fn recompute(
+        &self,
+        batch: Option<&Segment>,
+        store: Option<&Version>,
+        (sample, seed): (u64, u64),
+    ) -> Result<Recomputed> {
+        let lacks_store = store.is_none() && self.report.store_version.is_some();
+        let Some(batch) = batch.filter(|_| !lacks_store) else {
+            let which = if batch.is_none() { "batch" } else { "store" };
+            tracing::warn!(
+                "nothing was recomputed: the {which} is not where it was when {} was made; the files \
+                 agree with each other, but this does not prove that they are right",
+                self.output.display()
+            );
+            return Ok(Recomputed::default());
+        };
+        let segments = store.map_or(Ok(Vec::new()), Version::segments)?;
+        let recompute = Recompute {
+            output: self.output,
+            batch,
+            store: &store.map_or(Vec::new(), |version| version.dated(segments)),
+            confirm: self.confirm()?,
+            distance: self.distance()?,
+            keep: self.parameter("keep")?.parse()?,
+            detail: self.detail()?,
+            sample,
+            seed,
+            spill: &env::temp_dir(),
+            memory_bytes: self.memory_bytes,
+        };
+        match batch.width() {
+            Width::W64 => recompute.run::<u64>(),
+            Width::W128 => recompute.run::<u128>(),
+        }
+    }
+
+    fn distance(&self) -> Result<u32> {
+        let wrong = |_| Error::new(Kind::BadData, "the report makes no sense").at(self.output);
+        self.parameter("distance")?.parse().map_err(wrong)
+    }
+
+    fn detail(&self) -> Result<Detail> {
+        self.parameter("matches")?.parse()
+    }
+
+    /// What matches were confirmed by, if by anything.
+    fn confirm(&self) -> Result<Option<Confirm>> {
+        self.report.parameters.get("check").map(|check| check.parse()).transpose()
+    }
+
     /// The ids of the batch, which must be the one that was read, in their order.
     fn ids(&self, batch: &Segment) -> Result<Sorted<DocumentId>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
-        self.expect("records", records(batch), batch.path())?;
+        self.expect("records", records(&batch.counts()), batch.path())?;
         let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
         let mut ids = batch.ids();
         for row in 0..batch.rows() {

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::output;
 use crate::progress::{self, Activity};
 
 /// How many runs are merged at once.
@@ -76,6 +77,7 @@ impl<R: Record> Sorter<R> {
     }
 
     fn spill(&mut self) -> Result<()> {
+        output::check_room(&self.folder, self.held_bytes as u64)?;
         self.held.sort();
         let run = write_run(&self.folder, self.held.drain(..).map(Ok))?;
         self.held_bytes = 0;

@@ -65,7 +65,7 @@ fn a_rerun_is_done_already_and_touches_nothing() {
 fn other_inputs_or_parameters_are_refused_unless_to_be_replaced() {
     let bench = joined();
     let (files, times) = (bench.files("out"), bench.times("out"));
-    let flags = ["--distance 2", "--matches best", "--keep longest", "--as-of 1"];
+    let flags = ["--distance 2", "--matches all", "--keep longest", "--as-of 1"];
     let refused = |job: &str| {
         let said = bench.fails(73, job);
         assert!(said.contains("--overwrite"), "{said}");
@@ -147,9 +147,10 @@ fn an_output_that_was_damaged_is_not_said_to_be_done() {
 fn a_failed_job_leaves_no_output_and_keeps_the_one_before() {
     let bench = joined();
     let before = bench.files("out/dedup");
-    bench.fails(65, &format!("{DEDUP} --distance 6 --max-matches 1 --overwrite"));
+    bench.fails(65, &format!("{DEDUP} --distance 6 --matches all --max-matches 1 --overwrite"));
     assert_eq!(bench.files("out/dedup"), before);
-    bench.fails(65, "dedup --batch out/batch.seg --store store --output new/dedup --max-matches 1");
+    let many = "--output new/dedup --matches all --max-matches 1";
+    bench.fails(65, &format!("dedup --batch out/batch.seg --store store {many}"));
     // The chunks that were finished until then are kept, if there were any.
     let left = bench.names("new").into_iter().filter(|name| name != ".dedup.resume");
     assert_eq!(left.collect::<Vec<_>>(), [".dedup.lock", "dedup.failed.json"]);

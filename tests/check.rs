@@ -13,10 +13,10 @@ fn the_limit_of_matches_holds_while_they_are_confirmed() {
     bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..400).map(page).collect::<String>());
     bench.done("fingerprint --check minhash --input pages.tsv --output pages.seg");
     let line = "dedup --batch pages.seg --check minhash:0.1 --output out";
-    let said = bench.fails(65, &format!("{line} --max-matches 1000"));
+    let said = bench.fails(65, &format!("{line} --max-matches 1000 --matches all"));
     assert!(said.contains("more than 1000"), "{said}");
-    bench.done(&format!("{line} --max-matches 1000 --matches best"));
-    bench.done(&format!("{line} --overwrite"));
+    bench.done(&format!("{line} --max-matches 1000"));
+    bench.done(&format!("{line} --matches all --overwrite"));
     assert_eq!(bench.report("out")["outcome"]["matches"], 400 * 399 / 2);
 }
 
@@ -65,7 +65,8 @@ fn words_in_another_order_are_near_but_not_confirmed() {
     let bench = days();
     bench.done("dedup --batch new.seg --store store --output plain");
     assert!(!bench.read("plain/drop.txt").is_empty() && bench.read("plain/keep.txt").is_empty());
-    bench.done("dedup --batch new.seg --store store --output out --check minhash:0.7");
+    bench
+        .done("dedup --batch new.seg --store store --output out --check minhash:0.7 --matches all");
     assert!(bench.read("out/matches.tsv").starts_with("new\texisting\tdistance\tagainst\tcheck\n"));
     let dropped: BTreeSet<String> = bench.read("out/drop.txt").lines().map(str::to_owned).collect();
     let named = |prefix: &str| (0..20).map(|page| format!("{prefix}-{page}")).collect();
@@ -75,6 +76,7 @@ fn words_in_another_order_are_near_but_not_confirmed() {
     assert!(similar.iter().all(|check| check.parse::<f64>().unwrap() >= 0.7));
     assert_eq!(similar.len(), 40);
 
+    assert_eq!(bench.done("verify out").count("rows_recomputed"), 40);
     let report = bench.report("out");
     assert_eq!(report["parameters"]["check"], "minhash-512x2:0.7");
     let confirmed: u64 = report["outcome"]["distances"]
@@ -85,12 +87,17 @@ fn words_in_another_order_are_near_but_not_confirmed() {
         .sum();
     assert_eq!(confirmed, 40);
     assert!(report["outcome"]["candidates"] == 120, "{report}");
-    bench.done("dedup --batch new.seg --store store --output out --check minhash:0.7");
-    bench.fails(73, "dedup --batch new.seg --store store --output out --check minhash:0.8");
+    bench
+        .done("dedup --batch new.seg --store store --output out --check minhash:0.7 --matches all");
+    bench.fails(
+        73,
+        "dedup --batch new.seg --store store --output out --check minhash:0.8 --matches all",
+    );
     bench.done(
         "dedup --batch new.seg --store store --output best --check minhash:0.7 --matches best",
     );
     assert_eq!(bench.read("best/verdicts.tsv"), bench.read("out/verdicts.tsv"));
+    bench.done("verify best");
 }
 
 #[test]
@@ -112,7 +119,8 @@ fn compaction_and_additions_keep_the_signatures() {
 #[test]
 fn workers_and_processes_change_nothing() {
     let bench = days();
-    let join = "dedup --batch new.seg --store store -k 7 --check minhash:0.5 --output";
+    let join =
+        "dedup --batch new.seg --store store -k 7 --check minhash:0.5 --matches all --output";
     bench.done(&format!("{join} one --workers 1"));
     for (folder, flags) in [("three", "--workers 3"), ("two-of-two", "--workers 2 --processes 2")] {
         let make = "fingerprint --recipe words --check minhash --input new.tsv --output";

@@ -51,7 +51,8 @@ fn check(width: u32, k: u32, batch: &[Page], store: &Days) {
     let expected = (matches(batch, store, k), verdicts(&order, store, k));
     for (i, design) in designs(width, k).into_iter().enumerate() {
         bench.done(&format!(
-            "dedup --batch batch.seg --store store --output out{i} --distance {k} --design {design}"
+            "dedup --batch batch.seg --store store --output out{i} --distance {k} --design {design} \
+             --matches all"
         ));
         let found = (
             bench.read(&format!("out{i}/matches.tsv")),

@@ -158,7 +158,7 @@ fn the_store_of_the_museum_is_read_and_goes_on() {
         two\tlow\t1\t2026-11-21\n\
         two\tzero\t1\t2026-11-20\n\
         two\t页\t3\t2026-11-20\n";
-    bench.done("dedup --batch batch.seg --store store --output out");
+    bench.done("dedup --batch batch.seg --store store --output out --matches all");
     assert_eq!(bench.read("out/matches.tsv"), matches);
     bench.done("store add store --segment batch.seg --day 2026-11-22");
     assert_eq!(bench.done("store rollback store --to 2").count("fingerprints"), 4);

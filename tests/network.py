@@ -69,7 +69,7 @@ class Bench:
                  "--near", "a.seg", "--planted", "5e4", "--truth", "truth.tsv", "--output", "b.seg")
         self.run("store", "init", "store")
         self.run("store", "add", "store", "--segment", "a.seg", "--day", "2026-01-01")
-        self.job = ["dedup", "--batch", "b.seg", "--store", "store", "--distance", "5"]
+        self.job = ["dedup", "--batch", "b.seg", "--store", "store", "--distance", "5", "--matches", "all"]
         self.run(*self.job, "--output", "alone")
         (home / "hosts.txt").write_text("".join(f"{address}:2101\n" for address in ADDRESSES))
         (home / "secret").write_text("known to the two of us\n")

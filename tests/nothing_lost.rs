@@ -316,7 +316,8 @@ fn every_chunk_and_every_fingerprint_of_the_store_is_probed() {
     bench.done("store add store --segment a.seg --day 2026-01-01");
     bench.done("store add store --segment b.seg --day 2026-01-02");
     for (name, flags) in [("out", "--workers 1"), ("outs", "--workers 2 --processes 2")] {
-        bench.done(&format!("dedup --batch new.seg --store store --output {name} {flags}"));
+        let join = "dedup --batch new.seg --store store --matches all --output";
+        bench.done(&format!("{join} {name} {flags}"));
         let probe = &bench.report(name)["probe"];
         assert!(probe["chunks_planned"].as_u64().unwrap() > 1, "{probe}");
         assert_eq!(probe["chunks_planned"], probe["chunks_probed"]);

@@ -119,7 +119,7 @@ fn evaluate_judges_matches_by_labels() {
     bench.write("labels.tsv", "id\tcluster\na1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\n");
     bench.write("alike.tsv", "id1\tid2\tJ3\na1\ta2\t1.0\nb1\tb2\t0.1\n");
     bench.done("fingerprint --input pages.tsv --output pages.seg");
-    bench.done("dedup --batch pages.seg --output found");
+    bench.done("dedup --batch pages.seg --output found --matches all");
     let line = "evaluate --pairs found/matches.tsv --labels labels.tsv --similarity alike.tsv";
     let answer = bench.answer(line);
     let scores = object(&answer);

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::Bench;
+use crate::support::{Bench, Running};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -176,6 +178,24 @@ fn what_was_finished_for_other_inputs_is_cleaned_away() {
     assert!(!finished(&bench).is_empty());
     completed(&bench, "--matches best --keep first-id");
     assert!(resumed(&bench)[0] > 0);
+}
+
+/// A mended program does not take up what the old one found.
+#[test]
+fn chunks_of_another_build_are_probed_again() {
+    let (bench, expected, _) = begun();
+    assert!(!finished(&bench).is_empty());
+    // The executable with a byte behind its end: another build that does the same.
+    let mut program = fs::read(env!("CARGO_BIN_EXE_dupsieve")).unwrap();
+    program.push(0);
+    bench.write("mended", program);
+    fs::set_permissions(bench.path("mended"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut mended = Command::new(bench.path("mended"));
+    mended.current_dir(bench.path("")).args(DEDUP.split_whitespace());
+    let ended = Running::start(mended).end();
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("another build"), "{ended:?}");
+    assert_eq!((resumed(&bench)[0], bench.files("out")), (0, expected));
 }
 
 #[test]

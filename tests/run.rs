@@ -125,7 +125,9 @@ fn the_other_choice_for_a_day_that_is_held_is_refused() {
 fn a_day_earlier_than_the_newest_is_joined_with_all_that_is_there() {
     let bench = sample("all", &["2026-11-19", "2026-11-20", "2026-11-18"], "");
     bench.done("run sample.toml");
-    assert_eq!(bench.report("out/2026-11-18/dedup")["store_version"], 3);
+    let report = bench.report("out/2026-11-18/dedup");
+    assert_eq!((&report["store_version"], &report["day"]), (&3.into(), &"2026-11-18".into()));
+    bench.done("verify out/2026-11-18");
     let files = bench.files("out");
     let again = bench.done("run sample.toml --date 2026-11-20 --date 2026-11-18 --date 2026-11-19");
     assert_eq!(again.summary()["already_done"], true);

@@ -28,7 +28,7 @@ fn whole_job(bench: &Bench, folder: &str, new: &str, flags: &str) {
     bench.done(&format!("store init {folder}/store"));
     bench.done(&format!("store add {folder}/store --segment {folder}/old.seg --day {day}1"));
     bench.done(&format!(
-        "dedup --batch {folder}/new.seg --store {folder}/store --output {folder}/out {flags}"
+        "dedup --batch {folder}/new.seg --store {folder}/store --output {folder}/out --matches all {flags}"
     ));
     bench.done(&format!(
         "store add {folder}/store --segment {folder}/new.seg --day {day}2 --only {folder}/out/keep.txt"
@@ -94,7 +94,8 @@ fn any_codec_of_the_store_and_several_of_them_at_once() {
         }
         bench.segment("batch", width, &crowded(7, 3000, width));
         let join = |output: &str, flags: &str| {
-            let line = format!("dedup --batch batch.seg --store store --output {output} {flags}");
+            let join = "dedup --batch batch.seg --store store --matches all --output";
+            let line = format!("{join} {output} {flags}");
             bench.done(&line);
             let mut files = bench.files(output);
             files.remove("report.json");
@@ -156,7 +157,8 @@ fn every_design_writes_the_same() {
     for design in ["conditioned", "halves", "high-low", "4", "10", "16", "20", "blocks:6,choose:3"]
     {
         bench.done(&format!(
-            "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design}"
+            "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design} \
+             --matches all"
         ));
         assert_same(&bench, "auto/out", design);
     }
@@ -227,7 +229,9 @@ fn a_cluster_of_two_hosts() {
     };
     both("fingerprint --input new.jsonl --output cluster/new.seg");
     assert!(bench.bytes("cluster/new.seg") == bench.bytes("alone/new.seg"));
-    both("dedup --batch cluster/new.seg --store alone/store --as-of 2 --output cluster/out");
+    both(
+        "dedup --batch cluster/new.seg --store alone/store --as-of 2 --output cluster/out --matches all",
+    );
     assert_same(&bench, "alone/out", "cluster/out");
 }
 
@@ -246,7 +250,8 @@ fn segments_that_are_generated() {
         ("seven", "--workers 7 --memory 4MiB"),
         ("processes", "--workers 2 --processes 2"),
     ] {
-        bench.done(&format!("dedup --batch batch.seg --store store --output {folder} {flags}"));
+        let join = "dedup --batch batch.seg --store store --matches all --output";
+        bench.done(&format!("{join} {folder} {flags}"));
         assert_same(&bench, "one", folder);
     }
     let found = bench.read("one/matches.tsv");

@@ -3,6 +3,7 @@
 mod all_or_nothing;
 mod architecture;
 mod check;
+mod crowds;
 mod door;
 mod exact;
 mod faults;
@@ -12,6 +13,7 @@ mod hostile;
 mod keep_rule;
 mod linear;
 mod nothing_lost;
+mod proof;
 mod quality;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]

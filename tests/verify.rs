@@ -20,7 +20,7 @@ fn joined() -> Bench {
     bench.done("store init store");
     bench.done("store add store --segment old.seg --day 2026-01-01");
     bench.done("fingerprint --input pages.jsonl --output out/batch.seg");
-    bench.done("dedup --batch out/batch.seg --store store --output out/dedup");
+    bench.done("dedup --batch out/batch.seg --store store --output out/dedup --matches all");
     bench
 }
 
@@ -40,7 +40,7 @@ fn what_is_whole_is_proved_whole() {
     assert_eq!(counts.map(|name| ended.count(name)), [302, 300, 1, 0, 1]);
     assert_eq!(bench.done("verify store").count("fingerprints"), 200);
     assert_eq!(bench.tree(), before, "nothing is written");
-    bench.done("dedup --batch out/batch.seg --store store --output best --matches best");
+    bench.done("dedup --batch out/batch.seg --store store --output best");
     bench.done("verify best --memory 1MiB");
     bench.done("dedup --batch old.seg --output alone --processes 2 --workers 1");
     assert_eq!(bench.done("verify alone").count("inputs_verified"), 1);
@@ -126,7 +126,7 @@ fn a_flipped_bit_or_a_cut_anywhere_is_65_and_names_the_file() {
                 refused(
                     &name,
                     &bytes,
-                    "dedup --batch out/batch.seg --store store --output out/dedup",
+                    "dedup --batch out/batch.seg --store store --output out/dedup --matches all",
                 );
             }
         }

@@ -119,7 +119,7 @@ fn a_short_page_and_a_long_one_never_match() {
     bench.done("store compact store");
     bench.write("next.tsv", format!("id\ttext\ne\t{title}\n"));
     bench.done("fingerprint --recipe short-text --input next.tsv --output next.seg");
-    bench.done("dedup --batch next.seg --store store --output next");
+    bench.done("dedup --batch next.seg --store store --output next --matches all");
     let matches = bench.read("next/matches.tsv");
     assert!(matches.ends_with("e\ta\t0\t2026-11-20\ne\tb\t0\t2026-11-20\n"), "{matches}");
 }

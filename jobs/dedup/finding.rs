@@ -9,7 +9,7 @@ use dupsieve::flow::{
     self, Chunk, Cluster, End, Gather, Gathered, Hot, Join, Ledger, Probed, Prober, Reduce, Worker,
     deal, ledger_key,
 };
-use dupsieve::matches::{self, Detail, Pair};
+use dupsieve::matches::{self, Detail, Pair, Sieve};
 use dupsieve::output::{self, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Segment, Version};
@@ -18,6 +18,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Job;
+use super::build::build;
 use crate::arguments::Common;
 use crate::progress::{Progress, Unit};
 use crate::report::Proof;
@@ -55,7 +56,8 @@ impl Job {
             self.plan(groups.len() as u64, (workers, split), common)?;
         let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
         let chunks = flow::chunks(itself.parts(), &segments);
-        let ledger = self.ledger(&segments, &chunks, &itself)?;
+        let sieve = self.sieve(groups.len());
+        let ledger = self.ledger(sieve.as_ref(), &segments, &chunks, &itself)?;
         let build =
             |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
         let join = Arc::new(Join {
@@ -69,11 +71,13 @@ impl Job {
             probed: Arc::default(),
             found: Arc::default(),
             most_pairs: self.most_pairs(),
+            sieve,
             claimed: AtomicUsize::new(0),
             process: (cluster.topology().process, cluster.topology().processes),
         });
         let built = began.elapsed();
-        let (pairs, probed) = self.find(&join, cluster, staging.as_ref(), common)?;
+        let found = self.find(&join, cluster, staging.as_ref(), common);
+        let (pairs, probed) = found.map_err(|error| self.make_room(&join.ledger, error))?;
         let found = began.elapsed();
         let resumed = probed.iter().filter(|chunk| chunk.resumed).count();
         if resumed > 0 {
@@ -108,15 +112,46 @@ impl Job {
     /// The chunks that runs which were cut short have finished.
     fn ledger<F: Fingerprint>(
         &self,
+        sieve: Option<&Sieve>,
         segments: &[Segment],
         chunks: &[Chunk<F>],
         itself: &Sorted<F>,
     ) -> Result<Ledger> {
-        let key = ledger_key(self.segment.digest(), self.distance, segments, chunks, itself);
+        let (batch, build) = (self.segment.digest(), build()?);
+        let key = ledger_key(build, batch, self.distance, sieve, segments, chunks, itself);
         let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
-        ledger.remove_others()?;
+        if ledger.remove_others()? > 0 {
+            tracing::info!(
+                "an earlier run of another build of dupsieve, or with other inputs, was cut short; \
+                 its chunks are probed again"
+            );
+        }
         ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
         Ok(ledger)
+    }
+
+    /// After a failure: removes the ledgers if the disk has less room left than they take. Otherwise
+    /// the next run would find the disk as full as this one left it.
+    fn make_room(&self, ledger: &Ledger, error: Error) -> Error {
+        let folder = output::parent_of(&self.output);
+        if ledger.bytes().and_then(|bytes| output::check_room(folder, bytes)).is_err()
+            && ledger.remove().is_ok()
+        {
+            tracing::warn!(
+                "the finished chunks were removed, because the disk has too little room"
+            );
+        }
+        error
+    }
+
+    /// What leaves out the pairs that decide no verdict, unless all are to be written.
+    fn sieve(&self, groups: usize) -> Option<Sieve> {
+        (self.detail == Detail::Best).then(|| Sieve::new(groups, !self.confirms()))
+    }
+
+    /// Whether more than the distance decides what matches.
+    fn confirms(&self) -> bool {
+        self.check.is_some() || self.segment.has_classes()
     }
 
     /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.
@@ -141,9 +176,8 @@ impl Job {
     /// The most pairs of fingerprints that may be found: where all are written, each is at least one
     /// row, unless something is to be confirmed.
     fn most_pairs(&self) -> u64 {
-        let confirms = self.check.is_some() || self.segment.has_classes();
         match self.detail {
-            Detail::All if !confirms => self.max_matches,
+            Detail::All if !self.confirms() => self.max_matches,
             _ => u64::MAX,
         }
     }

@@ -25,11 +25,12 @@ pub(crate) struct DedupSettings {
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
     pub(crate) design: Option<Design>,
-    /// Rows of matches.tsv: all, or best, one for each dropped page [default: all]
+    /// Rows of matches.tsv: best writes one for each dropped page, the one its verdict names; all
+    /// writes every near pair [default: best]
     #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
     #[serde(deserialize_with = "typed")]
     pub(crate) matches: Option<Detail>,
-    /// The most rows that `all` may write [default: 1e8]
+    /// The most rows that `--matches all` may write; more end the job with 65 [default: 1e8]
     #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_matches: Option<Count>,

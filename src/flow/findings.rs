@@ -1,7 +1,8 @@
 //! What a worker finds in a chunk: its pairs, as many as there may be, on their way to the ledger.
 //!
 //! A crowded neighbourhood has more pairs than memory holds. They are noted in the ledger anyway, so
-//! what is more than a few is noted while it is found, and read back from there.
+//! what is more than a few is noted while it is found, and read back from there. Where only the verdicts
+//! are asked for, most pairs of a crowd are found and counted, and not even noted.
 
 use std::mem;
 use std::sync::Arc;
@@ -9,9 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{LedgerWriter, Probed, Yield};
 use crate::error::{Error, Result};
-use crate::matches::{self, Pair};
+use crate::matches::{self, Pair, Sieve};
+use crate::progress::{self, Activity};
 
-/// How many pairs of a chunk are held, and how many are counted in at once.
+/// How many pairs of a chunk are held, and how many are counted in at once. Only chunks with more are
+/// put through the sieve.
 const HELD: usize = 1 << 15;
 
 /// The pairs of one chunk after the other.
@@ -19,8 +22,12 @@ const HELD: usize = 1 << 15;
 pub(super) struct Findings {
     ledger: LedgerWriter,
     held: Vec<Pair>,
+    /// Pairs of the chunk that were found.
+    found_here: u64,
     /// Pairs of the chunk that stand in the ledger.
     noted: u64,
+    /// What decides which pairs are noted, unless all are.
+    sieve: Option<Sieve>,
     /// Pairs found by this process.
     found: Arc<AtomicU64>,
     /// The most that are wanted.
@@ -30,20 +37,43 @@ pub(super) struct Findings {
 
 impl Findings {
     /// None so far; `found` counts those of all workers, of which `most` are wanted.
-    pub(super) fn new(ledger: LedgerWriter, found: Arc<AtomicU64>, most: u64) -> Findings {
-        Findings { ledger, held: Vec::new(), noted: 0, found, most, failed: None }
+    pub(super) fn new(
+        ledger: LedgerWriter,
+        found: Arc<AtomicU64>,
+        most: u64,
+        sieve: Option<Sieve>,
+    ) -> Findings {
+        let (held, failed) = (Vec::new(), None);
+        Findings { ledger, held, found_here: 0, noted: 0, sieve, found, most, failed }
     }
 
     /// Begins a chunk.
     pub(super) fn begin(&mut self, chunk: u64) {
         self.ledger.begin(chunk);
         self.held.clear();
-        self.noted = 0;
+        (self.found_here, self.noted) = (0, 0);
+        self.sieve.iter_mut().for_each(Sieve::clear);
     }
 
     /// Takes one more.
     #[inline]
     pub(super) fn push(&mut self, pair: Pair) {
+        self.found_here += 1;
+        if self.found_here > HELD as u64 && !self.passes(&pair) {
+            return;
+        }
+        self.hold(pair);
+    }
+
+    /// Whether a pair is to be noted, one of many.
+    fn passes(&mut self, pair: &Pair) -> bool {
+        if self.found_here.is_multiple_of(HELD as u64) {
+            progress::tick(Activity::Working);
+        }
+        self.sieve.as_mut().is_none_or(|sieve| sieve.passes(pair))
+    }
+
+    fn hold(&mut self, pair: Pair) {
         if self.held.len() == HELD {
             self.note();
             self.held.clear();
@@ -60,10 +90,15 @@ impl Findings {
         chunk: u64,
         fingerprints: u64,
     ) -> Result<(Yield<Pair>, Probed)> {
+        if let Some(sieve) = self.sieve.take() {
+            sieve.crowded().for_each(|mark| self.hold(mark));
+            self.sieve = Some(sieve);
+        }
         let all_held = self.noted == 0;
         self.note();
         self.failed.take().map_or(Ok(()), Err)?;
-        let receipt = Probed { chunk, fingerprints, pairs: self.noted, resumed: false };
+        let (pairs, listed) = (self.found_here, self.noted);
+        let receipt = Probed { chunk, fingerprints, pairs, listed, resumed: false };
         let finished = self.ledger.finish(receipt)?;
         let pairs: Yield<Pair> = match all_held {
             true => Box::new(mem::take(&mut self.held).into_iter().map(Ok)),

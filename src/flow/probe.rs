@@ -12,7 +12,7 @@ use super::sweep::Sweep;
 use super::{Claim, Finished, Ledger, Work, Yield};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::{Pair, Place};
+use crate::matches::{Pair, Place, Sieve};
 use crate::store::{self, KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch, Sorted};
 
@@ -34,6 +34,8 @@ pub struct Probed {
     pub fingerprints: u64,
     /// Pairs found.
     pub pairs: u64,
+    /// Pairs and marks of crowds that the chunk yields: of a crowd, fewer than were found.
+    pub listed: u64,
     /// Whether an earlier run did it, and this one read it from a ledger.
     pub resumed: bool,
 }
@@ -59,6 +61,8 @@ pub struct Join<F: Fingerprint, P> {
     pub found: Arc<AtomicU64>,
     /// The most pairs that are wanted.
     pub most_pairs: u64,
+    /// What leaves out pairs that decide no verdict, unless all pairs are wanted.
+    pub sieve: Option<Sieve>,
     /// The chunks that earlier runs have finished, and where this one notes its own.
     pub ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
@@ -109,7 +113,8 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     /// A hand in `join`.
     pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
         let (scratch, candidates) = (Scratch::default(), Candidates::default());
-        let pairs = Findings::new(join.ledger.writer(), Arc::clone(&join.found), join.most_pairs);
+        let (found, sieve) = (Arc::clone(&join.found), join.sieve.clone());
+        let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
         Prober { join, pairs, scratch, run: Vec::new(), candidates }
     }
 
@@ -146,7 +151,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Probed)> {
         let receipt = finished.receipt();
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
-        self.pairs.count_in(receipt.pairs)?;
+        self.pairs.count_in(receipt.listed)?;
         Ok((Box::new(finished.pairs()), receipt))
     }
 

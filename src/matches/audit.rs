@@ -4,18 +4,14 @@
 //! so that an output of any size is audited in bounded memory.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{Error, Result};
+use crate::matches::lines::Lines;
 use crate::matches::{Detail, Outcome, Row};
 use crate::runs::{Record, Sorted, Sorter};
-
-/// The longest line: two ids, and what is said of them.
-const LINE_BYTES: u64 = 256 << 10;
 
 /// An output to be audited.
 #[derive(Debug)]
@@ -30,6 +26,11 @@ pub struct Audit<'a> {
     pub distance: u32,
     /// Which matches were to be written.
     pub detail: Detail,
+    /// Whether they were confirmed by a check.
+    pub checked: bool,
+    /// Whether the outcome's distances are those of the rows. Older outputs with [`Detail::Best`] tell
+    /// of all near pairs there.
+    pub counts_rows: bool,
     /// A place for spilled runs.
     pub spill: &'a Path,
     /// Memory that each of three sorts may use, in bytes.
@@ -150,15 +151,16 @@ impl Audit<'_> {
         let (mut matches, mut kept) =
             (self.open("matches.tsv")?, Kept::new(self.open("keep.txt")?));
         let mut outvoted = self.sorter();
-        let checked = self.outcome.candidates.is_some();
-        matches.expect_header(Row::header(checked).trim_end())?;
+        matches.expect_header(Row::header(self.checked).trim_end())?;
         let (mut distances, mut rows, mut last) = (BTreeMap::new(), 0, None);
         while let Some(line) = matches.next()? {
             let fields: Vec<&str> = line.split('\t').collect();
             let [new, existing, distance, against, ref check @ ..] = fields[..] else {
                 return Err(matches.wrong("not four columns"));
             };
-            if check.len() != usize::from(checked) || !check.iter().all(|check| is_share(check)) {
+            if check.len() != usize::from(self.checked)
+                || !check.iter().all(|check| is_share(check))
+            {
                 return Err(matches.wrong("not the column of a check"));
             }
             let Some(distance) = self.near(distance) else {
@@ -172,7 +174,7 @@ impl Audit<'_> {
             *distances.entry(distance).or_default() += 1;
             let claim = named.next_if(|claim| claim.as_ref().map_or(true, |claim| *claim <= row));
             match claim.transpose()? {
-                Some(claim) if claim != row => return Err(matches.lacks(&claim)),
+                Some(claim) if claim != row => return Err(lacks(&matches, &claim)),
                 None if self.detail == Detail::Best => {
                     return Err(matches.wrong("no verdict names this row"));
                 }
@@ -187,10 +189,10 @@ impl Audit<'_> {
             last = Some(row);
         }
         if let Some(claim) = named.next().transpose()? {
-            return Err(matches.lacks(&claim));
+            return Err(lacks(&matches, &claim));
         }
-        let all = self.detail == Detail::Best || distances == self.outcome.distances;
-        match all && rows == self.outcome.matches {
+        let counted = !self.counts_rows || distances == self.outcome.distances;
+        match counted && rows == self.outcome.matches {
             true => Ok(outvoted),
             false => Err(matches
                 .wrong("not as many rows at each distance as the report tells of")
@@ -260,75 +262,14 @@ impl Kept {
     }
 }
 
-/// The lines of a file of the output.
-struct Lines {
-    path: PathBuf,
-    lines: BufReader<File>,
-    line: Vec<u8>,
-    number: u64,
-}
-
-impl Lines {
-    fn open(path: PathBuf) -> Result<Lines> {
-        let lines = BufReader::with_capacity(1 << 20, File::open(&path).at(&path)?);
-        Ok(Lines { path, lines, line: Vec::new(), number: 0 })
-    }
-
-    /// The next line, without its end.
-    fn next(&mut self) -> Result<Option<&str>> {
-        self.line.clear();
-        let read = self.lines.by_ref().take(LINE_BYTES).read_until(b'\n', &mut self.line);
-        if read.at(&self.path)? == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        match self.line.strip_suffix(b"\n").map(str::from_utf8) {
-            Some(Ok(line)) => Ok(Some(line)),
-            _ => Err(wrong(&self.path, self.number, "not a whole line of UTF-8")),
-        }
-    }
-
-    fn expect_header(&mut self, header: &str) -> Result<()> {
-        match self.next()? {
-            Some(found) if found == header => Ok(()),
-            _ => Err(self.wrong("not the header it should have").expected(header)),
-        }
-    }
-
-    /// Fails unless the next line is `id`.
-    fn expect(&mut self, id: &str) -> Result<()> {
-        match self.next()? {
-            Some(found) if found == id => Ok(()),
-            _ => Err(self.wrong("not what the verdicts say").expected(format_args!("`{id:.100}`"))),
-        }
-    }
-
-    fn expect_end(&mut self) -> Result<()> {
-        match self.next()? {
-            None => Ok(()),
-            Some(_) => Err(self.wrong("more pages than there are verdicts")),
-        }
-    }
-
-    /// What is wrong with the line that was read last.
-    fn wrong(&self, what: &str) -> Error {
-        wrong(&self.path, self.number, what)
-    }
-
-    fn lacks(&self, Match { new, existing, distance, against }: &Match) -> Error {
-        self.wrong("a pair is missing that a verdict names")
-            .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
-    }
-}
-
 /// Whether this is a number from 0 to 1.
 fn is_share(text: &str) -> bool {
     text.parse().is_ok_and(|share: f64| (0.0..=1.0).contains(&share))
 }
 
-fn wrong(path: &Path, line: u64, what: &str) -> Error {
-    Error::new(Kind::BadData, what)
-        .at(path)
-        .line(line)
-        .help("the output does not agree with itself: make it again with --overwrite")
+/// A pair that a verdict names is missing.
+fn lacks(matches: &Lines, Match { new, existing, distance, against }: &Match) -> Error {
+    matches
+        .wrong("a pair is missing that a verdict names")
+        .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
 }

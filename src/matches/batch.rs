@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::marks::Marks;
+use crate::matches::marks::{Mark, Marks};
 use crate::matches::{Confirm, KeepOrder, Leaders, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{KeyRange, Segment};
@@ -119,6 +119,17 @@ impl Batch {
         self.divided.as_ref().map(|divided| &divided.marks)
     }
 
+    /// The mark of a group, one of these.
+    pub(super) fn mark<'m>(&self, marks: &'m Marks, group: u32) -> Mark<'m> {
+        marks.of(self.place(self.rows_of(group).start))
+    }
+
+    /// Whether two groups are of one class and, with a check, have signatures that are alike.
+    pub(super) fn matches(&self, a: u32, b: u32) -> bool {
+        let compare = |marks: &Marks| marks.compare(self.mark(marks, a), self.mark(marks, b));
+        self.marks().is_none_or(|marks| compare(marks).is_some())
+    }
+
     /// How alike two rows are, where that is checked.
     pub(super) fn similarity(&self, a: u32, b: u32) -> Option<Similarity> {
         let marks = self.marks()?;
@@ -144,6 +155,25 @@ impl Batch {
                 firsts[fingerprint as usize]..firsts[fingerprint as usize + 1]
             }
         }
+    }
+
+    /// The number of a group's fingerprint among the distinct ones.
+    pub(super) fn fingerprint_of(&self, group: u32) -> u32 {
+        self.divided.as_ref().map_or(group, |divided| {
+            divided.firsts.partition_point(|&first| first <= group) as u32 - 1
+        })
+    }
+
+    /// The group of a row.
+    pub(super) fn group_of(&self, row: u32) -> u32 {
+        self.starts.partition_point(|&start| start <= row) as u32 - 1
+    }
+
+    /// The row of each rank in the order of ids.
+    pub(super) fn by_rank(&self) -> Vec<u32> {
+        let mut rows = vec![0; self.ranks.len()];
+        (0..).zip(&self.ranks).for_each(|(row, &rank)| rows[rank as usize] = row);
+        rows
     }
 
     /// The number of groups.

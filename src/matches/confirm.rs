@@ -101,6 +101,12 @@ pub(super) fn confirm(
                 candidates += confirming.rows(new) * confirming.rows(existing);
                 confirming.groups(new, existing, distance)?;
             }
+            Place::Crowd => {
+                for new in batch.groups_of(new) {
+                    let pair = Pair { new, existing: Place::Crowd, distance };
+                    (confirming.take)(Confirmed { pair, similarity: None })?;
+                }
+            }
         }
     }
     confirming.store(store, standings.sorted()?)?;
@@ -121,21 +127,11 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
         groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
-    /// The mark of a group.
-    fn mark(&self, group: u32) -> Mark<'a> {
-        self.marks.of(self.batch.place(self.batch.rows_of(group).start))
-    }
-
     /// Hands on a pair of groups if both are of one class and their signatures, where asked for, alike.
     fn offer(&mut self, pair: Pair, existing: Mark<'_>) -> Result<()> {
-        let new = self.mark(pair.new);
-        if new.class != existing.class {
-            return Ok(());
-        }
-        let alike = |confirm: &Confirm| confirm.similarity(new.signature, existing.signature);
-        match self.marks.confirm().map(alike) {
-            Some(None) => Ok(()),
-            similarity => (self.take)(Confirmed { pair, similarity: similarity.flatten() }),
+        match self.marks.compare(self.batch.mark(self.marks, pair.new), existing) {
+            Some(similarity) => (self.take)(Confirmed { pair, similarity }),
+            None => Ok(()),
         }
     }
 
@@ -146,7 +142,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
             progress::tick(Activity::Working);
             for group in groups.start..new {
                 let pair = Pair { new, existing: Place::Batch { group }, distance: 0 };
-                self.offer(pair, self.mark(group))?;
+                self.offer(pair, self.batch.mark(self.marks, group))?;
             }
         }
         Ok(())
@@ -158,7 +154,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
             progress::tick(Activity::Working);
             for group in self.batch.groups_of(existing) {
                 let pair = Pair { new, existing: Place::Batch { group }, distance };
-                self.offer(pair, self.mark(group))?;
+                self.offer(pair, self.batch.mark(self.marks, group))?;
             }
         }
         Ok(())

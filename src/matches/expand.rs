@@ -228,6 +228,7 @@ mod tests {
             segment: batch,
             confirm: None,
             store: &version.dated(segments),
+            distance: 3,
             keep: KeepOrder::FirstId,
             detail,
             max_matches: u64::MAX,

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::Confirm;
+use crate::matches::{Confirm, Similarity};
 use crate::store::{Checks, Classes, Segment};
 
 /// The class of a page, and its signature, which is empty where nothing is to be confirmed.
@@ -77,6 +77,18 @@ impl Marks {
     pub(super) fn of(&self, row: u32) -> Mark<'_> {
         let (row, size) = (row as usize, self.signature_bytes());
         Mark { class: self.classes[row], signature: &self.signatures[row * size..][..size] }
+    }
+
+    /// Whether pages of two marks match, and how alike they are where that is checked: `None` if they
+    /// do not match.
+    pub(super) fn compare(&self, one: Mark<'_>, other: Mark<'_>) -> Option<Option<Similarity>> {
+        if one.class != other.class {
+            return None;
+        }
+        match &self.confirm {
+            None => Some(None),
+            Some(confirm) => confirm.similarity(one.signature, other.signature).map(Some),
+        }
     }
 
     /// What signatures confirm, where there are any.

@@ -32,6 +32,8 @@ pub enum Place {
         /// The group, always a smaller one than the pair's `new`.
         group: u32,
     },
+    /// Nowhere: a mark that not all pairs of the group within the batch are listed.
+    Crowd,
 }
 
 impl Record for Pair {}

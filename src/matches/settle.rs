@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
+use crate::matches::crowd::Crowd;
 use crate::matches::expand::{
     Held, Unnamed, expand_copies, expand_groups, expand_store, name, pair,
 };
@@ -16,13 +17,14 @@ use crate::matches::hot::{Hot, Hottest};
 use crate::matches::listing::{Listing, Named};
 use crate::matches::sift::{FAR, Sifted, copies, sift};
 use crate::matches::verdicts::{Edge, Judgement, Judgements, judge};
-use crate::matches::{Against, Batch, Confirm, KeepOrder, Leaders, Pair, Row};
-use crate::output::{Staging, Sum};
+use crate::matches::{Against, Batch, Confirm, KeepOrder, Leaders, Pair, Row, groups};
+use crate::output::{self, Staging, Sum};
 use crate::runs::{Sorted, Sorter};
 use crate::store::{Dated, Segment};
+use crate::tables::Design;
 
 /// What to do where there are too many matches.
-const BEST: &str = "ask for one match for each dropped page with --matches best";
+const BEST: &str = "write one row for each dropped page instead with --matches best";
 
 /// There are more matches than the `most` that may be written.
 pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
@@ -36,9 +38,9 @@ pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// Every near pair of documents.
-    #[default]
     All,
     /// For each dropped page the pair its verdict names.
+    #[default]
     Best,
 }
 
@@ -51,6 +53,8 @@ pub struct Settlement<'a> {
     pub confirm: Option<Confirm>,
     /// The segments of the store it was joined with, and the days of their rows.
     pub store: &'a [Dated],
+    /// The largest distance that counts as near.
+    pub distance: u32,
     /// Which page of several near ones is kept.
     pub keep: KeepOrder,
     /// Which rows are written.
@@ -70,9 +74,10 @@ pub struct Outcome {
     pub dropped: u64,
     /// Rows of matches.tsv.
     pub matches: u64,
-    /// Near pairs of documents at each distance, whether they are written or not.
+    /// Rows of matches.tsv at each distance.
     pub distances: BTreeMap<u32, u128>,
-    /// With a check, the pairs of documents within k before it: those confirmed are the near ones.
+    /// With a check and [`Detail::All`], the pairs of documents within k before it. The confirmed ones
+    /// are the matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u128>,
     /// Pages that share their fingerprint with others of the batch.
@@ -82,7 +87,8 @@ pub struct Outcome {
     /// The fingerprints that most pages of the batch have.
     #[serde(default)]
     pub hot_copies: Vec<Hot>,
-    /// The fingerprints with most matches in the store and among the smaller ones of the batch.
+    /// With [`Detail::All`], the fingerprints with most matches in the store and among the smaller
+    /// ones of the batch.
     #[serde(default)]
     pub hot_matches: Vec<Hot>,
     /// The files written.
@@ -93,21 +99,22 @@ impl Settlement<'_> {
     /// Draws the verdicts from `pairs` and writes every file of the output but the report.
     ///
     /// # Errors
-    /// [`Kind::BadData`] with the count where all rows are asked for and are more than may be written
-    /// or than the disk has room for.
+    /// Where all rows are asked for, they are counted first: [`Kind::BadData`] if they are more than
+    /// may be written, and [`Kind::Io`] if the disk has no room for them.
     pub fn write<F: Fingerprint>(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
         let (folder, memory_bytes) = (staging.folder(), self.memory_bytes);
         let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, folder, memory_bytes)?;
         let leaders = batch.leaders(self.segment, self.keep, folder, memory_bytes)?;
         let all = self.detail == Detail::All;
-        let most = if all { self.max_matches } else { u64::MAX };
-        let Sifted { edges, standings, nearest, rows: counted, candidates, hot } =
-            sift(&batch, &leaders, self.store, pairs, most, (folder, memory_bytes))?;
+        let wanted = (self.detail, self.max_matches);
+        let Sifted { edges, standings, nearest, crowded, rows: mut counted, candidates, hot } =
+            sift(&batch, &leaders, self.store, pairs, wanted, (folder, memory_bytes))?;
         if all {
             self.check_room(counted.iter().sum(), &batch, folder)?;
         }
         let mut unnamed = Sorter::new(folder, memory_bytes);
-        let judged = judged(&batch, &leaders, edges, &nearest, all.then_some(&mut unnamed))?;
+        let near = Neighbours { edges, nearest: &nearest, crowded };
+        let judged = self.judged::<F>(&batch, &leaders, near, all.then_some(&mut unnamed))?;
         let [mut rows, mut verdicts] = [(); 2].map(|()| Sorter::new(folder, memory_bytes));
         let (standings, wanted) = (standings.sorted()?, all.then_some(&mut rows));
         let mut held = Sorter::new(folder, memory_bytes);
@@ -117,22 +124,27 @@ impl Settlement<'_> {
         }
         let found = Found { batch: &batch, leaders, judged, nearest };
         let mut copies_of = Sorter::new(folder, memory_bytes);
-        found.each_dropped(held, |row, of| match of {
-            Nearest::Row(existing, distance) => {
-                if !all {
-                    unnamed.push(pair(&batch, row, existing, distance))?;
-                }
-                let (existing, new) = (batch.place(existing), batch.rank(row));
-                copies_of.push(Unnamed { existing, new, distance, similarity: None })
+        found.each_dropped(held, |row, of| {
+            if !all {
+                counted[usize::from(of.distance())] += 1;
             }
-            Nearest::Held(held, distance) => {
-                let (existing, against) = (held.id.clone(), Against::Day(held.day));
-                let (new, similarity) = (batch.rank(row), held.similarity);
-                let row = Row { new, distance, existing, against, similarity };
-                if !all {
-                    rows.push(row.clone())?;
+            match of {
+                Nearest::Row(existing, distance) => {
+                    if !all {
+                        unnamed.push(pair(&batch, row, existing, distance))?;
+                    }
+                    let (existing, new) = (batch.place(existing), batch.rank(row));
+                    copies_of.push(Unnamed { existing, new, distance, similarity: None })
                 }
-                verdicts.push(row)
+                Nearest::Held(held, distance) => {
+                    let (existing, against) = (held.id.clone(), Against::Day(held.day));
+                    let (new, similarity) = (batch.rank(row), held.similarity);
+                    let row = Row { new, distance, existing, against, similarity };
+                    if !all {
+                        rows.push(row.clone())?;
+                    }
+                    verdicts.push(row)
+                }
             }
         })?;
         name(unnamed, self.segment, &mut rows)?;
@@ -154,16 +166,48 @@ impl Settlement<'_> {
         if rows > u128::from(self.max_matches) {
             return Err(too_many(rows, self.max_matches));
         }
-        let stat = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
-        let (free, needed) = (stat.f_bavail * stat.f_frsize, 2 * rows * row_bytes(batch));
-        if needed > u128::from(free) {
-            return Err(Error::new(Kind::BadData, "there is no room for so many matches")
-                .at(folder)
-                .expected(format!("{needed} bytes for {rows} rows"))
-                .found(format!("{free} bytes"))
-                .help(BEST));
-        }
-        Ok(())
+        let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
+        let help = format!("free some space and run the same command again, or {BEST}");
+        output::check_room(folder, needed).map_err(|error| error.help(help))
+    }
+
+    /// The judgement on every leader, in keep order; where rows are wanted, the near groups of the
+    /// batch are expanded to them on the way.
+    fn judged<F: Fingerprint>(
+        &self,
+        batch: &Batch,
+        leaders: &Leaders,
+        Neighbours { edges, nearest, crowded }: Neighbours<'_>,
+        mut rows: Option<&mut Sorter<Unnamed>>,
+    ) -> Result<Judgements> {
+        let group = |rank: u32| leaders.order[rank as usize];
+        let edges = edges.sorted()?.map(|edge| {
+            let edge = edge?;
+            if let Some(rows) = &mut rows {
+                expand_groups(batch, group(edge.earlier), group(edge.later), edge.distance, rows)?;
+            }
+            Ok(edge)
+        });
+        let blocks = Design::Blocks { blocks: self.distance + 1, choose: 1 };
+        let masks = blocks.masks(F::WIDTH, self.distance)?;
+        let fingerprints: Vec<F> = match crowded.is_empty() {
+            true => Vec::new(),
+            false => groups(self.segment)?,
+        };
+        let fingerprint = |rank: u32| fingerprints[batch.fingerprint_of(group(rank)) as usize];
+        let blocks = |rank: u32| {
+            let bits = fingerprint(rank).to_u128();
+            masks.iter().map(|mask| bits & mask).enumerate().collect()
+        };
+        let distance = |a: u32, b: u32| {
+            let distance = fingerprint(a).distance(fingerprint(b));
+            let near = distance <= self.distance && batch.matches(group(a), group(b));
+            near.then_some(distance as u8)
+        };
+        let crowd = Crowd::new(crowded, blocks, distance);
+        let held = |rank| nearest[group(rank) as usize] != FAR;
+        let name = |rank: u32| batch.rank(leaders.rows[group(rank) as usize]);
+        judge(batch.groups(), held, edges, crowd, name)
     }
 }
 
@@ -172,26 +216,14 @@ fn row_bytes(batch: &Batch) -> u128 {
     u128::from(24 + 2 * batch.id_bytes())
 }
 
-/// The judgement on every leader, in keep order; where rows are wanted, the near groups of the batch
-/// are expanded to them on the way.
-fn judged(
-    batch: &Batch,
-    leaders: &Leaders,
+/// What is near what, for the keep rule.
+struct Neighbours<'a> {
+    /// Near groups of the batch.
     edges: Sorter<Edge>,
-    nearest: &[u8],
-    mut rows: Option<&mut Sorter<Unnamed>>,
-) -> Result<Judgements> {
-    let group = |rank: u32| leaders.order[rank as usize];
-    let edges = edges.sorted()?.map(|edge| {
-        let edge = edge?;
-        if let Some(rows) = &mut rows {
-            expand_groups(batch, group(edge.earlier), group(edge.later), edge.distance, rows)?;
-        }
-        Ok(edge)
-    });
-    let held = |rank| nearest[group(rank) as usize] != FAR;
-    let name = |rank: u32| batch.rank(leaders.rows[group(rank) as usize]);
-    judge(batch.groups(), held, edges, name)
+    /// The distance of each group to the nearest page of the store.
+    nearest: &'a [u8],
+    /// The ranks of groups whose pairs with each other are not all among the edges.
+    crowded: Vec<u32>,
 }
 
 /// Everything that is known of every group once all is judged.
@@ -209,6 +241,14 @@ enum Nearest<H> {
     Held(H, u8),
     /// A kept row of the batch.
     Row(u32, u8),
+}
+
+impl<H> Nearest<H> {
+    fn distance(&self) -> u8 {
+        match self {
+            Nearest::Held(_, distance) | Nearest::Row(_, distance) => *distance,
+        }
+    }
 }
 
 impl Found<'_> {

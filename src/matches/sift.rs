@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::matches::confirm::{Confirmed, confirm};
 use crate::matches::hot::Hottest;
 use crate::matches::verdicts::Edge;
-use crate::matches::{Batch, Leaders, Pair, Place, Similarity, too_many};
+use crate::matches::{Batch, Detail, Leaders, Pair, Place, Sieve, Similarity, too_many};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::Dated;
 
@@ -44,8 +44,10 @@ pub(super) struct Sifted {
     pub(super) standings: Sorter<Standing>,
     /// For each group the distance to the nearest page of the store, or [`FAR`].
     pub(super) nearest: Vec<u8>,
+    /// The ranks of groups whose pairs with each other are not all among the edges.
+    pub(super) crowded: Vec<u32>,
     /// How many rows each distance has when every pair is expanded to documents. A million copies
-    /// on both sides are 10^12 of them.
+    /// on both sides are 10^12 of them. Counted for [`Detail::All`] only.
     pub(super) rows: Vec<u128>,
     /// With a check, how many rows there would be without it.
     pub(super) candidates: Option<u128>,
@@ -54,48 +56,33 @@ pub(super) struct Sifted {
 }
 
 /// Sifts `pairs`, spilling into `folder` what does not fit `memory_bytes`. Where the batch has
-/// marks, only what they confirm.
+/// marks, only what they confirm. For [`Detail::Best`] nothing is counted, and of crowds only what the
+/// [`Sieve`] passes is taken.
 ///
 /// # Errors
-/// [`too_many`] as soon as more than `most` rows are confirmed.
+/// [`too_many`] as soon as more than `most` rows are confirmed, for [`Detail::All`].
 pub(super) fn sift(
     batch: &Batch,
     leaders: &Leaders,
     store: &[Dated],
     pairs: Sorted<Pair>,
-    most: u64,
-    (folder, memory_bytes): (&Path, usize),
+    (detail, most): (Detail, u64),
+    spill: (&Path, usize),
 ) -> Result<Sifted> {
+    let (folder, memory_bytes) = spill;
     let mut sifted = Sifted {
         edges: Sorter::new(folder, memory_bytes),
         standings: Sorter::new(folder, memory_bytes),
         nearest: vec![FAR; batch.groups() as usize],
+        crowded: Vec::new(),
         rows: vec![0; usize::from(FAR)],
         candidates: None,
         hot: Hottest::default(),
     };
-    match batch.marks() {
-        None => {
-            let unchecked = |pair: Result<Pair>| Ok(Confirmed { pair: pair?, similarity: None });
-            sifted.take(batch, leaders, pairs.map(unchecked))?;
-        }
-        Some(marks) => {
-            let mut confirmed = Sorter::new(folder, memory_bytes);
-            let mut rows = 0;
-            let take = |confirmation: Confirmed| {
-                rows += rows_of(batch, &confirmation.pair);
-                match rows > u128::from(most) {
-                    true => Err(too_many(format_args!("more than {most}"), most)),
-                    false => confirmed.push(confirmation),
-                }
-            };
-            let candidates = confirm(batch, marks, store, pairs, (folder, memory_bytes), take)?;
-            sifted.candidates = marks.confirm().map(|_| candidates);
-            sifted.take(batch, leaders, confirmed.sorted()?)?;
-        }
+    match detail {
+        Detail::Best => sifted.take_best(batch, leaders, store, pairs, spill)?,
+        Detail::All => sifted.take_all(batch, leaders, store, pairs, most, spill)?,
     }
-    let size = |group: u32| batch.rows_of(group).len() as u128;
-    sifted.rows[0] += (0..batch.groups()).map(|group| copies(size(group))).sum::<u128>();
     Ok(sifted)
 }
 
@@ -106,12 +93,75 @@ fn rows_of(batch: &Batch, pair: &Pair) -> u128 {
         * match pair.existing {
             Place::Batch { group } => size(group),
             Place::Store { rows, .. } => u128::from(rows),
+            Place::Crowd => 0,
         }
 }
 
 impl Sifted {
-    /// Takes all pairs of groups, which come in order.
-    fn take(
+    /// Takes what the verdicts need.
+    fn take_best(
+        &mut self,
+        batch: &Batch,
+        leaders: &Leaders,
+        store: &[Dated],
+        pairs: Sorted<Pair>,
+        spill: (&Path, usize),
+    ) -> Result<()> {
+        let mut sieve = Sieve::new(batch.groups() as usize, true);
+        let mut take = |confirmed: Confirmed| match sieve.passes(&confirmed.pair) {
+            true => self.place(leaders, confirmed),
+            false => Ok(()),
+        };
+        match batch.marks() {
+            Some(marks) => drop(confirm(batch, marks, store, pairs, spill, take)?),
+            None => {
+                for pair in pairs {
+                    take(Confirmed { pair: pair?, similarity: None })?;
+                }
+            }
+        }
+        let mut marks = sieve.crowded().map(|pair| Confirmed { pair, similarity: None });
+        marks.try_for_each(|mark| self.place(leaders, mark))
+    }
+
+    /// Takes and counts all pairs.
+    fn take_all(
+        &mut self,
+        batch: &Batch,
+        leaders: &Leaders,
+        store: &[Dated],
+        pairs: Sorted<Pair>,
+        most: u64,
+        spill: (&Path, usize),
+    ) -> Result<()> {
+        match batch.marks() {
+            None => {
+                let unchecked =
+                    |pair: Result<Pair>| Ok(Confirmed { pair: pair?, similarity: None });
+                self.count(batch, leaders, pairs.map(unchecked))?;
+            }
+            Some(marks) => {
+                let mut confirmed = Sorter::new(spill.0, spill.1);
+                let mut rows = 0;
+                let take = |confirmation: Confirmed| {
+                    rows += rows_of(batch, &confirmation.pair);
+                    match rows > u128::from(most) {
+                        true => Err(too_many(format_args!("more than {most}"), most)),
+                        false => confirmed.push(confirmation),
+                    }
+                };
+                let candidates = confirm(batch, marks, store, pairs, spill, take)?;
+                self.candidates = marks.confirm().map(|_| candidates);
+                self.count(batch, leaders, confirmed.sorted()?)?;
+            }
+        }
+        let size = |group: u32| batch.rows_of(group).len() as u128;
+        self.rows[0] += (0..batch.groups()).map(|group| copies(size(group))).sum::<u128>();
+        Ok(())
+    }
+
+    /// Takes all pairs of groups, which come in order, and counts their rows.
+    fn count(
         &mut self,
         batch: &Batch,
         leaders: &Leaders,
@@ -119,41 +169,44 @@ impl Sifted {
     ) -> Result<()> {
         let (mut group, mut rows) = (0, 0);
         for pair in pairs {
-            let pair = pair?;
-            if group != pair.pair.new {
+            let confirmed = pair?;
+            let pair = confirmed.pair;
+            if group != pair.new {
                 self.hot.offer(rows, group);
-                (group, rows) = (pair.pair.new, 0);
+                (group, rows) = (pair.new, 0);
             }
-            rows += self.take_one(batch, leaders, pair)?;
+            self.place(leaders, confirmed)?;
+            let of_pair = rows_of(batch, &pair);
+            self.rows[usize::from(pair.distance)] += of_pair;
+            rows += of_pair;
         }
         self.hot.offer(rows, group);
         Ok(())
     }
 
-    /// Takes one, and gives the number of rows that come of it.
-    fn take_one(
+    /// Puts a pair where it belongs.
+    fn place(
         &mut self,
-        batch: &Batch,
         leaders: &Leaders,
         Confirmed { pair, similarity }: Confirmed,
-    ) -> Result<u128> {
+    ) -> Result<()> {
         let Pair { new, existing, distance } = pair;
         match existing {
             Place::Batch { group } => {
                 let ranks = [group, new].map(|group| leaders.rank[group as usize]);
                 let (earlier, later) = (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]));
-                self.edges.push(Edge { later, earlier, distance })?;
+                self.edges.push(Edge { later, earlier, distance })
             }
             Place::Store { segment, row, rows } => {
                 let nearest = &mut self.nearest[new as usize];
                 *nearest = distance.min(*nearest);
-                let standing = Standing { segment, row, rows, new, distance, similarity };
-                self.standings.push(standing)?;
+                self.standings.push(Standing { segment, row, rows, new, distance, similarity })
+            }
+            Place::Crowd => {
+                self.crowded.push(leaders.rank[new as usize]);
+                Ok(())
             }
         }
-        let rows = rows_of(batch, &pair);
-        self.rows[usize::from(distance)] += rows;
-        Ok(rows)
     }
 }
 

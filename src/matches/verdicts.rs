@@ -9,6 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::matches::crowd::{Block, Crowd};
+use crate::progress::{self, Activity};
 use crate::runs::Record;
 
 /// Two near groups of the batch, by their ranks in keep order.
@@ -37,12 +39,13 @@ pub(super) enum Judgement {
 }
 
 /// Judges every rank of `groups`. `held` says of a rank whether the store has a page within k, `edges`
-/// are all near pairs, in order; of kept groups at one distance the nearest is the one of the smallest
-/// `name`.
+/// are near pairs, in order: all but those between two groups of the `crowd`. Of kept groups at one
+/// distance the nearest is the one of the smallest `name`.
 pub(super) fn judge<N: Ord>(
     groups: u32,
     held: impl Fn(u32) -> bool,
     edges: impl Iterator<Item = Result<Edge>>,
+    mut crowd: Crowd<impl Fn(u32) -> Vec<Block>, impl Fn(u32, u32) -> Option<u8>>,
     name: impl Fn(u32) -> N,
 ) -> Result<Judgements> {
     let mut judged = Judged { judgements: Judgements::default(), name };
@@ -56,7 +59,15 @@ pub(super) fn judge<N: Ord>(
             let Edge { earlier: other, distance, .. } = edge?;
             earlier.push((other, distance));
         }
-        judged.take(rank, held(rank), &earlier);
+        let crowded = crowd.holds(rank);
+        let held = held(rank) || (crowded && crowd.near(rank).next().is_some());
+        if judged.take(rank, held, &earlier) && crowded {
+            crowd.keep(rank);
+        }
+    }
+    for &rank in crowd.ranks() {
+        progress::tick(Activity::Working);
+        crowd.near(rank).for_each(|(kept, distance)| judged.offer(rank, kept, distance));
     }
     Ok(judged.judgements)
 }
@@ -104,8 +115,9 @@ struct Judged<L> {
 }
 
 impl<N: Ord, L: Fn(u32) -> N> Judged<L> {
-    /// Takes the next rank, which is near the `earlier` ones.
-    fn take(&mut self, rank: u32, held: bool, earlier: &[(u32, u8)]) {
+    /// Takes the next rank, which is near the `earlier` ones, and says whether it is kept. One that is
+    /// `held` is not.
+    fn take(&mut self, rank: u32, held: bool, earlier: &[(u32, u8)]) -> bool {
         let crowded = earlier.iter().any(|&(other, _)| self.judgements.is_kept(other));
         let kept = !held && !crowded;
         self.judgements.push(kept);
@@ -116,6 +128,7 @@ impl<N: Ord, L: Fn(u32) -> N> Judged<L> {
                 false => {}
             }
         }
+        kept
     }
 
     /// Makes `kept` the nearest of a dropped rank, if it is nearer than what was offered before.
@@ -157,7 +170,42 @@ mod tests {
             .collect()
     }
 
+    /// No crowd.
+    fn nobody() -> Crowd<impl Fn(u32) -> Vec<Block>, impl Fn(u32, u32) -> Option<u8>> {
+        Crowd::new(Vec::new(), |_| Vec::new(), |_, _| None)
+    }
+
     proptest! {
+        /// Pairs between crowded groups are left out of the edges, as the sieve does.
+        #[test]
+        fn judging_a_crowd_is_the_rule(
+            groups in prop::collection::vec((0_u32..4096, any::<bool>(), any::<bool>()), 0..60),
+            k in 0_u32..5,
+        ) {
+            let distance = |a: u32, b: u32| {
+                let distance = (groups[a as usize].0 ^ groups[b as usize].0).count_ones();
+                (distance <= k).then_some(distance as u8)
+            };
+            let (count, crowded) = (groups.len() as u32, |rank: u32| groups[rank as usize].2);
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
+            let edges = edges.filter_map(|(later, earlier)| {
+                Some(Ok(Edge { later, earlier, distance: distance(later, earlier)? }))
+            });
+            // 5 blocks of 12 bits, as 4 differing bits need.
+            let blocks = |rank: u32| {
+                let bits = groups[rank as usize].0;
+                [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| bits & mask).into_iter().enumerate()
+                    .map(|(block, bits)| (block, bits.into())).collect()
+            };
+            let crowd = Crowd::new((0..count).filter(|&rank| crowded(rank)).collect(), blocks, distance);
+            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
+            let judged =
+                judge(count, |group| held[group as usize], edges, crowd, |group| 99 - group).unwrap();
+            let judged: Vec<Judgement> = (0..count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, distance));
+        }
+
         #[test]
         fn judging_by_edges_is_the_rule(
             groups in prop::collection::vec((0_u32..256, any::<bool>()), 0..24),
@@ -173,7 +221,7 @@ mod tests {
             let edges = pairs.filter_map(|(later, earlier)| {
                 Some(Ok(Edge { later, earlier, distance: distance(later, earlier)? }))
             });
-            let judged = judge(count, |group| held[group as usize], edges, |group| 99 - group).unwrap();
+            let judged = judge(count, |group| held[group as usize], edges, nobody(), |group| 99 - group).unwrap();
             let judged: Vec<Judgement> = (0..count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, distance));
         }
@@ -184,7 +232,7 @@ mod tests {
         let groups = 1_000_000_u32;
         let edges = (1..groups).map(|later| Ok(Edge { later, earlier: later - 1, distance: 3 }));
         let began = Instant::now();
-        let judged = judge(groups, |_| false, edges, |group| group).unwrap();
+        let judged = judge(groups, |_| false, edges, nobody(), |group| group).unwrap();
         assert!(
             (0..groups)
                 .all(|group| { (judged.get(group) == Judgement::Kept) == group.is_multiple_of(2) })

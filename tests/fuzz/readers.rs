@@ -131,7 +131,7 @@ pub fn ledger(bytes: &[u8]) {
         let ledger = Ledger::open(folder, key).expect("damage is done again");
         for finished in ledger.finished() {
             let pairs = finished.pairs().try_fold(0, |pairs, pair| pair.map(|_| pairs + 1));
-            assert_eq!(pairs, Ok(finished.receipt().pairs));
+            assert_eq!(pairs, Ok(finished.receipt().listed));
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn ledger(bytes: &[u8], key: u128) -> Vec<u8> {
     const HEAD: usize = 32;
     let mut bytes = bytes.to_vec();
     bytes.resize(bytes.len().max(HEADER), 0);
-    bytes[..16].copy_from_slice(b"DUPSLEDG\x01\0\0\0\0\0\0\0");
+    bytes[..16].copy_from_slice(b"DUPSLEDG\x02\0\0\0\0\0\0\0");
     bytes[16..32].copy_from_slice(&key.to_le_bytes());
     let checksum = xxh3_64(&bytes[..32]);
     bytes[32..HEADER].copy_from_slice(&checksum.to_le_bytes());

@@ -4,7 +4,7 @@ import socket
 
 from bench import Running, files
 
-JOB = "dedup --batch batch.seg --store store --distance 5"
+JOB = "dedup --batch batch.seg --store store --distance 5 --matches all"
 FEW, MANY = ["--count", "1e5", "--density", "1e6"], ["--count", "2e6", "--density", "2e7"]
 SILENCE, ARRIVAL = 2, 3
 

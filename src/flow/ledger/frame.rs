@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Result};
+use crate::flow::probe::Probed;
 use crate::matches::{Pair, Place};
 use crate::store::Digest;
 
 /// The version of the format.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: u64 = 40;
 pub(super) const PAIR_BYTES: usize = 25;
 /// The most pairs in a frame, the unit of checksumming and reading.
@@ -20,9 +21,11 @@ pub(super) const FRAME_PAIRS: usize = 1 << 15;
 const MAGIC: &[u8; 8] = b"DUPSLEDG";
 /// A frame before its body.
 const HEAD_BYTES: usize = 32;
-const RECEIPT_BYTES: usize = 16;
+const RECEIPT_BYTES: usize = 24;
 /// What names a segment where the existing side of a pair stands in the batch.
 const BATCH: u32 = u32::MAX;
+/// What names a segment in the mark of a crowd.
+const CROWD: u32 = u32::MAX - 1;
 
 /// What is in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +64,12 @@ pub(super) struct LedgerFile {
 }
 
 impl LedgerFile {
-    /// Whether the file begins as one of `key`.
-    pub(super) fn is_of(&self, key: Digest) -> Result<bool> {
+    /// What the file begins as: a ledger of this key and version, or `None` where the header is damaged.
+    pub(super) fn is_of(&self, key: Digest) -> Result<Option<bool>> {
         let mut found = [0; HEADER_BYTES as usize];
         self.file.read_exact_at(&mut found, 0).at(&self.path)?;
-        Ok(found == header(key))
+        let whole = found.starts_with(MAGIC) && u64_at(&found, 32) == xxh3_64(&found[..32]);
+        Ok(whole.then(|| found == header(key)))
     }
 
     /// Reads the frame at `at` of a file, or part of one, that ends at `end`.
@@ -128,10 +132,10 @@ pub(super) fn write_pairs(chunk: u64, pairs: &[Pair], bytes: &mut Vec<u8>) {
     write(Holds::Pairs, chunk, bytes, |body| body.extend(pairs.iter().flat_map(encoded)));
 }
 
-/// Adds to `bytes` the receipt of `chunk`.
-pub(super) fn write_receipt(chunk: u64, fingerprints: u64, pairs: u64, bytes: &mut Vec<u8>) {
-    let counts = [fingerprints, pairs];
-    write(Holds::Receipt, chunk, bytes, |body| {
+/// Adds to `bytes` the receipt of a chunk.
+pub(super) fn write_receipt(receipt: &Probed, bytes: &mut Vec<u8>) {
+    let counts = [receipt.fingerprints, receipt.pairs, receipt.listed];
+    write(Holds::Receipt, receipt.chunk, bytes, |body| {
         body.extend(counts.into_iter().flat_map(u64::to_le_bytes));
     });
 }
@@ -149,15 +153,16 @@ fn write(holds: Holds, chunk: u64, bytes: &mut Vec<u8>, write_body: impl FnOnce(
     head[24..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The counts of a receipt: fingerprints and pairs.
-pub(super) fn receipt(body: &[u8]) -> [u64; 2] {
-    [0, 8].map(|at| u64_at(body, at))
+/// The counts of a receipt: fingerprints, pairs found, pairs listed.
+pub(super) fn receipt(body: &[u8]) -> [u64; 3] {
+    [0, 8, 16].map(|at| u64_at(body, at))
 }
 
 fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
     let (segment, row, rows) = match pair.existing {
         Place::Store { segment, row, rows } => (segment, row, rows),
         Place::Batch { group } => (BATCH, group.into(), 0),
+        Place::Crowd => (CROWD, 0, 0),
     };
     let mut bytes = [0; PAIR_BYTES];
     bytes[..4].copy_from_slice(&pair.new.to_le_bytes());
@@ -173,6 +178,7 @@ pub(super) fn pair(bytes: &[u8]) -> Pair {
     let (segment, row) = (u32_at(bytes, 4), u64_at(bytes, 8));
     let existing = match segment {
         BATCH => Place::Batch { group: row as u32 },
+        CROWD => Place::Crowd,
         segment => Place::Store { segment, row, rows: u64_at(bytes, 16) },
     };
     Pair { new: u32_at(bytes, 0), existing, distance: bytes[24] }

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::probe::{Chunk, Probed};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::Pair;
+use crate::matches::{Pair, Sieve};
 use crate::store::{Digest, Segment};
 use crate::tables::Sorted;
 
@@ -29,19 +29,23 @@ mod writer;
 
 pub use writer::LedgerWriter;
 
-/// The digest of all that decides the pairs of every chunk: the batch, the distance, the segments in
-/// their order, and how both are cut: the batch, by the keys of `itself`. The design for the store,
-/// workers, processes and memory are no part of it.
+/// The digest of all that decides the pairs of every chunk: the build of the program, the batch, the
+/// distance, which pairs are listed, the segments in their order, and how both are cut: the batch, by the
+/// keys of `itself`. The design for the store, workers, processes and memory are no part of it.
 pub fn ledger_key<F: Fingerprint>(
+    build: Digest,
     batch: Digest,
     distance: u32,
+    sieve: Option<&Sieve>,
     segments: &[Segment],
     chunks: &[Chunk<F>],
     itself: &Sorted<F>,
 ) -> Digest {
     let mut hash = Xxh3::new();
     hash.update(&frame::VERSION.to_le_bytes());
+    hash.update(&build.0.to_le_bytes());
     hash.update(&batch.0.to_le_bytes());
+    hash.update(&[Sieve::number(sieve)]);
     hash.update(&distance.to_le_bytes());
     hash.update(&(segments.len() as u64).to_le_bytes());
     segments.iter().for_each(|segment| hash.update(&segment.digest().0.to_le_bytes()));
@@ -114,9 +118,19 @@ impl Ledger {
         LedgerWriter::new(self.folder.clone(), self.key)
     }
 
-    /// Removes the ledgers of other joins that were to have the same output.
-    pub fn remove_others(&self) -> Result<()> {
-        self.files(false)?.iter().try_for_each(|path| remove(path))
+    /// Removes the ledgers of other joins that were to have the same output, and those of other builds
+    /// of the program. Says how many there were.
+    pub fn remove_others(&self) -> Result<usize> {
+        let others = self.files(false)?;
+        others.iter().try_for_each(|path| remove(path))?;
+        Ok(others.len())
+    }
+
+    /// How many bytes the ledgers of this join take on the disk.
+    pub fn bytes(&self) -> Result<u64> {
+        let sizes =
+            self.files(true)?.into_iter().map(|path| path.metadata().map_or(0, |it| it.len()));
+        Ok(sizes.sum())
     }
 
     /// Removes the ledgers of this join, which is through, and the folder if nothing else is in it.
@@ -152,9 +166,14 @@ impl Ledger {
         if end < HEADER_BYTES {
             return Ok(());
         }
-        if !file.is_of(self.key)? {
-            self.damage.push(damaged(&file, 0));
-            return Ok(());
+        match file.is_of(self.key)? {
+            Some(true) => {}
+            // Written by another version of dupsieve: what it holds is probed again.
+            Some(false) => return Ok(()),
+            None => {
+                self.damage.push(damaged(&file, 0));
+                return Ok(());
+            }
         }
         let (mut at, mut chunk, mut body) = (HEADER_BYTES, Begun::at(HEADER_BYTES), Vec::new());
         loop {
@@ -205,9 +224,9 @@ impl Begun {
 
     /// The receipt in `body`, if it is that of what was read.
     fn receipt(&self, body: &[u8]) -> Option<Probed> {
-        let [fingerprints, pairs] = frame::receipt(body);
-        let whole = self.sound && pairs == self.pairs;
-        whole.then_some(Probed { chunk: self.number?, fingerprints, pairs, resumed: true })
+        let [fingerprints, pairs, listed] = frame::receipt(body);
+        let whole = self.sound && listed == self.pairs;
+        whole.then_some(Probed { chunk: self.number?, fingerprints, pairs, listed, resumed: true })
     }
 }
 

@@ -17,9 +17,9 @@ const KEY: Digest = Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
 /// Some chunks, of which the second has no pairs.
 fn chunks() -> Chunks {
     let store = Place::Store { segment: 2, row: 1 << 40, rows: 3 };
-    let batch = Place::Batch { group: 5 };
+    let (batch, crowd) = (Place::Batch { group: 5 }, Place::Crowd);
     let pair = |new, existing| Pair { new, existing, distance: new as u8 };
-    let first = vec![pair(7, store), pair(9, batch)];
+    let first = vec![pair(7, store), pair(9, batch), pair(9, crowd)];
     BTreeMap::from([(0, first), (3, vec![]), (u64::MAX, vec![pair(u32::MAX, batch)])])
 }
 
@@ -28,8 +28,9 @@ fn write(ledger: &Ledger, chunks: &Chunks) {
     for (&chunk, pairs) in chunks {
         writer.begin(chunk);
         pairs.chunks(2).for_each(|part| writer.append(part).unwrap());
-        let (fingerprints, pairs) = (chunk / 2, pairs.len() as u64);
-        writer.finish(Probed { chunk, fingerprints, pairs, resumed: false }).unwrap();
+        let (fingerprints, listed) = (chunk / 2, pairs.len() as u64);
+        let pairs = 3 * listed;
+        writer.finish(Probed { chunk, fingerprints, pairs, listed, resumed: false }).unwrap();
     }
 }
 
@@ -38,7 +39,8 @@ fn read(ledger: &Ledger) -> Chunks {
         let pairs: Vec<Pair> = finished.pairs().collect::<Result<_>>().unwrap();
         let receipt = finished.receipt();
         assert_eq!(receipt.fingerprints, receipt.chunk / 2);
-        assert_eq!((receipt.pairs, receipt.resumed), (pairs.len() as u64, true));
+        assert_eq!((receipt.listed, receipt.resumed), (pairs.len() as u64, true));
+        assert_eq!(receipt.pairs, 3 * receipt.listed);
         (receipt.chunk, pairs)
     };
     ledger.finished().map(chunk).collect()
@@ -55,11 +57,19 @@ fn written() -> (TempDir, PathBuf, Vec<u8>) {
 
 #[test]
 fn the_ledger_of_the_museum_is_read_and_written() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/ledger-v1");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/ledger-v2");
     let ledger = Ledger::open(&folder, KEY).unwrap();
     assert_eq!((read(&ledger), ledger.damage().len()), (chunks(), 0));
     let museum = fs::read(folder.join(format!("{KEY}-museum.ledger"))).unwrap();
     assert!(written().2 == museum, "what is written has changed: raise the version");
+}
+
+#[test]
+fn a_ledger_of_an_older_version_is_known_and_set_aside() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/ledger-v1");
+    assert!(folder.join(format!("{KEY}-museum.ledger")).exists());
+    let ledger = Ledger::open(&folder, KEY).unwrap();
+    assert_eq!((ledger.finished().count(), ledger.damage().len()), (0, 0));
 }
 
 #[test]
@@ -112,7 +122,9 @@ fn a_chunk_that_follows_on_itself_is_read_once() {
     for _ in 0..2 {
         writer.begin(0);
         writer.append(&one[&0]).unwrap();
-        writer.finish(Probed { chunk: 0, fingerprints: 0, pairs: 2, resumed: false }).unwrap();
+        writer
+            .finish(Probed { chunk: 0, fingerprints: 0, pairs: 9, listed: 3, resumed: false })
+            .unwrap();
     }
     let ledger = Ledger::open(folder.path(), KEY).unwrap();
     assert_eq!((read(&ledger), ledger.damage().len()), (one, 0));
@@ -123,7 +135,7 @@ fn ledgers_of_other_keys_are_none_of_ours() {
     let (folder, path, _) = written();
     let other = Ledger::open(folder.path(), Digest(1)).unwrap();
     assert!(other.finished().next().is_none());
-    other.remove_others().unwrap();
+    assert_eq!(other.remove_others().unwrap(), 1);
     assert!(!path.exists());
     write(&other, &chunks());
     let ledger = Ledger::open(folder.path(), KEY).unwrap();
@@ -155,14 +167,15 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Ledger::open(folder.path(), KEY).unwrap().writer();
         let pair = |new| Pair { new, existing: Place::Batch { group: 0 }, distance: 2 };
-        let pairs: Vec<Pair> = (0..size as u32).map(pair).collect();
+        let pairs_written: Vec<Pair> = (0..size as u32).map(pair).collect();
         writer.begin(4);
-        writer.append(&pairs).unwrap();
-        let receipt = Probed { chunk: 4, fingerprints: 2, pairs: size as u64, resumed: false };
+        writer.append(&pairs_written).unwrap();
+        let (pairs, listed) = (2 * size as u64, size as u64);
+        let receipt = Probed { chunk: 4, fingerprints: 2, pairs, listed, resumed: false };
         let finished = writer.finish(receipt).unwrap();
         let back: Vec<Pair> = finished.pairs().collect::<Result<_>>().unwrap();
-        prop_assert_eq!(back, pairs);
+        prop_assert_eq!(back, pairs_written);
         let again = Ledger::open(folder.path(), KEY).unwrap();
-        prop_assert_eq!(again.chunk(4).unwrap().receipt().pairs, size as u64);
+        prop_assert_eq!(again.chunk(4).unwrap().receipt().listed, size as u64);
     }
 }

@@ -12,6 +12,7 @@ use super::frame::{write_pairs, write_receipt};
 use crate::error::{At, Error, Result};
 use crate::flow::probe::Probed;
 use crate::matches::Pair;
+use crate::output;
 use crate::store::Digest;
 
 /// A worker's own file, chunk after chunk: [`LedgerWriter::begin`], any number of
@@ -57,7 +58,7 @@ impl LedgerWriter {
     /// what is returned.
     pub fn finish(&mut self, receipt: Probed) -> Result<Finished> {
         let end = self.length + self.pending.len() as u64;
-        write_receipt(self.chunk, receipt.fingerprints, receipt.pairs, &mut self.pending);
+        write_receipt(&receipt, &mut self.pending);
         let file = self.write()?;
         Ok(Finished { receipt, file, start: self.start, end })
     }
@@ -68,6 +69,7 @@ impl LedgerWriter {
             Some(file) => Arc::clone(file),
             None => Arc::clone(self.file.insert(Arc::new(self.create()?))),
         };
+        output::check_room(&self.folder, self.pending.len() as u64)?;
         (&file.file).write_all(&self.pending).at(&file.path)?;
         self.length += self.pending.len() as u64;
         self.pending.clear();

@@ -61,7 +61,7 @@ impl Rule {
 }
 
 fn id(number: usize) -> String {
-    format!("page-{:02}", number * 7 % 50)
+    format!("page-{:03}", number * 7 % 101)
 }
 
 /// A segment that keeps what the rule decides by.
@@ -182,6 +182,7 @@ fn settled(
         segment: batch,
         confirm,
         store,
+        distance: K,
         keep: KeepOrder::FirstId,
         detail,
         max_matches: u64::MAX,
@@ -193,15 +194,16 @@ fn settled(
     let read = |name: &str| fs::read_to_string(staging.folder().join(name)).unwrap();
     let confirmed: u128 = outcome.distances.values().sum();
     assert!(outcome.candidates.is_none_or(|candidates| confirmed <= candidates));
-    assert_eq!(outcome.candidates.is_some(), confirm.is_some());
+    assert_eq!(outcome.candidates.is_some(), confirm.is_some() && detail == Detail::All);
     Ok((["matches.tsv", "verdicts.tsv"].map(read), outcome.candidates))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(160))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn confirmed_matches_and_verdicts_are_those_of_the_definition(
-        batch in prop::collection::vec(page(), 1..24),
+        // So many that the sieve leaves some out.
+        batch in prop::collection::vec(page(), 1..90),
         first in prop::collection::vec(page(), 0..8),
         second in prop::collection::vec(page(), 1..8),
         classes in any::<bool>(),

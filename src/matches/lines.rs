@@ -1,0 +1,79 @@
+//! The files of an output, read back line by line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, Error, Kind, Result};
+
+/// The longest line: two ids, and what is said of them.
+const LINE_BYTES: u64 = 256 << 10;
+
+/// The lines of a file of the output.
+pub(super) struct Lines {
+    path: PathBuf,
+    lines: BufReader<File>,
+    line: Vec<u8>,
+    /// The number of the line that was read last, from 1.
+    number: u64,
+}
+
+impl Lines {
+    pub(super) fn open(path: PathBuf) -> Result<Lines> {
+        let lines = BufReader::with_capacity(1 << 20, File::open(&path).at(&path)?);
+        Ok(Lines { path, lines, line: Vec::new(), number: 0 })
+    }
+
+    /// The next line, without its end.
+    pub(super) fn next(&mut self) -> Result<Option<&str>> {
+        self.line.clear();
+        let read = self.lines.by_ref().take(LINE_BYTES).read_until(b'\n', &mut self.line);
+        if read.at(&self.path)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        match self.line.strip_suffix(b"\n").map(str::from_utf8) {
+            Some(Ok(line)) => Ok(Some(line)),
+            _ => Err(wrong(&self.path, self.number, "not a whole line of UTF-8")),
+        }
+    }
+
+    pub(super) fn expect_header(&mut self, header: &str) -> Result<()> {
+        match self.next()? {
+            Some(found) if found == header => Ok(()),
+            _ => Err(self.wrong("not the header it should have").expected(header)),
+        }
+    }
+
+    /// Fails unless the next line is `id`.
+    pub(super) fn expect(&mut self, id: &str) -> Result<()> {
+        match self.next()? {
+            Some(found) if found == id => Ok(()),
+            _ => Err(self.wrong("not what the verdicts say").expected(format_args!("`{id:.100}`"))),
+        }
+    }
+
+    pub(super) fn expect_end(&mut self) -> Result<()> {
+        match self.next()? {
+            None => Ok(()),
+            Some(_) => Err(self.wrong("more pages than there are verdicts")),
+        }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What is wrong with the line that was read last.
+    pub(super) fn wrong(&self, what: &str) -> Error {
+        wrong(&self.path, self.number, what)
+    }
+}
+
+fn wrong(path: &Path, line: u64, what: &str) -> Error {
+    Error::new(Kind::BadData, what)
+        .at(path)
+        .line(line)
+        .help("the output does not agree with itself: make it again with --overwrite")
+}

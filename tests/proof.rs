@@ -1,0 +1,237 @@
+//! `verify` proves: it recomputes the matches and a sample of the verdicts from the batch and the store.
+//! Forged outputs whose files agree with each other, and whose sums are right, are found.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::support::{Bench, Page};
+
+/// Six pages far from each other; copies, near pages, and a page of the batch near two of the store.
+fn joined(flags: &str) -> Bench {
+    let bench = Bench::new();
+    let far = |page: u64| u128::from(page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let named = |pages: &[(&str, u128)]| -> Vec<Page> {
+        pages.iter().map(|&(id, bits)| (id.to_owned(), bits)).collect()
+    };
+    let old = [("held-far", far(1) ^ 7), ("held-near", far(1) ^ 1), ("held-other", far(2))];
+    bench.segment("old", 64, &named(&old));
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    let mut pages = named(&[
+        ("a-first", far(3)),
+        ("b-copy", far(3)),
+        ("c-near", far(3) ^ 3),
+        ("d-of-store", far(1)),
+        ("e-of-store", far(2) ^ 1),
+        ("f-alone", far(4)),
+        ("g-pair", far(5)),
+        ("h-pair", far(5) ^ 1),
+    ]);
+    pages.extend((10..60).map(|page| (format!("x-{page}"), far(page))));
+    bench.segment("batch", 64, &pages);
+    bench.done(&format!("dedup --batch batch.seg --store store --output out {flags}"));
+    bench
+}
+
+/// Rewrites files of the output, puts their sums into the report, changes it, and seals it.
+fn forge(bench: &Bench, files: &[(&str, &str, &str)], change: impl Fn(&mut Value)) {
+    let digest = |text: &str| format!("{:032x}", xxh3_128(text.as_bytes()));
+    let mut report = bench.report("out");
+    for (name, from, to) in files {
+        let before = bench.read(&format!("out/{name}"));
+        let after = before.replacen(from, to, 1);
+        assert_ne!(before, after, "{name} does not hold `{from}`");
+        report["outcome"]["files"][name] = json!({ "bytes": after.len(), "xxh3": digest(&after) });
+        bench.write(&format!("out/{name}"), after);
+    }
+    change(&mut report);
+    report["run"]["xxh3"] = "0".repeat(32).into();
+    let unsealed = serde_json::to_string_pretty(&report).unwrap() + "\n";
+    let seal = digest(&unsealed);
+    bench.write("out/report.json", unsealed.replace(&"0".repeat(32), &seal));
+}
+
+/// Adds to counts of the outcome.
+fn add(report: &mut Value, counts: &[(&str, i64)]) {
+    for (pointer, more) in counts {
+        let parent = report["outcome"].as_object_mut().unwrap();
+        let (name, distance) = pointer.split_once('/').unwrap_or((pointer, ""));
+        let count = match distance {
+            "" => &mut parent[name],
+            _ => parent[name].as_object_mut().unwrap().entry(distance).or_insert(json!(0)),
+        };
+        *count = json!(count.as_i64().unwrap() + more);
+    }
+    let distances = report["outcome"]["distances"].as_object_mut().unwrap();
+    distances.retain(|_, count| *count != json!(0));
+}
+
+#[test]
+fn what_was_joined_is_recomputed() {
+    for flags in ["", "--matches all", "--keep first-id --distance 2"] {
+        let bench = joined(flags);
+        let ended = bench.done("verify out");
+        let rows = bench.read("out/matches.tsv").lines().count() as u64 - 1;
+        let counts = ["recomputed", "rows_recomputed", "inputs_verified"];
+        assert_eq!(counts.map(|it| ended.count(it)), [58, rows, 2], "{flags}");
+        assert!(!ended.stderr.contains("nothing was recomputed"));
+        let sampled = bench.done("verify out --sample 5 --seed 3").count("recomputed");
+        assert!((5..10).contains(&sampled), "{sampled}");
+        assert_eq!(bench.done("verify out --sample 5 --all").count("recomputed"), 58);
+        bench.done("verify out --memory 1MiB");
+    }
+}
+
+#[test]
+fn forgeries_that_agree_with_themselves_are_65() {
+    type Forgery<'a> = (&'a str, &'a [(&'a str, &'a str, &'a str)], &'a [(&'a str, i64)]);
+    let keep = ("keep.txt", "a-first\n", "a-first\nb-copy\n");
+    let forgeries: [Forgery<'_>; 7] = [
+        (
+            "matches.tsv:2: this is not the distance of the two fingerprints: expected 0, found 3",
+            &[
+                ("matches.tsv", "b-copy\ta-first\t0\t", "b-copy\ta-first\t3\t"),
+                ("verdicts.tsv", "b-copy\tdrop\ta-first\t0\t", "b-copy\tdrop\ta-first\t3\t"),
+            ],
+            &[("distances/0", -1), ("distances/3", 1)],
+        ),
+        (
+            "the store holds no such page under this day: found `nobody`",
+            &[
+                ("matches.tsv", "\theld-near\t", "\tnobody\t"),
+                ("verdicts.tsv", "\theld-near\t", "\tnobody\t"),
+            ],
+            &[],
+        ),
+        (
+            "the store holds no such page under this day: found `held-near` 2026-01-02",
+            &[
+                ("matches.tsv", "\theld-near\t1\t2026-01-01", "\theld-near\t1\t2026-01-02"),
+                ("verdicts.tsv", "\theld-near\t1\t2026-01-01", "\theld-near\t1\t2026-01-02"),
+            ],
+            &[],
+        ),
+        (
+            "verdicts.tsv:3: a second page of one fingerprint is kept",
+            &[
+                ("matches.tsv", "b-copy\ta-first\t0\tbatch\n", ""),
+                ("verdicts.tsv", "b-copy\tdrop\ta-first\t0\tbatch", "b-copy\tkeep\t\t\t"),
+                ("drop.txt", "b-copy\n", ""),
+                keep,
+            ],
+            &[("distances/0", -1), ("matches", -1), ("dropped", -1), ("kept", 1)],
+        ),
+        (
+            "verdicts.tsv:6: the page is kept, but it is near one that is held or kept",
+            &[
+                ("matches.tsv", "e-of-store\theld-other\t1\t2026-01-01\n", ""),
+                (
+                    "verdicts.tsv",
+                    "e-of-store\tdrop\theld-other\t1\t2026-01-01",
+                    "e-of-store\tkeep\t\t\t",
+                ),
+                ("drop.txt", "e-of-store\n", ""),
+                ("keep.txt", "a-first\n", "a-first\ne-of-store\n"),
+            ],
+            &[("distances/1", -1), ("matches", -1), ("dropped", -1), ("kept", 1)],
+        ),
+        (
+            "verdicts.tsv:5: this is not the verdict of the keep rule: \
+               expected drop held-near 1 2026-01-01, found drop held-far 3 2026-01-01",
+            &[
+                ("matches.tsv", "\theld-near\t1\t", "\theld-far\t3\t"),
+                ("verdicts.tsv", "\theld-near\t1\t", "\theld-far\t3\t"),
+            ],
+            &[("distances/1", -1), ("distances/3", 1)],
+        ),
+        (
+            "verdicts.tsv:8: the page is dropped, but",
+            &[
+                (
+                    "verdicts.tsv",
+                    "g-pair\tkeep\t\t\t\nh-pair\tdrop\tg-pair\t1\tbatch",
+                    "g-pair\tdrop\th-pair\t1\tbatch\nh-pair\tkeep\t\t\t",
+                ),
+                ("keep.txt", "g-pair", "h-pair"),
+                ("drop.txt", "h-pair", "g-pair"),
+            ],
+            &[],
+        ),
+    ];
+    let bench = joined("");
+    let sound = bench.files("out");
+    let report = bench.read("out/report.json");
+    let restore = |bench: &Bench| {
+        sound.iter().for_each(|(name, bytes)| bench.write(&format!("out/{name}"), bytes));
+        bench.write("out/report.json", &report);
+        bench.done("verify out");
+    };
+    for (number, (told, files, counts)) in forgeries.iter().enumerate() {
+        forge(&bench, files, |report| add(report, counts));
+        bench.fails(65, "verify out");
+        // The first three are found row by row, whatever is sampled.
+        let sample = if number < 3 { "--sample 0" } else { "" };
+        let said = bench.fails(65, &format!("verify out {sample}"));
+        assert!(said.contains(told), "{told}: {said}");
+        restore(&bench);
+    }
+}
+
+#[test]
+fn a_match_that_no_verdict_names_is_missed_where_all_are_listed() {
+    let bench = joined("--matches all");
+    let row = ("matches.tsv", "d-of-store\theld-far\t3\t2026-01-01\n", "");
+    forge(&bench, &[row], |report| add(report, &[("matches", -1), ("distances/3", -1)]));
+    let said = bench.fails(65, "verify out");
+    assert!(said.contains("verdicts.tsv:5: not all matches of this page are listed"), "{said}");
+    assert!(said.contains("expected 2 rows of matches.tsv, found 1"), "{said}");
+}
+
+#[test]
+fn inputs_that_have_moved_are_told_and_nothing_is_called_recomputed() {
+    let bench = joined("");
+    fs::rename(bench.path("batch.seg"), bench.path("elsewhere.seg")).unwrap();
+    let ended = bench.done("verify out");
+    assert_eq!([ended.count("recomputed"), ended.count("rows_recomputed")], [0, 0]);
+    assert!(ended.stderr.contains("nothing was recomputed: the batch"), "{ended:?}");
+    fs::rename(bench.path("elsewhere.seg"), bench.path("batch.seg")).unwrap();
+    fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();
+    let ended = bench.done("verify out");
+    assert_eq!(ended.count("recomputed"), 0);
+    assert!(ended.stderr.contains("nothing was recomputed: the store"), "{ended:?}");
+}
+
+#[test]
+fn a_report_has_the_recipe_and_no_json_in_strings() {
+    let bench = joined("");
+    let report = bench.report("out");
+    assert_eq!(report["recipe"]["width"], 64);
+    assert_eq!(report["day"], Value::Null);
+    let mut values = vec![&report];
+    while let Some(value) = values.pop() {
+        match value {
+            Value::String(text) => assert!(!text.starts_with(['{', '[']), "{text}"),
+            Value::Array(array) => values.extend(array),
+            Value::Object(object) => values.extend(object.values()),
+            _ => {}
+        }
+    }
+}
+
+/// As builds wrote it that had the records as JSON in a string, and neither day nor recipe.
+#[test]
+fn a_report_of_an_older_build_is_done_and_verified() {
+    let bench = joined("");
+    forge(&bench, &[], |report| {
+        let counts = report["batch"].to_string();
+        report["parameters"]["records"] = counts.into();
+        let report = report.as_object_mut().unwrap();
+        report.remove("recipe");
+        report.remove("day");
+    });
+    assert_eq!(bench.done("verify out").count("recomputed"), 58);
+    let again = bench.done("dedup --batch batch.seg --store store --output out");
+    assert_eq!(again.summary()["already_done"], true);
+}
