@@ -52,7 +52,9 @@ pub(crate) struct Common {
     /// No progress and no log lines but warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Memory for tables and sorts in each process, such as 8GiB [default: 2GiB]
+    /// Memory for tables and sorts in each process, such as 8GiB. A join holds about 40 bytes more for
+    /// each page of the batch, and its signature where there is a check; a filter holds 16 to 40 bytes for
+    /// each id, and `store add --only` 17; see `dupsieve plan` [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
     pub(crate) memory: Option<ByteSize>,
     /// Flags for this job from a configuration file, below the command line and the environment

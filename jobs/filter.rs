@@ -1,6 +1,8 @@
 //! The kept pages themselves: the records whose ids are listed, as they came and in their order.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -14,6 +16,7 @@ use dupsieve::fingerprint::Width;
 use dupsieve::output::Lock;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments::Common;
 use crate::packed_file::PackedFile;
@@ -62,29 +65,70 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
     options.fields.width_bits = Width::W128.bits();
-    let wanted = read_ids(ids)?;
-    let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
+    let wanted = Wanted::read(ids)?;
+    let summary = Summary::new().count("ids", wanted.ids.len() as u64).path("output", output);
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
     let lock = Lock::on_file(output)?;
-    let copied = wanted.len() as u64;
+    let copied = wanted.ids.len() as u64;
     let stood = copy(&inputs, &options, wanted, PackedFile::locked(output, &lock)?, common)?;
     let summary = summary.count("copied", copied);
     Ok(if stood { summary.already_done() } else { summary })
 }
 
-/// Ids by line, in any order.
-fn read_ids(path: &Path) -> Result<HashSet<String>> {
-    let text = std::fs::read_to_string(path).at(path)?;
-    Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+/// Ids that are wanted, each by its XXH3-128: 16 to 40 bytes of memory for each, however long it is.
+struct Wanted {
+    path: PathBuf,
+    ids: HashSet<u128>,
+}
+
+impl Wanted {
+    /// Reads ids by line, in any order.
+    fn read(path: &Path) -> Result<Wanted> {
+        let mut ids = HashSet::new();
+        each_id(path, |id| {
+            ids.insert(xxh3_128(id.as_bytes()));
+        })?;
+        Ok(Wanted { path: path.to_path_buf(), ids })
+    }
+
+    /// Whether an id is wanted, and not taken yet.
+    fn take(&mut self, id: &str) -> bool {
+        self.ids.remove(&xxh3_128(id.as_bytes()))
+    }
+
+    /// The smallest id that nobody has taken, read again from the file.
+    fn missing(&self) -> Result<Option<String>> {
+        let mut smallest: Option<String> = None;
+        if !self.ids.is_empty() {
+            each_id(&self.path, |id| {
+                let is_less = smallest.as_deref().is_none_or(|smallest| id < smallest);
+                if is_less && self.ids.contains(&xxh3_128(id.as_bytes())) {
+                    smallest = Some(id.to_owned());
+                }
+            })?;
+        }
+        Ok(smallest)
+    }
+}
+
+/// Calls `take` with the ids of a file, one a line.
+fn each_id(path: &Path, mut take: impl FnMut(&str)) -> Result<()> {
+    for line in BufReader::new(File::open(path).at(path)?).lines() {
+        let line = line.at(path)?;
+        if !line.is_empty() {
+            take(&line);
+        }
+    }
+    Ok(())
 }
 
 /// Copies what is wanted, all of it or nothing; says whether the copy stood there already.
 fn copy(
     inputs: &Inputs,
     options: &ReadOptions,
-    wanted: HashSet<String>,
+    wanted: Wanted,
     out: PackedFile,
     common: &Common,
 ) -> Result<bool> {
@@ -98,17 +142,17 @@ fn copy(
         outcome.is_ok()
     })?;
     outcome?;
-    match copier.wanted.iter().min() {
+    match copier.wanted.missing()? {
         None => copier.out.finish(common.overwrite),
         Some(id) => Err(Error::new(Kind::BadData, "the inputs lack ids that are listed")
-            .found(format!("{} that stand nowhere, such as {id:?}", copier.wanted.len()))
+            .found(format!("{} that stand nowhere, such as {id:?}", copier.wanted.ids.len()))
             .help("give the inputs and the fields that the list was made from")),
     }
 }
 
 struct Copier<'a> {
     fields: &'a Fields,
-    wanted: HashSet<String>,
+    wanted: Wanted,
     header: Option<Vec<u8>>,
     out: PackedFile,
 }
@@ -122,7 +166,7 @@ impl Copier<'_> {
         batch.parse(fields, &mut |position, document| {
             if let Ok(document) = document
                 && outcome.is_ok()
-                && self.wanted.remove(&*document.id)
+                && self.wanted.take(&document.id)
             {
                 outcome = self.record(position, &document);
             }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
-use dupsieve::fingerprint::Width;
+use dupsieve::fingerprint::{Check, Width};
+use dupsieve::matches::held_bytes;
 use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
@@ -29,26 +30,31 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint
     #[arg(long, value_name = "64|128", default_value = "64", value_parser = parse_width)]
     width: Width,
+    /// The check by which matches are confirmed: its signatures are held in memory
+    #[arg(long, value_name = "C")]
+    check: Option<Check>,
 }
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let &Arguments { batch, store, distance, width } = arguments;
+    let &Arguments { batch, store, distance, width, check } = arguments;
     let workers = workers(common, 1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As dedup does: half for the tables, the rest for sorts.
     let memory_bytes = common.memory_bytes() / 2;
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
-    let read = bytes_at_rest(store, width);
+    let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check));
     match common.json {
-        true => println!("{}", object(&plan, read)),
-        false => tell(&plan, read, memory_bytes).at("stdout")?,
+        true => println!("{}", object(&plan, read, held)),
+        false => {
+            tell(&plan, read, memory_bytes).and_then(|()| tell_held(batch, held)).at("stdout")?;
+        }
     }
     Ok(Summary::answered())
 }
 
 /// The plan as one JSON object.
-fn object(plan: &Plan, read: u64) -> Value {
+fn object(plan: &Plan, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
         json!({
@@ -61,8 +67,19 @@ fn object(plan: &Plan, read: u64) -> Value {
         "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),
         "itself": row(&plan.itself),
         "bytes_read": read,
+        "held_bytes_a_page": held,
         "why": plan.why,
     })
+}
+
+/// Says what a join holds beside the tables and sorts.
+fn tell_held(batch: u64, held: u64) -> io::Result<()> {
+    let mebibytes = batch.saturating_mul(held).div_ceil(1 << 20);
+    writeln!(
+        io::stdout(),
+        "beside the tables and sorts that --memory bounds, the join holds {held} bytes for each page of \
+         the batch: {mebibytes} MiB for {batch} pages"
+    )
 }
 
 fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {

@@ -16,7 +16,8 @@ pub(crate) struct DedupSettings {
     pub(crate) distance: Option<u32>,
     /// Confirm what is within k by the signatures that `fingerprint --check` made: the name of that
     /// check and after a colon the least similarity, .75 if none is said: minhash:0.6
-    /// [default: no check]
+    /// [default: no check]. The signatures are held in memory beside --memory; `dupsieve plan --check C`
+    /// says how many bytes a page that is
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,

@@ -10,11 +10,23 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Check, Fingerprint, Width};
 use crate::matches::marks::{Mark, Marks};
 use crate::matches::{Confirm, KeepOrder, Leaders, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{KeyRange, Segment};
+
+/// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
+/// which `--memory` bounds: the fingerprint, the page's place in each order, its verdict, and with a
+/// check its mark. The process that writes the output holds all of it, the others the fingerprint.
+pub fn held_bytes(width: Width, check: Option<Check>) -> u64 {
+    // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; the nearest page
+    // of the store; the sieve.
+    const PLACES: u64 = 8 + 12 + 5 + 1 + 2;
+    // Places and first groups of divided fingerprints, what they are sorted from, and the class.
+    const DIVIDED: u64 = 4 + 4 + 8 + 1;
+    u64::from(width.bits()) / 8 + PLACES + check.map_or(0, |check| DIVIDED + check.bytes() as u64)
+}
 
 /// The documents of the batch. A group is all rows with one fingerprint, one class and, with a check,
 /// one signature. Groups and rows are numbered by fingerprint, then by class, then by signature, then by

@@ -30,8 +30,8 @@ mod verdicts;
 
 pub use against::Against;
 pub use audit::{Audit, DocumentId};
-pub use batch::groups;
 use batch::{Batch, Id};
+pub use batch::{groups, held_bytes};
 pub use confirm::{Confirm, Similarity};
 pub use hot::Hot;
 pub use keep::KeepOrder;
