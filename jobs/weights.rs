@@ -83,8 +83,8 @@ fn make(
         Decision::Done => return job.done(),
     };
     job.pages.check_size(files, bytes)?;
-    let (recipe, lines) = (job.recipe.clone(), job.lines);
-    let hand = move || Counting::new(&recipe, lines);
+    let (recipe, lines, time) = (job.recipe.clone(), job.lines, settings.page_time());
+    let hand = move || Counting::new(&recipe, lines, time);
     let found = job.pages.read(cluster, common, "counting", hand)?;
     let mut summary = Summary::new().untold();
     cluster.agree(&format!("write {name}"), || {

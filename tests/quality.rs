@@ -135,6 +135,39 @@ fn evaluate_judges_matches_by_labels() {
     bench.fails(65, &format!("{line} --json"));
 }
 
+/// Documents of so many words each, and their labels, in `pages.tsv` and `labels.tsv`.
+fn labelled(bench: &Bench, documents: usize, words: usize) {
+    let (mut pages, mut labels) = ("id\ttext\n".to_owned(), String::new());
+    for document in 0..documents {
+        let word =
+            |at: usize| format!("{:x} ", ((document * words + at) * 0x9e37_79b1) % (1 << 24));
+        pages += &format!("{document}\t{}\n", (0..words).map(word).collect::<String>());
+        labels += &format!("{document}\t{}\n", document / 2);
+    }
+    bench.write("pages.tsv", pages);
+    bench.write("labels.tsv", labels);
+}
+
+#[test]
+fn an_evaluation_ends_before_it_takes_more_memory_than_allowed() {
+    let bench = Bench::new();
+    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv --recipe words";
+    let refused = |memory: &str, check: &str, what: &str| {
+        let said = bench.fails(2, &format!("{line} --memory {memory} {check} --json"));
+        assert!(said.contains(what) && said.contains("--memory"), "{said}");
+    };
+    labelled(&bench, 800, 450);
+    refused("1MiB", "--check jaccard", "the labelled documents take more memory");
+    refused("4MiB", "--check jaccard", "what the check keeps");
+    labelled(&bench, 2500, 5);
+    refused("2MiB", "--check cosine", "all pairs of the documents");
+    bench.answer(&format!("{line} --memory 8MiB --check cosine"));
+    let same: String = (0..2500).map(|at| format!("{at}\tthe same words\n")).collect();
+    bench.write("pages.tsv", format!("id\ttext\n{same}"));
+    refused("64MiB", "--check jaccard", "the near pairs");
+    refused("64MiB", "", "the near pairs");
+}
+
 #[test]
 fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     let bench = Bench::new();

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Hand;
+use super::sketch::naming;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::features::by_hash::{self, ByHash, key};
 use crate::features::counts::is_counted;
 use crate::features::normalise::Normalise;
-use crate::fingerprint::{Recipe, Sketcher};
+use crate::fingerprint::{PageTime, Recipe, Sketcher};
 use crate::runs::Record;
 
 /// A feature, and how many documents of some hold it.
@@ -45,13 +46,14 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// A hand that counts features as `recipe` takes them, or `lines` as it normalises them.
+    /// A hand that counts features as `recipe` takes them, or `lines` as it normalises them. A page that
+    /// takes longer than `time` is quarantined.
     ///
     /// Fails with [`Kind::Usage`] if the recipe takes no text.
-    pub fn new(recipe: &Recipe, lines: bool) -> Result<Counting> {
+    pub fn new(recipe: &Recipe, lines: bool, time: PageTime) -> Result<Counting> {
         let of = match recipe.normalise().filter(|_| lines) {
             Some(normalise) => Of::Lines(*normalise, String::new()),
-            None => Of::Features(Box::new(recipe.sketcher()?)),
+            None => Of::Features(Box::new(recipe.sketcher()?.allow(time))),
         };
         Ok(Counting { of, met: ByHash::default(), batch: HashMap::new() })
     }
@@ -75,7 +77,9 @@ impl Hand for Counting {
             }
         };
         match of {
-            Of::Features(sketcher) => sketcher.each(text, count)?,
+            Of::Features(sketcher) => {
+                sketcher.each(text, count).map_err(|error| naming(error, &document))?;
+            }
             Of::Lines(normalise, line) => {
                 for raw in text.lines() {
                     normalise.apply(raw, line);

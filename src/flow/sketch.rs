@@ -281,7 +281,7 @@ fn sign(
 }
 
 /// The failure of a text, with the id of its document where the document is at fault. A long id is cut.
-fn naming(error: Error, document: &Document<'_>) -> Error {
+pub(super) fn naming(error: Error, document: &Document<'_>) -> Error {
     const SHOWN: usize = 64;
     match error.kind() {
         Kind::BadData => {
