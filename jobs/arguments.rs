@@ -133,7 +133,7 @@ impl CommandLine {
                 _ => first_paragraph(&typed.to_string()),
             };
             let told = Told::of(ending::job(), Err(Error::new(Kind::Usage, what)));
-            ending::end_with(told, Kind::Usage.code())
+            ending::end_with(Some(told), Kind::Usage.code())
         })
     }
 

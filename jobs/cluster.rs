@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
@@ -20,6 +20,9 @@ use crate::settings::{ByteSize, typed};
 
 /// How many worker threads a core may have.
 const CORE_THREADS: usize = 8;
+
+/// How long a name server may take to say where this process is to listen.
+const RESOLVED: Duration = Duration::from_secs(10);
 
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Debug)]
@@ -276,13 +279,16 @@ fn listen(flags: &Flags, file: &Path, hosts: &[String], process: usize) -> Resul
         match cause.kind() {
             io::ErrorKind::AddrInUse => Error::new(Kind::Unavailable, what)
                 .help("is this process of the cluster running already?"),
+            io::ErrorKind::TimedOut => {
+                Error::new(Kind::Unavailable, what).help("does the name server answer?")
+            }
             _ => Error::new(Kind::Config, what).at(file).help("is this its machine?"),
         }
     };
     let addresses = match flags.listen {
         Some(Listen { address, port: Some(port) }) => vec![SocketAddr::new(address, port)],
         Some(Listen { address, port: None }) => vec![SocketAddr::new(address, port_of(host))],
-        None => host.to_socket_addrs().map_err(wrong)?.collect(),
+        None => hosts::resolve(host, RESOLVED).map_err(wrong)?,
     };
     if flags.secret_file.is_none() && addresses.iter().any(|at| !at.ip().is_loopback()) {
         let what = "without a secret a process listens at loopback addresses alone";

@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_summary_is_told_from_other_lines() {
         let told = Told::of("dedup", Ok(Summary::new().count("matches", 3)));
-        assert!(is_summary(&told.unwrap().line()));
+        assert!(is_summary(&told.line()));
         for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
             assert!(!is_summary(line), "{line}");
         }

@@ -120,7 +120,7 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     })?;
     match (decision, led) {
         (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
-        (Decision::Nothing, None) => Ok(Summary::new().untold()),
+        (Decision::Nothing, None) => Ok(Summary::new()),
         (Decision::Make { .. }, Some((job, staging, _))) => job.make_any(cluster, staging, common),
         (Decision::Make { batch, store, fence }, None) => {
             let _lock = Lock::shared(fence);

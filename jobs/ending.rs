@@ -144,7 +144,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
         }
     }
     let code = code_of(&outcome);
-    exit(Told::of(job(), outcome), code)
+    exit(Some(Told::of(job(), outcome)), code)
 }
 
 fn code_of(outcome: &Result<Summary>) -> u8 {

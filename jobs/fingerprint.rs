@@ -103,13 +103,13 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     })?;
     let (files, bytes) = match decision {
         Decision::Make(files, bytes) => (files, bytes),
-        _ if !cluster.is_leader() => return Ok(Summary::new().untold()),
+        _ if !cluster.is_leader() => return Ok(Summary::new()),
         Decision::Asked => return Ok(job.would()),
         Decision::Done => return already_done(output),
     };
     job.pages.check_size(files, bytes)?;
     let found = job.sketch(cluster, common)?;
-    let mut summary = Summary::new().untold();
+    let mut summary = Summary::new();
     cluster.agree(&format!("write {}", output.display()), || {
         let lock = lock.expect("process 0 holds the lock");
         summary = job.write(found, &parameters, common, &lock)?;

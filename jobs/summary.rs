@@ -13,7 +13,6 @@ pub(crate) struct Summary {
     counts: Map<String, Value>,
     paths: Map<String, Value>,
     already_done: bool,
-    untold: bool,
     sentences: Vec<String>,
 }
 
@@ -63,7 +62,6 @@ impl Summary {
         self.counts.extend(step.counts);
         self.paths.extend(step.paths);
         self.already_done &= step.already_done;
-        self.untold |= step.untold;
         self.sentences.extend(step.sentences);
         self
     }
@@ -103,25 +101,17 @@ impl Summary {
     pub(crate) fn answered() -> Summary {
         Summary::new()
     }
-
-    /// Leaves the telling to process 0, which knows what all did.
-    pub(crate) fn untold(mut self) -> Summary {
-        self.untold = true;
-        self
-    }
 }
 
 impl Told {
-    /// The outcome of `job`, if it is to be told.
-    pub(crate) fn of(job: &str, outcome: Result<Summary>) -> Option<Told> {
+    /// The outcome of `job`.
+    pub(crate) fn of(job: &str, outcome: Result<Summary>) -> Told {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());
         let error = outcome.as_ref().err().map(Error::to_string);
-        let Summary { counts, paths, already_done, untold, sentences } =
-            outcome.unwrap_or_default();
+        let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
         let job = job.to_owned();
-        let told = Told { already_done, code, counts, error, job, paths, retryable, sentences };
-        (!untold).then_some(told)
+        Told { already_done, code, counts, error, job, paths, retryable, sentences }
     }
 
     /// The outcome that a line tells, if the line is a summary.

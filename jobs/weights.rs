@@ -78,7 +78,7 @@ fn make(
     })?;
     let (files, bytes) = match decision {
         Decision::Make(files, bytes) => (files, bytes),
-        _ if !cluster.is_leader() => return Ok(Summary::new().untold()),
+        _ if !cluster.is_leader() => return Ok(Summary::new()),
         Decision::Asked => return Ok(job.would()),
         Decision::Done => return job.done(),
     };
@@ -86,7 +86,7 @@ fn make(
     let (recipe, lines, time) = (job.recipe.clone(), job.lines, settings.page_time());
     let hand = move || Counting::new(&recipe, lines, time);
     let found = job.pages.read(cluster, common, "counting", hand)?;
-    let mut summary = Summary::new().untold();
+    let mut summary = Summary::new();
     cluster.agree(&format!("write {name}"), || {
         let lock = lock.expect("process 0 holds the lock");
         summary = job.write(found, &parameters, &lock)?;

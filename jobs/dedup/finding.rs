@@ -96,7 +96,7 @@ impl Job {
         let (chunks, segments) = (join.chunks.clone(), join.segments.clone());
         let ledger = join.ledger.clone();
         drop(join);
-        let mut summary = Summary::new().untold();
+        let mut summary = Summary::new();
         cluster.agree(&format!("settle {}", self.output.display()), || {
             let staging = staging.expect("process 0 began the output");
             staging.check()?;

@@ -4,8 +4,9 @@
 //! whoever calls: a peer of the same job at the same step is welcome; one that comes too early is
 //! told so, which is also a sign of life; a peer of another job, version, step or shape is refused
 //! with the reason; whoever does not know the secret, and anybody else (port scans, health probes,
-//! silent clients), is dropped after two seconds at most. No caller can disturb a run.
+//! silent clients), is dropped after two seconds at most, or earlier when there are many.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::callers::{Caller, Callers};
 use super::cluster::Topology;
 use super::identity::JobIdentity;
 use super::link::Link;
@@ -23,8 +25,8 @@ use super::wire;
 
 /// The longest greeting, in bytes.
 const GREETING_BYTES: u64 = 4 << 10;
-/// How many callers are heard at the same time; more are turned away unheard.
-const MOST_CALLERS: usize = 64;
+/// How many different reasons for a refusal are logged.
+const MOST_REASONS: usize = 32;
 
 /// What a caller says: who it is, whom it wants, and all that must be equal in both.
 #[derive(Serialize, Deserialize)]
@@ -62,6 +64,7 @@ pub(super) struct Door {
     pub(super) topology: Topology,
     job: JobIdentity,
     secret: Secret,
+    callers: Arc<Callers>,
     hall: Mutex<Hall>,
     arrival: Condvar,
 }
@@ -71,7 +74,8 @@ pub(super) struct Hall {
     pub(super) step: Step,
     pub(super) state: State,
     pub(super) arrived: Links,
-    last_refusal: String,
+    /// Why callers were refused, each reason once.
+    refusals: BTreeSet<String>,
 }
 
 /// Where this process is in its run.
@@ -91,8 +95,8 @@ impl Door {
     pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Door {
         let arrived = (0..topology.processes).map(|_| None).collect();
         let (step, state) = (Step::default(), State::Before);
-        let hall = Mutex::new(Hall { step, state, arrived, last_refusal: String::new() });
-        Door { topology, job, secret, hall, arrival: Condvar::new() }
+        let hall = Mutex::new(Hall { step, state, arrived, refusals: BTreeSet::new() });
+        Door { topology, job, secret, callers: Arc::default(), hall, arrival: Condvar::new() }
     }
 
     pub(super) fn hall(&self) -> MutexGuard<'_, Hall> {
@@ -104,49 +108,50 @@ impl Door {
         drop(self.arrival.wait_timeout(hall, longest));
     }
 
+    /// What there is to know of callers that were turned away, if any were.
+    pub(super) fn crowd(&self) -> Option<String> {
+        self.callers.crowd()
+    }
+
     /// Hears every caller on a thread of its own, so that none keeps another waiting, until the run
     /// is over.
     pub(super) fn attend(self: &Arc<Door>, listener: &TcpListener) {
-        let callers = Arc::new(());
         for socket in listener.incoming() {
             if self.hall().state == State::Gone {
                 return;
             }
-            let Ok(socket) = socket else {
+            let admitted = socket.and_then(|socket| Ok((self.callers.admit(&socket)?, socket)));
+            let Ok((caller, socket)) = admitted else {
                 // Too many open files, most likely.
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            if Arc::strong_count(&callers) <= MOST_CALLERS {
-                let (door, caller) = (Arc::clone(self), Arc::clone(&callers));
-                let hear = move || {
-                    door.hear(socket);
-                    drop(caller);
-                };
-                // Without a thread for it the caller is turned away, and calls again.
-                drop(thread::Builder::new().name("caller".into()).spawn(hear));
-            }
+            let door = Arc::clone(self);
+            let hear = move || door.hear(socket, caller);
+            // Without a thread for it the caller is turned away, and calls again.
+            drop(thread::Builder::new().name("caller".into()).spawn(hear));
         }
     }
 
-    /// Hears one caller out; why one is refused is logged, once if it keeps calling.
-    fn hear(&self, socket: TcpStream) {
-        let caller = socket.peer_addr().map_or("unknown".into(), |address| address.to_string());
-        let reason = match self.receive(socket) {
+    /// Hears one caller out; why callers are refused is logged, each reason once.
+    fn hear(&self, socket: TcpStream, caller: Caller) {
+        let address = socket.peer_addr().map_or("unknown".into(), |address| address.to_string());
+        let reason = match self.receive(socket, caller) {
             Ok(Answer::Refused(reason)) => reason,
             Ok(_) => return,
             Err(cause) => cause.to_string(),
         };
         let mut hall = self.hall();
-        if hall.last_refusal != reason && hall.state != State::Gone {
-            tracing::warn!(caller, reason, "refused a caller");
-            hall.last_refusal = reason;
+        let is_worth_telling = hall.state != State::Gone && hall.refusals.len() < MOST_REASONS;
+        if is_worth_telling && hall.refusals.insert(reason.clone()) {
+            tracing::warn!(caller = address, reason, "refused a caller");
         }
     }
 
-    fn receive(&self, socket: TcpStream) -> io::Result<Answer> {
+    fn receive(&self, socket: TcpStream, mut caller: Caller) -> io::Result<Answer> {
         let mut wait = Wait::promptly();
         let link = Link::answer(socket, &self.secret, &mut wait)?;
+        caller.is_known()?;
         let hello: Hello = link.receive(GREETING_BYTES, Some(&mut wait))?;
         let answer = self.answer(&self.hall(), &hello);
         link.send(&answer, GREETING_BYTES)?;

@@ -1,8 +1,11 @@
-//! The hosts file of a cluster: line I is the `host:port` of process I; blank lines and what
+//! The hosts of a cluster. In their file line I is the `host:port` of process I; blank lines and what
 //! follows a `#` do not count.
 
-use std::fs;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{fs, io, thread};
 
 use crate::error::At;
 use crate::{Error, Kind, Result};
@@ -21,6 +24,31 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
             .offset(wrong.valid_up_to() as u64)
     })?;
     parse(text, path)
+}
+
+/// The addresses of `host`, which is `host:port`, if its name server answers within `limit`.
+///
+/// # Errors
+/// What the name server says, or [`io::ErrorKind::TimedOut`] if it says nothing.
+pub fn resolve(host: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse() {
+        return Ok(vec![address]);
+    }
+    let host = host.to_owned();
+    in_time(limit, move || Ok(host.to_socket_addrs()?.collect()))
+}
+
+/// Does what may take minutes on a thread of its own, which is left alone after `limit`.
+fn in_time<T: Send + 'static>(
+    limit: Duration,
+    look_up: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let (send, found) = mpsc::channel();
+    thread::Builder::new().name("resolver".into()).spawn(move || send.send(look_up()))?;
+    found.recv_timeout(limit).unwrap_or_else(|_| {
+        let what = format!("its name was not resolved within {} s", limit.as_secs_f32());
+        Err(io::Error::new(io::ErrorKind::TimedOut, what))
+    })
 }
 
 fn parse(text: &str, path: &Path) -> Result<Vec<String>> {
@@ -63,6 +91,18 @@ mod tests {
         let text = "# the cluster\n\nalpha:2101 # the leader\n  10.0.0.2:2101\r\n\n[::1]:7\n";
         let hosts = parse(text, Path::new("hosts.txt")).unwrap();
         assert_eq!(hosts, ["alpha:2101", "10.0.0.2:2101", "[::1]:7"]);
+    }
+
+    #[test]
+    fn a_name_server_that_does_not_answer_is_not_waited_for() {
+        let (answer, never) = mpsc::channel::<()>();
+        let look_up = move || never.recv().map_err(io::Error::other);
+        let error = in_time(Duration::from_millis(50), look_up).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(answer);
+        assert_eq!(in_time(Duration::from_secs(60), || Ok(7)).unwrap(), 7);
+        let found = resolve("127.0.0.1:7", Duration::ZERO).unwrap();
+        assert_eq!(found, ["127.0.0.1:7".parse().unwrap()], "an address needs no name server");
     }
 
     #[test]

@@ -168,16 +168,24 @@ impl Mesh {
             format!("{} ({})", self.name(peer), refusal.as_ref().unwrap_or(trouble))
         };
         let who = silent.iter().map(describe).collect::<Vec<_>>().join(", ");
+        // Where strangers crowd the door, that may be why.
+        let crowd = self.door.crowd().map_or(String::new(), |crowd| format!("; {crowd}"));
         let Patience { arrival, silence } = self.patience;
         match silent.iter().all(|&peer| peers[peer].answered) {
             true => {
                 let silence = silence.as_secs_f32();
-                Error::new(Kind::Temporary, format!("lost {who}: no sign of life for {silence} s"))
+                Error::new(
+                    Kind::Temporary,
+                    format!("lost {who}: no sign of life for {silence} s{crowd}"),
+                )
             }
             false => {
                 let arrival = arrival.as_secs_f32();
-                Error::new(Kind::Unavailable, format!("{who} did not come within {arrival} s"))
-                    .help("start all processes together, of one version and with equal parameters")
+                Error::new(
+                    Kind::Unavailable,
+                    format!("{who} did not come within {arrival} s{crowd}"),
+                )
+                .help("start all processes together, of one version and with equal parameters")
             }
         }
     }

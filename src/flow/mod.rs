@@ -5,6 +5,7 @@
 //! to whoever is free, what they yield is [reduced](Reduce) and [gathered](Gather) by the first
 //! worker of process 0, and a window bounds what is in flight between.
 
+mod callers;
 mod cluster;
 mod confirm;
 mod count;

@@ -37,6 +37,9 @@ impl Seal {
             ),
             _ => cause,
         })?;
+        if answer.is_empty() {
+            return Err(io::Error::new(ErrorKind::ResourceBusy, "it had too many callers"));
+        }
         hear(&mut handshake, &answer)?;
         Seal::of(handshake)
     }

@@ -1,12 +1,13 @@
 //! Sockets, and what travels on them before they are sealed: eight bytes that say who speaks, a
 //! length, and the bytes of a handshake, bounded in number and in time.
 
-use std::io::{self, ErrorKind};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::io::{self, ErrorKind, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::net::sockopt;
 
+use super::hosts;
 use super::wait::Wait;
 
 /// What a handshake begins with, and is bound to; the digit is the version of this protocol.
@@ -36,10 +37,16 @@ pub(super) fn receive(mut socket: &TcpStream, wait: &mut Wait) -> io::Result<Vec
     Ok(message)
 }
 
+/// Tells a caller that there are too many: an empty message, which no handshake has.
+pub(super) fn turn_away(mut socket: &TcpStream) {
+    // The caller may have gone.
+    let _ = socket.write_all(&[&MAGIC[..], &[0, 0]].concat());
+}
+
 /// Connects to the first address of `host` that answers, promptly.
 pub(super) fn connect(host: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in host.to_socket_addrs()? {
+    for address in hosts::resolve(host, PROMPT)? {
         match TcpStream::connect_timeout(&address, PROMPT) {
             Ok(socket) => return Ok(socket),
             Err(cause) => failure = cause,

@@ -1,6 +1,7 @@
 //! Promise 5: every fault ends the job in bounded time, with a documented exit code, one line of JSON
 //! on stdout that says so, and a message that says what to do.
 
+mod callers;
 mod codes;
 mod crews;
 mod endings;

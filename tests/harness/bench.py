@@ -12,7 +12,7 @@ import time
 PATIENCE = 60
 # A lost or damaged machine, an interrupted run, a peer that is not there: run again, says the program.
 RETRYABLE = {69, 74, 75}
-DOCUMENTED = {0, 2, 64, 65, 66, 69, 70, 73, 74, 75, 77, 78}
+DOCUMENTED = {0, 2, 65, 66, 69, 70, 73, 74, 75, 77, 78}
 DAYS = ["2026-01-01", "2026-01-02"]
 CONFIG = """inputs = ["crawl/{date}.tsv"]
 output = "out/{date}"
@@ -53,6 +53,14 @@ class Running:
 
     def goes_on(self):
         return self.process.poll() is None
+
+    def listens(self):
+        """Whether it has begun to listen to SIGTERM; before that, the system ends it."""
+        try:
+            text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        except OSError:
+            return False
+        return int(text.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGTERM - 1) & 1 == 1
 
     def signal_all(self, number):
         try:

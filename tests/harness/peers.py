@@ -1,4 +1,5 @@
-"""Two processes of a hosts file: one freezes, is killed, or comes late, and strangers call all the time."""
+"""Two processes of a hosts file: one freezes, is killed, or comes late, and strangers call all the time, or two
+hundred of them hold the line."""
 
 import random
 import shutil
@@ -19,7 +20,7 @@ def run(bench, seed, cycles=None):
     """Cycles of each of the faults in turn."""
     tally = Tally("peers", seed)
     crowd = Crowd(bench)
-    faults = [frozen, killed, late, strangers]
+    faults = [frozen, killed, late, strangers, crowded]
     for number in range(cycles or 40):
         fault = faults[number % len(faults)]
         chance = random.Random(f"{seed} {number}")
@@ -89,6 +90,44 @@ def strangers(crowd, tally, chance, output):
         caller.close()
     if not crowd.is_right(output):
         raise Violation("other bytes")
+
+
+def crowded(crowd, tally, chance, output):
+    """Two hundred silent callers at each process, which call again when they are hung up on."""
+    addresses = crowd.hosts(output)
+    both = [crowd.process(output, process) for process in range(2)]
+    silent = [[address, None] for address in addresses for _ in range(200)]
+    while any(running.goes_on() for running in both):
+        for caller in silent:
+            stay(caller, tally)
+        time.sleep(chance.uniform(0, 0.1))
+    for running in both:
+        running.end().expect(0).summary()
+    for _, caller in silent:
+        if caller:
+            caller.close()
+    if not crowd.is_right(output):
+        raise Violation("other bytes")
+
+
+def stay(caller, tally):
+    """Calls, unless this caller is still connected."""
+    address, line = caller
+    try:
+        if line and line.recv(1, socket.MSG_PEEK):
+            line.close()
+        elif line is None:
+            raise OSError
+    except BlockingIOError:
+        return
+    except OSError:
+        pass
+    try:
+        caller[1] = socket.create_connection(address, timeout=1)
+        caller[1].setblocking(False)
+        tally.count("crowded: calls")
+    except OSError:
+        caller[1] = None
 
 
 def call(chance, address, silent, tally):
