@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// How long the program may take before it counts as hanging and is killed.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A folder for one test, with the program ready to run in it.
 pub(crate) struct Bench {
@@ -38,6 +39,19 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+impl AsMut<Running> for Running {
+    fn as_mut(&mut self) -> &mut Running {
+        self
+    }
+}
+
+/// The first of several processes of one job.
+impl<const N: usize> AsMut<Running> for [Running; N] {
+    fn as_mut(&mut self) -> &mut Running {
+        &mut self[0]
+    }
+}
+
 impl Running {
     pub(crate) fn start(mut command: Command) -> Running {
         let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -57,9 +71,10 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Sends it a signal.
+    /// Sends it a signal, unless it has ended.
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let sent = kill_process(Pid::from_child(&self.child), signal);
+        assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
     }
 
     /// Whether it has begun to listen to signals; before that, the system ends it.

@@ -22,6 +22,7 @@ mod resume;
 mod run;
 mod same_bytes;
 mod skew;
+mod skipped;
 mod slices;
 mod store;
 mod support;

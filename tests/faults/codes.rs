@@ -10,6 +10,7 @@ use std::process::Command;
 use rustix::process::geteuid;
 
 use super::{assert_reported, assert_told, fault, fault_of, small};
+use crate::skipped::is_skipped;
 use crate::support::{Bench, Running};
 
 #[test]
@@ -129,6 +130,17 @@ fn what_is_missing_is_66() {
     }
 }
 
+/// Whether a small file system can be mounted here.
+pub(crate) fn can_mount() -> bool {
+    Small::mount(Bench::new().path("small"), "16k").is_some()
+}
+
+/// Whether the program can be run, where it stands, by somebody whom files can be closed to.
+pub(crate) fn can_be_nobody() -> bool {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
+    !geteuid().is_root() || program.arg("--version").uid(65534).output().is_ok()
+}
+
 /// A small file system, unmounted when dropped.
 struct Small(PathBuf);
 
@@ -154,7 +166,7 @@ fn a_full_disk_is_74() {
     bench.write("many.jsonl", bench.documents(0, 3000));
     bench.done("generate segment --count 100000 --output big.seg");
     let Some(full) = Small::mount(bench.path("full"), "16k") else {
-        eprintln!("skipped: no small file system can be mounted here");
+        assert!(is_skipped("faults::codes::a_full_disk_is_74"));
         return;
     };
     let ended = bench.run("fingerprint --input many.jsonl --output full/a.seg");
@@ -214,10 +226,7 @@ fn what_is_not_allowed_is_77() {
         }
         Running::start(command).end()
     };
-    let version = bench.command("--version").uid(geteuid().as_raw()).output();
-    let reachable = version.is_ok() && bench.command("--version").uid(65534).output().is_ok();
-    if nobody && !reachable {
-        eprintln!("skipped: nobody but root can run the program where it stands");
+    if is_skipped("faults::codes::what_is_not_allowed_is_77") {
         return;
     }
     assert_told(&run("dedup --batch closed.seg --output out"), 77);

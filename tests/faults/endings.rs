@@ -7,9 +7,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Signal, kill_process};
 
-use super::{
-    assert_told, children, fault, fault_of, long_job, pipe, small, wait_for_work, wait_until,
-};
+use super::{assert_told, at_work, children, fault, fault_of, long_job, pipe, small, wait_until};
 use crate::support::{Bench, Ended, Running};
 
 /// What a process that took the lock over wrote into it.
@@ -20,8 +18,8 @@ fn a_superseded_run_is_75_whatever_it_misses() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for flags in ["--workers 2", "--workers 2 --memory 16MiB", "--workers 1 --processes 2"] {
-        let mut running = bench.start(&format!("{job} {flags} --restarts 0"));
-        wait_for_work(&bench, &mut running);
+        let line = format!("{job} {flags} --restarts 0");
+        let running = at_work(&bench, "out", || bench.start(&line));
         let crew = children(running.id());
         running.signal(Signal::STOP);
         crew.iter().for_each(|&child| kill_process(child, Signal::STOP).unwrap());
@@ -42,12 +40,16 @@ fn a_superseded_run_is_75_whatever_it_misses() {
     }
 }
 
-/// Runs the program after `before` in a shell.
-fn after(bench: &Bench, before: &str, line: &str) -> Ended {
+/// Starts the program after `before` in a shell.
+fn started_after(bench: &Bench, before: &str, line: &str) -> Running {
     let program = env!("CARGO_BIN_EXE_dupsieve");
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{before}; exec {program} {line}")).current_dir(bench.path(""));
-    Running::start(shell).end()
+    Running::start(shell)
+}
+
+fn after(bench: &Bench, before: &str, line: &str) -> Ended {
+    started_after(bench, before, line).end()
 }
 
 #[test]
@@ -66,11 +68,12 @@ fn any_signal_is_75_with_a_summary() {
         Signal::ABORT,
     ];
     for signal in signals {
-        let mut command = Command::new("env");
-        command.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
-        command.args(job.split_whitespace()).current_dir(bench.path(""));
-        let mut running = Running::start(command);
-        wait_for_work(&bench, &mut running);
+        let running = at_work(&bench, "out", || {
+            let mut command = Command::new("env");
+            command.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
+            command.args(job.split_whitespace()).current_dir(bench.path(""));
+            Running::start(command)
+        });
         running.signal(signal);
         assert_told(&running.end(), 75);
     }
@@ -96,11 +99,7 @@ fn a_signal_ends_it_while_it_reads_its_configuration() {
 fn what_nohup_started_goes_on_when_the_terminal_closes() {
     let bench = Bench::new();
     let job = long_job(&bench);
-    let program = env!("CARGO_BIN_EXE_dupsieve");
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("trap '' HUP; exec {program} {job}")).current_dir(bench.path(""));
-    let mut running = Running::start(shell);
-    wait_for_work(&bench, &mut running);
+    let running = at_work(&bench, "out", || started_after(&bench, "trap '' HUP", job));
     running.signal(Signal::HUP);
     assert_eq!(running.end().code, 0);
 }

@@ -2,7 +2,7 @@
 //! on stdout that says so, and a message that says what to do.
 
 mod callers;
-mod codes;
+pub(crate) mod codes;
 mod crews;
 mod endings;
 mod peers;
@@ -86,21 +86,28 @@ pub(super) fn long_job(bench: &Bench) -> &'static str {
     "dedup --batch b.seg --store big --distance 5 --output out"
 }
 
-/// Waits until the long job is at its work: its output is being built, and was not before.
-pub(super) fn wait_for_work(bench: &Bench, running: &mut Running) {
-    wait_for_work_on(bench, "out", running);
-}
+/// How often a job is started that is to be caught at its work.
+const TRIES: usize = 20;
 
-/// As `wait_for_work`, of a job that makes `output`.
-pub(super) fn wait_for_work_on(bench: &Bench, output: &str, running: &mut Running) {
-    let before = bench.names("");
-    let prefix = format!(".{output}.tmp-");
-    let begun = |name: &String| name.starts_with(&prefix) && !before.contains(name);
-    while !bench.names("").iter().any(begun) {
-        assert!(running.goes_on(), "the job was too short");
-        thread::sleep(Duration::from_millis(1));
+/// Starts a job that makes `output`, and returns when it is at its work: its output is being built,
+/// and was not before. One that was through before anybody looked is started again.
+pub(super) fn at_work<R: AsMut<Running>>(bench: &Bench, output: &str, start: impl Fn() -> R) -> R {
+    for _ in 0..TRIES {
+        let before = bench.names("");
+        let prefix = format!(".{output}.tmp-");
+        let begun = |name: &String| name.starts_with(&prefix) && !before.contains(name);
+        let mut job = start();
+        while job.as_mut().goes_on() {
+            if bench.names("").iter().any(begun) {
+                // A little further.
+                thread::sleep(Duration::from_millis(20));
+                return job;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let _ = fs::remove_dir_all(bench.path(output));
     }
-    thread::sleep(Duration::from_millis(20));
+    panic!("the job is too short");
 }
 
 /// The children of a process.

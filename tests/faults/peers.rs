@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{
-    assert_reported, assert_told, fault, fault_of, free_address, long_job, small, two_hosts,
+    assert_reported, assert_told, at_work, fault, fault_of, free_address, long_job, small,
+    two_hosts,
 };
 use crate::support::{Bench, Ended, Running};
 
@@ -24,7 +25,7 @@ fn a_peer_that_never_comes_or_is_refused_is_69() {
     for process in [0, 1] {
         let began = Instant::now();
         fault(&bench, 69, &format!("{line} --process {process} --secret-file secret --output a"));
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     }
     assert_reported(&bench, 69, "a");
     for [first, second] in [
@@ -88,19 +89,27 @@ fn without_a_good_secret_nobody_listens() {
     assert!(!ended.stderr.contains("known to") && !ended.stdout.contains("known to"));
 }
 
-/// Starts both processes of the long job, and freezes one of them after a while; how the other ended,
-/// and after how long.
-fn freeze(frozen: usize, after: Duration, output: &str, bench: &Bench) -> (Ended, Duration) {
+/// Starts both processes of the long job, and freezes one of them, at once or a while after they have
+/// begun to work; how the other ended, and after how long.
+fn freeze(
+    frozen: usize,
+    after: Option<Duration>,
+    output: &str,
+    bench: &Bench,
+) -> (Ended, Duration) {
     let hosts = [(), ()].map(|()| free_address()).join("\n");
     bench.write(&format!("{output}.hosts"), hosts);
     let job = long_job(bench).replace("--output out", &format!("--output {output}"));
-    let mut both = [0, 1].map(|process| {
-        bench.start(&format!(
-            "{job} --hosts {output}.hosts --process {process} --secret-file secret --workers 1 \
-             --peer-timeout 2 --wait-for-peers 3"
-        ))
-    });
-    thread::sleep(after);
+    let start = || {
+        [0, 1].map(|process| {
+            bench.start(&format!(
+                "{job} --hosts {output}.hosts --process {process} --secret-file secret --workers 1 \
+                 --peer-timeout 2 --wait-for-peers 5"
+            ))
+        })
+    };
+    let mut both = if after.is_some() { at_work(bench, output, start) } else { start() };
+    thread::sleep(after.unwrap_or_default());
     let icy = both[frozen].goes_on();
     if icy {
         both[frozen].signal(Signal::STOP);
@@ -122,8 +131,8 @@ fn a_frozen_peer_is_lost_in_whatever_phase() {
     let bench = Bench::new();
     bench.secret("secret", "known to the two of us");
     long_job(&bench);
-    let cases = [0, 10, 60, 150, 300, 600].map(Duration::from_millis);
-    let cases = cases.into_iter().flat_map(|after| [(0, after), (1, after)]);
+    let after = [0, 10, 60, 150, 300].map(|after| Some(Duration::from_millis(after)));
+    let cases = after.into_iter().chain([None]).flat_map(|after| [(0, after), (1, after)]);
     let ended = thread::scope(|scope| {
         let case = |(number, (frozen, after))| {
             let bench = &bench;
@@ -134,7 +143,7 @@ fn a_frozen_peer_is_lost_in_whatever_phase() {
     });
     let mut lost = 0;
     for (frozen, (ended, took)) in ended {
-        assert!(took < Duration::from_secs(20), "{took:?}: {ended:?}");
+        assert!(took < Duration::from_secs(60), "{took:?}: {ended:?}");
         match ended.code {
             0 => {}
             69 | 75 => {
@@ -145,7 +154,14 @@ fn a_frozen_peer_is_lost_in_whatever_phase() {
             _ => panic!("{ended:?}"),
         }
     }
-    assert!(lost > 3, "the job was too short");
+    // Whatever else runs here, one pair was at its work by then.
+    let mut tries = 0;
+    while lost == 0 && tries < 10 {
+        let (ended, _) = freeze(1, Some(Duration::ZERO), &format!("late-{tries}"), &bench);
+        lost += u32::from(ended.code == 75);
+        tries += 1;
+    }
+    assert!(lost > 0, "the job is too short");
 }
 
 #[test]
@@ -153,13 +169,14 @@ fn a_killed_peer_is_named() {
     let bench = Bench::new();
     let job = long_job(&bench);
     two_hosts(&bench);
-    let mut both = [0, 1].map(|process| {
-        bench.start(&format!(
-            "{job} --hosts hosts.txt --process {process} --secret-file secret --wait-for-peers 3"
-        ))
+    let both = at_work(&bench, "out", || {
+        [0, 1].map(|process| {
+            bench.start(&format!(
+                "{job} --hosts hosts.txt --process {process} --secret-file secret \
+                 --wait-for-peers 20"
+            ))
+        })
     });
-    super::wait_for_work(&bench, &mut both[0]);
-    thread::sleep(Duration::from_millis(100));
     both[1].signal(Signal::KILL);
     let [leader, other] = both.map(Running::end);
     // 69 where it was killed before it had come.
@@ -180,5 +197,5 @@ fn what_gets_no_further_ends_and_says_where() {
     let began = Instant::now();
     let said = fault_of(&bench, 75, "out.seg", "fingerprint --input pipe.jsonl --stall-timeout 2");
     assert!(said.contains("no progress for 2 s"), "{said}");
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }

@@ -43,7 +43,7 @@ class Crowd:
         (self.home / f"{output}.hosts").write_text("".join(f"{host}:{port}\n" for host, port in addresses))
         return addresses
 
-    def process(self, output, number):
+    def process(self, output, number, silence=SILENCE, arrival=ARRIVAL):
         """Starts one of the two."""
         return self.start(output, "--hosts", f"{output}.hosts", "--process", str(number), "--secret-file", "secret",
-                          "--workers", "1", "--peer-timeout", str(SILENCE), "--wait-for-peers", str(ARRIVAL))
+                          "--workers", "1", "--peer-timeout", str(silence), "--wait-for-peers", str(arrival))

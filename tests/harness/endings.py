@@ -12,7 +12,7 @@ from tally import Tally
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
            signal.SIGABRT, signal.SIGXCPU]
 # Fewer files, and the program cannot be loaded; with fewer than these it ends without a thread of its own.
-LIMITS = {"ulimit -v": (40_000, 400_000), "ulimit -n": (5, 60), "ulimit -f": (0, 400)}
+LIMITS = {"ulimit -v": (20_000, 120_000), "ulimit -n": (5, 30), "ulimit -f": (0, 60)}
 
 
 def run(bench, seed, cycles=None):
