@@ -200,7 +200,7 @@ fn what_stays_as_it_is_is_not_worth_a_retry() {
         (format!("{job} {long}"), "too long"),
         (format!("{job} {}", "n".repeat(254)), "too long"),
         (format!("{job} circle/out"), "circle"),
-        (format!("{job} batch.seg/out"), "not a folder"),
+        (format!("{job} batch.seg/out"), "something else"),
         (format!("dedup --batch {long} --output out"), "too long"),
         ("dedup --batch circle --output out".into(), "circle"),
         ("dedup --batch batch.seg/b.seg --output out".into(), "not a folder"),
