@@ -23,15 +23,15 @@ use crate::summary::{Summary, Told};
 pub(crate) const CODES: &str = "\
 Exit codes:
    0  done, or done already
-   2  the command line asks for something that cannot be done
+   2  the command line asks for something that cannot be done, or names an impossible path
   65  bad data: input over the threshold, a damaged file, more matches than allowed
   66  an input or a store is missing
   69  another process never came or was refused, or an address is taken
   70  a defect of dupsieve
   73  the output exists, made of other inputs or parameters
   74  reading or writing failed, or the disk is full
-  75  temporary: another process was lost, a lock is held, interrupted, no progress
-  77  not permitted
+  75  temporary: another process was lost, a lock is held, interrupted, no progress, no memory
+  77  not permitted, or a limit of the system on files is reached
   78  the configuration is wrong
 69, 74 and 75 may go better the next time, 70 once.";
 

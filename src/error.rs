@@ -14,7 +14,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// What sort of failure it is. Each kind has one documented exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
-    /// The command line asks for something that cannot be done (2).
+    /// The command line asks for something that cannot be done, or names a path that no file system
+    /// has (2).
     Usage,
     /// Input over the threshold of bad records, a damaged file of ours, too many matches (65).
     BadData,
@@ -28,7 +29,8 @@ pub enum Kind {
     Exists,
     /// Reading or writing failed, or the disk is full (74).
     Io,
-    /// Lost a peer midway, locked by another run, interrupted, or no progress for minutes (75).
+    /// Lost a peer midway, locked by another run, interrupted, no progress for minutes, or no memory
+    /// or threads left (75).
     Temporary,
     /// Not allowed to read or write, by permissions or by a limit of the system (77).
     Permission,
