@@ -13,7 +13,7 @@ use dupsieve::document::{
 };
 use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
-use dupsieve::output::Lock;
+use dupsieve::output::{Lock, are_one};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_128;
@@ -64,6 +64,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let settings =
         FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
+    inputs.check_apart(std::slice::from_ref(output))?;
+    if are_one(ids, output) {
+        return Err(Error::new(Kind::Usage, "the list of ids and the output are one file")
+            .at(output)
+            .help("choose another output"));
+    }
     options.fields.width_bits = Width::W128.bits();
     let wanted = Wanted::read(ids)?;
     let summary = Summary::new().count("ids", wanted.ids.len() as u64).path("output", output);

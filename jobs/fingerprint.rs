@@ -1,6 +1,6 @@
 //! Documents to a segment: read, fingerprint on every worker, sort, write.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
@@ -98,6 +98,7 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref()
             .map_or(Ok(()), |lock| lock.remove_unfinished(&reading::quarantine(output)))?;
+        job.pages.announce();
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
@@ -105,7 +106,7 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         Decision::Make(files, bytes) => (files, bytes),
         _ if !cluster.is_leader() => return Ok(Summary::new()),
         Decision::Asked => return Ok(job.would()),
-        Decision::Done => return already_done(output),
+        Decision::Done => return job.already_done(),
     };
     job.pages.check_size(files, bytes)?;
     let found = job.sketch(cluster, common)?;
@@ -116,24 +117,6 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         Ok(())
     })?;
     Ok(summary)
-}
-
-fn already_done(output: &Path) -> Result<Summary> {
-    tracing::info!("{} is done already", output.display());
-    let segment = Segment::open(output)?;
-    Ok(summary(&segment.counts(), output).already_done())
-}
-
-fn summary(counts: &Counts, output: &Path) -> Summary {
-    Summary::new()
-        .count("read", counts.read)
-        .count("fingerprinted", counts.fingerprinted)
-        .count("empty", counts.empty)
-        .count("repeated", counts.repeated)
-        .count("quarantined", counts.quarantined)
-        .count("blank", counts.blank)
-        .count("truncated", counts.truncated)
-        .path("output", output)
 }
 
 /// A segment to be made, with its inputs found.
@@ -187,12 +170,36 @@ impl Job {
         segment.verify().map(|()| Some(segment))
     }
 
+    /// The summary of the segment that stands there already.
+    fn already_done(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        tracing::info!("{} is done already", output.display());
+        Ok(self.summary(&Segment::open(output)?.counts()).already_done())
+    }
+
+    fn summary(&self, counts: &Counts) -> Summary {
+        Summary::new()
+            .count("read", counts.read)
+            .count("fingerprinted", counts.fingerprinted)
+            .count("empty", counts.empty)
+            .count("repeated", counts.repeated)
+            .count("quarantined", counts.quarantined)
+            .count("blank", counts.blank)
+            .count("truncated", counts.truncated)
+            .count("passed_over", self.pages.passed_over())
+            .path("output", self.pages.output())
+    }
+
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
         let (files, bytes) = self.pages.size();
         let output = self.pages.output().display();
         let would = format!("would make {output} by recipe {}", self.recipe.name());
-        Summary::new().count("files", files).count("bytes", bytes).say(would)
+        Summary::new()
+            .count("files", files)
+            .count("bytes", bytes)
+            .count("passed_over", self.pages.passed_over())
+            .say(would)
     }
 
     /// What decides the segment.
@@ -241,7 +248,7 @@ impl Job {
         };
         let (output, memory) = (self.pages.output(), common.memory_bytes() as usize / 4);
         let segment = take_in(arrivals, output, options, counts, &identity, memory, lock)?;
-        let summary = summary(&segment.counts(), output);
+        let summary = self.summary(&segment.counts());
         Ok(quarantine.iter().fold(summary, |summary, path| summary.path("quarantine", path)))
     }
 }

@@ -52,6 +52,7 @@ impl Pages {
             )
             .help("write it to a file first, or use one process"));
         }
+        inputs.check_apart(&written(output))?;
         Ok(Pages {
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
@@ -68,6 +69,25 @@ impl Pages {
     /// Whether the time of each document is read.
     pub(crate) fn has_times(&self) -> bool {
         self.options.fields.time.is_some()
+    }
+
+    /// Says what the files are read as, and which files of the folders given are not read.
+    pub(crate) fn announce(&self) {
+        let formats = self.inputs.formats().into_iter();
+        let formats: Vec<String> =
+            formats.map(|(format, files)| format!("{files} files as {format}")).collect();
+        if !formats.is_empty() {
+            tracing::info!("reading {}", formats.join(", "));
+        }
+        let passed_over = self.inputs.passed_over();
+        if !passed_over.is_empty() {
+            tracing::warn!("files that do not fit the format are not read, {passed_over}");
+        }
+    }
+
+    /// How many files of the folders given are not read.
+    pub(crate) fn passed_over(&self) -> u64 {
+        self.inputs.passed_over().count()
     }
 
     /// How many files there are, and their bytes.
@@ -175,6 +195,11 @@ impl Pages {
         tracing::warn!("{bad} records could not be read; they are listed in {}", path.display());
         Ok(Some(path))
     }
+}
+
+/// All that a job may write in making `output`.
+pub(crate) fn written(output: &Path) -> Vec<PathBuf> {
+    vec![output.to_path_buf(), quarantine(output), beside(output, ".failed.json")]
 }
 
 /// The list of what could not be read, beside an output.

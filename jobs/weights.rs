@@ -73,6 +73,7 @@ fn make(
         lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref()
             .map_or(Ok(()), |lock| lock.remove_unfinished(&reading::quarantine(output)))?;
+        job.pages.announce();
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
@@ -190,6 +191,7 @@ impl Job {
             .count("quarantined", read.bad)
             .count("blank", read.blank)
             .count("truncated", read.truncated)
+            .count("passed_over", self.pages.passed_over())
             .count("features", table.finish()?)
             .path("output", output);
         Ok(quarantine.iter().fold(summary, |summary, path| summary.path("quarantine", path)))

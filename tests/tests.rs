@@ -10,6 +10,7 @@ mod faults;
 mod filter;
 mod formats;
 mod hostile;
+mod inputs;
 mod keep_rule;
 mod linear;
 mod nothing_lost;

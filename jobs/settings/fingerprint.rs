@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::Result;
 use dupsieve::document::{Fields, Format, Inputs, MaxBad, ReadOptions};
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
+use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 
 use super::{ByteSize, RecipeChoice, parse_width, typed};
@@ -83,7 +83,30 @@ impl FingerprintSettings {
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
         let format = self.format.unwrap_or_default();
         let options = self.read_options(self.recipe(format)?.width());
-        Ok((Inputs::find(paths, format)?, options))
+        let inputs = Inputs::find(paths, format)?;
+        self.check_fields(&inputs)?;
+        Ok((inputs, options))
+    }
+
+    /// Refuses the name of a field where a file has no fields: it would be ignored.
+    fn check_fields(&self, inputs: &Inputs) -> Result<()> {
+        let flags = [
+            ("--id-field", &self.id_field),
+            ("--text-field", &self.text_field),
+            ("--time-field", &self.time_field),
+        ];
+        let named = flags.into_iter().find(|(_, name)| name.is_some());
+        let file = inputs.files().iter().find(|file| !file.format().has_fields());
+        match (named, file) {
+            (Some((flag, _)), Some(file)) => Err(Error::new(
+                Kind::Usage,
+                format!("{flag} is given, but this file has no fields"),
+            )
+            .at(file.path())
+            .found(format_args!("it is read as {}", file.format()))
+            .help(format_args!("leave {flag} out, or name the --format"))),
+            _ => Ok(()),
+        }
     }
 
     /// How long a page may take.

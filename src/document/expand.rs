@@ -1,126 +1,263 @@
 //! One argument of `--input` expanded into the files that it stands for.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use glob::{MatchOptions, Pattern};
+use rustix::io::Errno;
+
+use super::inputs::{FileId, Inputs, PassedOver};
+use super::source::head;
 use super::{Format, Input};
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
-/// The files that one argument stands for.
-pub(super) fn expand(argument: &Path, format: Format) -> Result<Vec<Input>> {
+/// Adds to `inputs` the files that one argument stands for: in the order of their paths, each once.
+pub(super) fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
-        return Ok(vec![Input::standard(format)]);
+        inputs.files.push(Input::standard(format.of_stream(argument)));
+        return Ok(());
     }
-    let mut found = Found { format, files: Vec::new(), folders: HashSet::new(), passed_over: 0 };
+    let mut found = Found::new(format);
     match fs::metadata(argument) {
         Ok(metadata) if metadata.is_dir() => found.folder(argument, argument, &metadata)?,
         Ok(metadata) => found.file(argument, &metadata)?,
         Err(cause) if is_absent(&cause) => found.matches(argument)?,
         Err(cause) => return Err(Error::io(argument, &cause)),
     }
-    if found.files.is_empty() && found.passed_over > 0 {
+    if found.files.is_empty() && !found.passed_over.is_empty() {
         return Err(Error::new(Kind::Missing, "no file in this folder fits the format")
             .at(argument)
             .expected(format)
-            .found(format_args!("other files, {} of them", found.passed_over))
+            .found(format_args!("other files, {}", found.passed_over))
             .help("name the files, or another --format"));
     }
-    Ok(found.sorted())
+    found.files.sort_by(|a, b| bytes(a.path()).cmp(bytes(b.path())));
+    found.files.dedup_by(|a, b| a.path() == b.path());
+    inputs.files.append(&mut found.files);
+    inputs.walked.extend(found.walked);
+    inputs.passed_over.add(found.passed_over);
+    Ok(())
 }
 
 /// What has been found for one argument so far.
 struct Found {
     format: Format,
     files: Vec<Input>,
-    /// Device and inode of the folders already walked.
-    folders: HashSet<(u64, u64)>,
-    passed_over: u64,
+    /// The folders already walked.
+    walked: HashSet<FileId>,
+    passed_over: PassedOver,
+    /// Whether anything fits the pattern.
+    matched: bool,
+}
+
+/// A part of a pattern, between slashes.
+enum Part {
+    /// A name that stands for itself.
+    Name(OsString),
+    /// `*.jsonl` and its like.
+    Wild(Pattern),
+    /// `**`: this folder and every folder below it.
+    Deep,
+    /// `**` or `**/*` at the end: every file below this folder.
+    Everything,
 }
 
 impl Found {
+    fn new(format: Format) -> Found {
+        let (files, walked, passed_over) = (Vec::new(), HashSet::new(), PassedOver::default());
+        Found { format, files, walked, passed_over, matched: false }
+    }
+
     /// A file named by itself.
     fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
-        let format = self.format.alone(path)?;
+        let format = match metadata.is_file() {
+            true => self.format.alone(path, || head(path))?,
+            false => self.format.of_stream(path),
+        };
         self.files.push(Input::new(path.to_path_buf(), path, format, metadata));
         Ok(())
     }
 
-    /// All files below `folder`, named by their paths below `root`.
+    /// All files below `folder`, named by their paths below `root`. Each folder is walked once, however
+    /// many links lead there.
     fn folder(&mut self, folder: &Path, root: &Path, metadata: &Metadata) -> Result<()> {
-        if !self.folders.insert((metadata.dev(), metadata.ino())) {
+        if !self.walked.insert(FileId::of(metadata)) {
             return Ok(());
         }
-        let entries =
-            fs::read_dir(folder).at(folder)?.collect::<io::Result<Vec<_>>>().at(folder)?;
-        let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        paths.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
-        for path in paths {
-            match existing(&path)? {
-                Some(metadata) if metadata.is_dir() => self.folder(&path, root, &metadata)?,
-                Some(metadata) if metadata.is_file() => self.file_in(path, root, &metadata),
-                _ => {}
+        for name in names(folder)? {
+            let path = folder.join(name);
+            let metadata = existing(&path)?.ok_or_else(|| dangling(&path))?;
+            match metadata {
+                folder if folder.is_dir() => self.folder(&path, root, &folder)?,
+                file if file.is_file() => self.file_in(path, root, &file)?,
+                _ => self.passed_over.push(path),
             }
         }
         Ok(())
     }
 
-    /// A file below `root`, where its name fits the format.
-    fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) {
-        match self.format.in_folder(&path) {
-            None => self.passed_over += 1,
+    /// A file below `root`, where it fits the format.
+    fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
+        match self.format.in_folder(&path, || head(&path))? {
+            None => self.passed_over.push(path),
             Some(format) => {
                 let name = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
                 self.files.push(Input::new(path, &name, format, metadata));
             }
         }
+        Ok(())
     }
 
     /// All that matches a pattern; folders among it are walked.
     fn matches(&mut self, pattern: &Path) -> Result<()> {
-        let nothing = || {
-            Error::new(Kind::Missing, "there is no such input").at(pattern).help(
-                "see whether the path or pattern is right and, of a day, whether it was fetched",
-            )
-        };
-        let text = pattern.to_str().ok_or_else(nothing)?;
-        let options =
-            glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::new() };
-        let paths = glob::glob_with(text, options).map_err(|error| {
-            Error::new(Kind::Usage, "the pattern cannot be read").at(pattern).found(error)
-        })?;
-        let mut any = false;
-        for path in paths {
-            let path = path.map_err(|error| Error::io(error.path(), error.error()))?;
-            match existing(&path)? {
-                Some(metadata) if metadata.is_dir() => {
-                    self.folder(&path, Path::new(""), &metadata)?
-                }
-                Some(metadata) => self.file(&path, &metadata)?,
-                None => continue,
-            }
-            any = true;
+        let parts = parts(pattern)?;
+        self.follow(PathBuf::new(), &parts)?;
+        match self.matched {
+            true => Ok(()),
+            false => Err(Error::new(Kind::Missing, "there is no such input").at(pattern).help(
+                "check the path or pattern; if it names a day, check that the day was fetched",
+            )),
         }
-        if any { Ok(()) } else { Err(nothing()) }
     }
 
-    /// The files in the order of their paths, each once.
-    fn sorted(mut self) -> Vec<Input> {
-        self.files.sort_by(|a, b| bytes(a.path()).cmp(bytes(b.path())));
-        self.files.dedup_by(|a, b| a.path() == b.path());
-        self.files
+    /// All that lies at `path` or below it and fits the rest of the pattern.
+    fn follow(&mut self, path: PathBuf, parts: &[Part]) -> Result<()> {
+        let Some((part, rest)) = parts.split_first() else { return self.matching(&path) };
+        match part {
+            Part::Name(name) => self.follow(path.join(name), rest),
+            Part::Wild(pattern) => {
+                let fits = |name: &OsString| pattern.matches_with(&name.to_string_lossy(), SHELL);
+                let mut names = names(&path)?.into_iter().filter(fits);
+                names.try_for_each(|name| self.follow(path.join(name), rest))
+            }
+            Part::Deep => {
+                let mut folders = Vec::new();
+                folders_at(path, &mut HashSet::new(), &mut folders)?;
+                folders.into_iter().try_for_each(|folder| self.follow(folder, rest))
+            }
+            Part::Everything => {
+                let mut folders = Vec::new();
+                folders_at(path, &mut HashSet::new(), &mut folders)?;
+                folders.into_iter().try_for_each(|folder| self.files_in(&folder))
+            }
+        }
     }
+
+    /// The files in a folder, without the folders in it.
+    fn files_in(&mut self, folder: &Path) -> Result<()> {
+        let shown = names(folder)?.into_iter().filter(is_shown);
+        for path in shown.map(|name| folder.join(name)) {
+            if !existing(&path)?.is_some_and(|it| it.is_dir()) {
+                self.matching(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What lies at a path that fits the whole pattern.
+    fn matching(&mut self, path: &Path) -> Result<()> {
+        match existing(path)? {
+            Some(folder) if folder.is_dir() => self.folder(path, Path::new(""), &folder)?,
+            Some(file) => self.file(path, &file)?,
+            None if path.is_symlink() => return Err(dangling(path)),
+            None => return Ok(()),
+        }
+        self.matched = true;
+        Ok(())
+    }
+}
+
+/// As in a shell, a name that begins with a dot is matched only by a pattern that does.
+const SHELL: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: false,
+    require_literal_leading_dot: true,
+};
+
+/// The parts of a pattern. One that ends in `**` means everything below.
+fn parts(pattern: &Path) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for component in pattern.components().filter(|part| *part != Component::CurDir) {
+        let name = component.as_os_str();
+        parts.push(match name.to_str() {
+            Some("**") => Part::Deep,
+            Some(text) if text.contains(['*', '?', '[']) => {
+                Part::Wild(Pattern::new(text).map_err(|error| {
+                    Error::new(Kind::Usage, "the pattern cannot be read").at(pattern).found(error)
+                })?)
+            }
+            _ => Part::Name(name.to_owned()),
+        });
+    }
+    let ends_in_star = match &parts[..] {
+        [.., Part::Deep, Part::Wild(last)] => last.as_str() == "*",
+        _ => false,
+    };
+    if ends_in_star {
+        parts.pop();
+    }
+    if let Some(last @ Part::Deep) = parts.last_mut() {
+        *last = Part::Everything;
+    }
+    Ok(parts)
+}
+
+/// Appends the folder at `path` and all below it, each once and none whose name begins with a dot.
+fn folders_at(path: PathBuf, seen: &mut HashSet<FileId>, folders: &mut Vec<PathBuf>) -> Result<()> {
+    let Some(folder) = existing(here(&path))?.filter(Metadata::is_dir) else { return Ok(()) };
+    if seen.insert(FileId::of(&folder)) {
+        folders.push(path.clone());
+        for name in names(&path)?.into_iter().filter(is_shown) {
+            folders_at(path.join(name), seen, folders)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a pattern that names no dot finds this name.
+fn is_shown(name: &OsString) -> bool {
+    !name.as_encoded_bytes().starts_with(b".")
+}
+
+/// The names in a folder, in the order of their bytes; none where there is no such folder.
+fn names(folder: &Path) -> Result<Vec<OsString>> {
+    progress::tick(Activity::Reading);
+    let entries = match fs::read_dir(here(folder)) {
+        Err(cause) if is_absent(&cause) => return Ok(Vec::new()),
+        entries => entries.at(folder)?.collect::<io::Result<Vec<_>>>().at(folder)?,
+    };
+    let mut names: Vec<OsString> = entries.into_iter().map(|entry| entry.file_name()).collect();
+    names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+    Ok(names)
+}
+
+/// The path by which the system knows a folder: nothing is the working directory.
+fn here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// What is at `path`, links followed; `None` for a link that leads nowhere.
 fn existing(path: &Path) -> Result<Option<Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
-        Err(cause) if is_absent(&cause) => Ok(None),
+        Err(cause) if is_absent(&cause) || is_circle(&cause) => Ok(None),
         Err(cause) => Err(Error::io(path, &cause)),
     }
+}
+
+fn dangling(link: &Path) -> Error {
+    Error::new(Kind::Missing, "the link leads nowhere, so a page may be missing")
+        .at(link)
+        .help("restore what it points to, or remove the link")
+}
+
+/// Whether links lead to one another.
+fn is_circle(cause: &io::Error) -> bool {
+    cause.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
 fn is_absent(cause: &io::Error) -> bool {
@@ -134,7 +271,8 @@ fn bytes(path: &Path) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Inputs;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
 
     /// A folder of the files named, each holding its own name.
@@ -175,6 +313,8 @@ mod tests {
         assert_eq!(formats, [Text, Text, Tsv, Text, Jsonl]);
         let lines = find(&folder, "", Format::Jsonl).unwrap();
         assert_eq!(names(&folder, &lines), ["b/c/d.jsonl.gz"]);
+        assert_eq!(lines.passed_over().count(), 4);
+        assert!(lines.passed_over().to_string().contains("a.tsv"), "{}", lines.passed_over());
         let text = find(&folder, "", Format::Text).unwrap();
         assert!(text.files().iter().all(|file| file.format() == Text && !file.is_stream()));
     }
@@ -226,12 +366,53 @@ mod tests {
 
     #[test]
     fn links_are_followed_but_never_in_circles() {
-        let folder = folder(&["a/x.txt"]);
+        let folder = folder(&["a/x.txt", "b/y.txt"]);
         let at = |name: &str| folder.path().join(name);
         symlink(at("a/x.txt"), at("linked.txt")).unwrap();
-        symlink(folder.path(), at("a/circle")).unwrap();
-        symlink(at("nowhere"), at("dangling.txt")).unwrap();
-        let inputs = find(&folder, "", Format::Text).unwrap();
-        assert_eq!(names(&folder, &inputs), ["a/x.txt", "linked.txt"]);
+        for name in ["a/up", "a/self", "b/up", "b/other"] {
+            let to = if name == "a/self" { at("a") } else { folder.path().into() };
+            symlink(to, at(name)).unwrap();
+        }
+        for everything in ["", "**", "**/*"] {
+            let inputs = find(&folder, everything, Format::Text).unwrap();
+            assert_eq!(names(&folder, &inputs), ["a/x.txt", "b/y.txt", "linked.txt"]);
+        }
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused() {
+        let folder = folder(&["a/x.txt"]);
+        symlink("nowhere", folder.path().join("a/dangling.txt")).unwrap();
+        symlink("circle.txt", folder.path().join("circle.txt")).unwrap();
+        for argument in ["a", "a/*", "**/*.txt", "a/dangling.txt", "circle*"] {
+            let error = find(&folder, argument, Format::Text).unwrap_err();
+            assert_eq!(error.kind(), Kind::Missing, "{argument}: {error}");
+            assert!(error.to_string().contains("the link leads nowhere"), "{argument}: {error}");
+        }
+        find(&folder, "a/x*", Format::Text).unwrap();
+    }
+
+    #[test]
+    fn two_stars_at_the_end_take_everything_below() {
+        let folder = folder(&["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl", "x.jsonl", "d/.h"]);
+        let all = ["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl"];
+        for argument in ["d/**", "d/**/*", "d/**/*.jsonl", "*/**", "**/d/**/**"] {
+            let inputs = find(&folder, argument, Format::Auto).unwrap();
+            assert_eq!(names(&folder, &inputs), all, "{argument}");
+        }
+        let inputs = find(&folder, "**/?.jsonl", Format::Auto).unwrap();
+        assert_eq!(inputs.files().len(), 4);
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_is_found() {
+        let folder = folder(&["a/b.txt"]);
+        let odd = folder.path().join(OsStr::from_bytes(b"a/\xff.txt"));
+        fs::write(&odd, "").unwrap();
+        for argument in ["a", "a/*", "**", "*/*.txt", "a/?.txt"] {
+            let inputs = find(&folder, argument, Format::Text).unwrap();
+            assert_eq!(inputs.files().len(), 2, "{argument}");
+            assert_eq!(inputs.files()[1].path(), odd, "{argument}");
+        }
     }
 }

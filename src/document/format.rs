@@ -9,9 +9,11 @@ use crate::error::{Error, Kind, Result};
 /// What an input file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// For each file what its name says, less `.gz` or `.zst`: `.jsonl`, `.ndjson` and `.json` are
-    /// JSON lines, `.tsv` is TSV, `.txt` and names without an extension are text, and so is anything
-    /// else in a folder; standard input is JSON lines.
+    /// For each file what its first bytes and its name say. JSON lines are known by their first bytes,
+    /// whatever the file is called. Otherwise `.jsonl` and `.ndjson` are JSON lines, `.tsv` is TSV, and
+    /// `.txt` and names without an extension are text, each less `.gz` or `.zst`. In a folder any other
+    /// name is text too. CSV, HTML, Parquet, WARC and their like are refused by name. A stream is JSON
+    /// lines unless its name says otherwise.
     #[default]
     Auto,
     /// One JSON object a line.
@@ -49,40 +51,153 @@ impl Format {
         }
     }
 
-    /// The format of a file found below a folder; `None` where it is not one of those asked for.
-    pub(super) fn in_folder(self, path: &Path) -> Option<Format> {
+    /// Whether its records have fields that can be named: an id, a text, a time.
+    pub fn has_fields(self) -> bool {
+        matches!(self, Format::Jsonl | Format::Tsv)
+    }
+
+    /// The format of a file found below a folder; `None` where it is not one of those asked for. `head`
+    /// reads its first bytes, where they are needed.
+    ///
+    /// # Errors
+    /// With [`Format::Auto`], a file of a format that is known but not read is [`Kind::Usage`].
+    pub(super) fn in_folder(self, path: &Path, head: impl ReadHead) -> Result<Option<Format>> {
         let extension = extension(path);
         let fits = |all: &[&str]| all.contains(&extension.as_str());
-        match self {
-            Format::Auto => Some(Format::of_name(path).unwrap_or(Format::Text)),
+        Ok(match self {
             Format::Text => Some(Format::Text),
-            Format::Jsonl | Format::Tsv => (Format::of_name(path) == Some(self)).then_some(self),
+            Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
+            Format::Jsonl => match Told::of(path, head)? {
+                Told::Format(Format::Jsonl) => Some(Format::Jsonl),
+                _ => None,
+            },
+            Format::Auto => match Told::of(path, head)? {
+                Told::Format(format) => Some(format),
+                Told::Unknown => Some(Format::Text),
+                Told::OneJson => None,
+                Told::NotRead(what) => return Err(not_read(path, what)),
+            },
+        })
+    }
+
+    /// The format of a file named by itself; `head` reads its first bytes, where they are needed.
+    ///
+    /// # Errors
+    /// With [`Format::Auto`], a file whose format cannot be told or is not read is [`Kind::Usage`].
+    pub(super) fn alone(self, path: &Path, head: impl ReadHead) -> Result<Format> {
+        if self != Format::Auto {
+            return Ok(self);
+        }
+        match Told::of(path, head)? {
+            Told::Format(format) => Ok(format),
+            Told::OneJson => Err(not_read(path, "JSON, but not one object a line")),
+            Told::NotRead(what) => Err(not_read(path, what)),
+            Told::Unknown => {
+                let what = "neither the file's name nor its first bytes tell its format";
+                Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
+            }
         }
     }
 
-    /// The format of a file named by itself; [`Kind::Usage`] where only its name could tell and does
-    /// not.
-    pub(super) fn alone(self, path: &Path) -> Result<Format> {
+    /// The format of a stream, which can be read only once and so is told by its name alone.
+    pub(super) fn of_stream(self, path: &Path) -> Format {
         match self {
-            Format::Auto => Format::of_name(path).ok_or_else(|| {
-                Error::new(Kind::Usage, "the file's name does not tell its format")
-                    .at(path)
-                    .help("name the format (--format)")
-            }),
-            named => Ok(named),
+            Format::Auto if extension(path) == "tsv" => Format::Tsv,
+            Format::Auto => Format::Jsonl,
+            named => named,
+        }
+    }
+}
+
+/// Reads the first bytes of a file, unpacked.
+pub(super) trait ReadHead: FnOnce() -> Result<Vec<u8>> {}
+
+impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
+
+/// What the name and the first bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// A format that can be read.
+    Format(Format),
+    /// JSON that does not begin as JSON lines do: one object on several lines, or an array.
+    OneJson,
+    /// Something known that is not read.
+    NotRead(&'static str),
+    /// Nothing.
+    Unknown,
+}
+
+/// What is known by its name, and not read.
+const NOT_READ: [(&str, &[&str]); 9] = [
+    ("CSV", &["csv"]),
+    ("HTML", &["html", "htm", "xhtml"]),
+    ("Parquet", &["parquet"]),
+    ("WARC", &["warc", "wet", "wat", "arc"]),
+    ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
+    ("a spreadsheet", &["xls", "xlsx", "ods"]),
+    ("PDF", &["pdf"]),
+    ("compressed in a way that is not read", &["xz", "bz2", "lz4", "br", "lzma", "snappy", "z"]),
+    ("an archive", &["zip", "tar", "tgz", "7z", "rar"]),
+];
+
+impl Told {
+    fn of(path: &Path, head: impl ReadHead) -> Result<Told> {
+        let extension = extension(path);
+        if ["jsonl", "ndjson"].contains(&extension.as_str()) {
+            return Ok(Told::Format(Format::Jsonl));
+        }
+        let head = head()?;
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+        Ok(Told::of_head(head).unwrap_or_else(|| Told::of_name(&extension, head)))
+    }
+
+    /// What the first bytes say on their own.
+    fn of_head(head: &[u8]) -> Option<Told> {
+        let opens_as_html =
+            |tag: &[u8]| head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+        if opens_json_lines(head) {
+            Some(Told::Format(Format::Jsonl))
+        } else if head.starts_with(b"WARC/") {
+            Some(Told::NotRead("WARC"))
+        } else if head.starts_with(b"PAR1") {
+            Some(Told::NotRead("Parquet"))
+        } else if opens_as_html(b"<!doctype html") || opens_as_html(b"<html") {
+            Some(Told::NotRead("HTML"))
+        } else {
+            None
         }
     }
 
-    /// What the name of a file says.
-    fn of_name(path: &Path) -> Option<Format> {
-        match extension(path).as_str() {
-            "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
-            "tsv" => Some(Format::Tsv),
-            "txt" | "" => Some(Format::Text),
-            _ => None,
+    /// What the name says of a file whose first bytes say nothing.
+    fn of_name(extension: &str, head: &[u8]) -> Told {
+        match extension {
+            "json" if head.is_empty() => Told::Format(Format::Jsonl),
+            "json" => Told::OneJson,
+            "tsv" => Told::Format(Format::Tsv),
+            "txt" | "" => Told::Format(Format::Text),
+            _ => {
+                let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
+                known.map_or(Told::Unknown, |(what, _)| Told::NotRead(what))
+            }
         }
     }
+}
+
+/// Whether a file that begins so holds JSON lines: an object opens, and its first key, or its end,
+/// stands on the same line.
+fn opens_json_lines(head: &[u8]) -> bool {
+    let Some(rest) = head.strip_prefix(b"{") else { return false };
+    let next = rest.iter().find(|&&byte| byte != b' ' && byte != b'\t');
+    matches!(next, Some(b'"' | b'}'))
+}
+
+fn not_read(path: &Path, what: &str) -> Error {
+    Error::new(Kind::Usage, "the format of this file is not read")
+        .at(path)
+        .expected("JSON lines, TSV or text, plain or packed as .gz or .zst")
+        .found(what)
+        .help("convert the file, leave it out, or read it as what it is not (--format text makes one page of each file)")
 }
 
 /// The extension of `path` under that of a packed file, in lower case; empty where there is none.
@@ -126,30 +241,82 @@ mod tests {
         assert!(error.to_string().contains("jsonl, text, tsv"), "{error}");
     }
 
+    fn alone(name: &str, head: &str) -> Result<Format> {
+        Format::Auto.alone(Path::new(name), || Ok(head.into()))
+    }
+
+    fn in_folder(format: Format, name: &str, head: &str) -> Result<Option<Format>> {
+        format.in_folder(Path::new(name), || Ok(head.into()))
+    }
+
     #[test]
     fn a_name_tells_the_format_under_its_packing() {
-        let of = |name: &str| Format::Auto.alone(Path::new(name)).ok();
-        for name in ["a.jsonl", "a.ndjson.gz", "x/a.json.zst", "A.JSONL.GZ"] {
-            assert_eq!(of(name), Some(Format::Jsonl), "{name}");
+        for name in ["a.jsonl", "a.ndjson.gz", "A.JSONL.GZ"] {
+            assert_eq!(alone(name, "any").unwrap(), Format::Jsonl, "{name}");
         }
-        assert_eq!(of("a.tsv.zst"), Some(Format::Tsv));
+        assert_eq!(alone("a.tsv.zst", "id\ttext").unwrap(), Format::Tsv);
         for name in ["a.txt", "copyright", "changelog.gz", "b.d/readme"] {
-            assert_eq!(of(name), Some(Format::Text), "{name}");
+            assert_eq!(alone(name, "words").unwrap(), Format::Text, "{name}");
         }
-        assert_eq!(of("a.parquet"), None);
-        assert_eq!(Format::Features.alone(Path::new("a.parquet")).unwrap(), Format::Features);
+        assert_eq!(alone("a.md", "words").unwrap_err().kind(), Kind::Usage);
+        let named = Format::Features.alone(Path::new("a.parquet"), || panic!("not needed"));
+        assert_eq!(named.unwrap(), Format::Features);
+    }
+
+    #[test]
+    fn json_lines_are_known_by_their_first_bytes() {
+        for head in ["{\"id\": 1}\n", "{ \"id", "\u{feff}{}", "\n\n{\t\"a\""] {
+            for name in ["part-00000.gz", "a.txt", "a.json", "a.jsonl.1", "a.csv", "a.tsv"] {
+                assert_eq!(alone(name, head).unwrap(), Format::Jsonl, "{name} {head:?}");
+            }
+        }
+        for head in ["{\n \"id\": 1}", "[{\"id\": 1}]", "{% page %}", "7"] {
+            assert_eq!(alone("a", head).unwrap(), Format::Text, "{head}");
+            assert_eq!(alone("a.json", head).unwrap_err().kind(), Kind::Usage, "{head}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_refused_by_name() {
+        let all = [
+            ("a.csv", "id,text"),
+            ("a.CSV.gz", "id,text"),
+            ("crawl.warc.wet.gz", ""),
+            ("part-0", "WARC/1.0\r\n"),
+            ("part-0", "PAR1\x15"),
+            ("index", "\n<!DOCTYPE html>"),
+            ("a.html", "words"),
+            ("a.jsonl.xz", "\u{fd}7zXZ"),
+        ];
+        for (name, head) in all {
+            for refused in [alone(name, head).map(Some), in_folder(Format::Auto, name, head)] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.kind(), Kind::Usage);
+                assert!(error.to_string().contains(name), "{error}");
+            }
+            assert_eq!(in_folder(Format::Text, name, head).unwrap(), Some(Format::Text));
+        }
     }
 
     #[test]
     fn a_folder_gives_the_files_that_fit() {
-        let fits = |format: Format, name: &str| format.in_folder(Path::new(name));
-        assert_eq!(fits(Format::Auto, "a.html"), Some(Format::Text));
-        assert_eq!(fits(Format::Auto, "a.tsv"), Some(Format::Tsv));
-        assert_eq!(fits(Format::Text, "a.jsonl"), Some(Format::Text));
-        assert_eq!(fits(Format::Jsonl, "a.json.gz"), Some(Format::Jsonl));
-        assert_eq!(fits(Format::Jsonl, "a.tsv"), None);
-        assert_eq!(fits(Format::Tsv, "_SUCCESS"), None);
-        assert_eq!(fits(Format::Fingerprints, "a.txt"), Some(Format::Fingerprints));
-        assert_eq!(fits(Format::Features, "a.jsonl"), None);
+        let fits = |format, name, head| in_folder(format, name, head).unwrap();
+        assert_eq!(fits(Format::Auto, "a.md", "words"), Some(Format::Text));
+        assert_eq!(fits(Format::Auto, "a.tsv", "id\ttext"), Some(Format::Tsv));
+        assert_eq!(fits(Format::Auto, "package.json", "{\n"), None);
+        assert_eq!(fits(Format::Text, "a.jsonl", "{}"), Some(Format::Text));
+        assert_eq!(fits(Format::Jsonl, "a.json.gz", "{}"), Some(Format::Jsonl));
+        assert_eq!(fits(Format::Jsonl, "a.jsonl.1", "{}"), Some(Format::Jsonl));
+        assert_eq!(fits(Format::Jsonl, "a.tsv", "id\ttext"), None);
+        assert_eq!(fits(Format::Tsv, "_SUCCESS", ""), None);
+        assert_eq!(fits(Format::Fingerprints, "a.txt", ""), Some(Format::Fingerprints));
+        assert_eq!(fits(Format::Features, "a.jsonl", ""), None);
+    }
+
+    #[test]
+    fn a_stream_is_json_lines_unless_told_otherwise() {
+        assert_eq!(Format::Auto.of_stream(Path::new("/dev/fd/63")), Format::Jsonl);
+        assert_eq!(Format::Auto.of_stream(Path::new("fifo.tsv")), Format::Tsv);
+        assert_eq!(Format::Text.of_stream(Path::new("-")), Format::Text);
     }
 }

@@ -1,8 +1,11 @@
 //! Which files are read: arguments expanded into one list, the same every time.
 
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::{self, Path, PathBuf};
 use std::time::SystemTime;
 
 use xxhash_rust::xxh3::Xxh3;
@@ -14,9 +17,12 @@ use crate::progress::{self, Activity};
 
 /// The files to read, in the order in which they count: arguments in the order given, and the files
 /// that one argument stands for in the order of their paths' bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
-    files: Vec<Input>,
+    pub(super) files: Vec<Input>,
+    /// The folders that were walked.
+    pub(super) walked: HashSet<FileId>,
+    pub(super) passed_over: PassedOver,
 }
 
 /// One file to read.
@@ -25,28 +31,131 @@ pub struct Input {
     path: PathBuf,
     name: PathBuf,
     format: Format,
+    id: Option<FileId>,
     bytes: u64,
     modified: Option<SystemTime>,
     stream: bool,
 }
 
+/// What tells a file or folder from all others, by whatever path it is reached: device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    pub(super) fn of(metadata: &Metadata) -> FileId {
+        FileId(metadata.dev(), metadata.ino())
+    }
+
+    fn at(path: &Path) -> Option<FileId> {
+        fs::metadata(path).ok().as_ref().map(FileId::of)
+    }
+}
+
+/// The files in the folders given that do not fit the format and are not read: how many there are,
+/// and which are the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    count: u64,
+    first: Vec<PathBuf>,
+}
+
+impl PassedOver {
+    /// How many of them are named.
+    const NAMED: usize = 10;
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn push(&mut self, path: PathBuf) {
+        self.add(PassedOver { count: 1, first: vec![path] });
+    }
+
+    pub(super) fn add(&mut self, others: PassedOver) {
+        self.count += others.count;
+        let room = PassedOver::NAMED - self.first.len();
+        self.first.extend(others.first.into_iter().take(room));
+    }
+}
+
+impl fmt::Display for PassedOver {
+    /// `12 of them: a.csv, b.csv, ...`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.first.iter().map(|path| path.display().to_string()).collect();
+        let more = if self.count > names.len() as u64 { ", ..." } else { "" };
+        write!(f, "{} of them: {}{more}", self.count, names.join(", "))
+    }
+}
+
 impl Inputs {
-    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs in the
-    /// manner of a shell with `**` besides, and `-` for standard input. An argument that names an
-    /// existing path is that path, whatever signs it holds.
+    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs as a
+    /// shell has them, with `**` for any number of folders, and `-` for standard input. An argument that
+    /// names an existing path is that path, whatever characters it holds.
     ///
-    /// An argument that matches nothing is [`Kind::Missing`]; a folder with no file in it is well.
+    /// Files in folders that do not fit the format are counted as [`Inputs::passed_over`].
+    ///
+    /// # Errors
+    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. A folder
+    /// with no file in it is no error. A file of a format that is not read is [`Kind::Usage`].
     pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
-        let mut files = Vec::new();
+        let mut inputs = Inputs::default();
         for argument in arguments {
-            files.append(&mut expand(argument, format)?);
+            expand(argument, format, &mut inputs)?;
         }
-        match u32::try_from(files.len()) {
-            Ok(_) => Ok(Inputs { files }),
+        match u32::try_from(inputs.files.len()) {
+            Ok(_) => Ok(inputs),
             Err(_) => Err(Error::new(Kind::Usage, "too many input files")
                 .expected(u32::MAX)
-                .found(files.len())),
+                .found(inputs.files.len())),
         }
+    }
+
+    /// The files in the folders given that are not read, since they do not fit the format.
+    pub fn passed_over(&self) -> &PassedOver {
+        &self.passed_over
+    }
+
+    /// How many files there are of each format.
+    pub fn formats(&self) -> BTreeMap<Format, u64> {
+        let mut formats = BTreeMap::new();
+        for file in &self.files {
+            *formats.entry(file.format).or_default() += 1;
+        }
+        formats
+    }
+
+    /// Fails with [`Kind::Usage`] if one of the paths to be written is an input, by whatever link, or
+    /// lies in a folder that was walked: such an output would be read as an input of the next run.
+    pub fn check_apart(&self, outputs: &[PathBuf]) -> Result<()> {
+        for output in outputs {
+            if let Some(id) = FileId::at(output)
+                && let Some(input) = self.files.iter().find(|file| file.id == Some(id))
+            {
+                return Err(Error::new(Kind::Usage, "this file is both an input and an output")
+                    .at(output)
+                    .found(format_args!("it is the input {}", input.path.display()))
+                    .help("choose another output"));
+            }
+            let whole = path::absolute(output).at(output)?;
+            let walked = |folder: &&Path| {
+                FileId::at(folder).is_some_and(|folder| self.walked.contains(&folder))
+            };
+            if let Some(folder) = whole.ancestors().skip(1).find(walked) {
+                return Err(Error::new(Kind::Usage, "the output lies inside a folder of inputs")
+                    .at(output)
+                    .found(format_args!("all of {} is read", folder.display()))
+                    .help(
+                        "choose an output elsewhere, or name the files of the folder by a pattern",
+                    ));
+            }
+        }
+        Ok(())
     }
 
     /// The files, in order.
@@ -91,14 +200,14 @@ impl Input {
     /// A file found at `path`, called `name` where it is one document.
     pub(super) fn new(path: PathBuf, name: &Path, format: Format, metadata: &Metadata) -> Input {
         let (bytes, stream) = (metadata.len(), !metadata.is_file());
-        let modified = metadata.modified().ok();
-        Input { name: name.to_path_buf(), path, format, bytes, modified, stream }
+        let (id, modified) = (Some(FileId::of(metadata)), metadata.modified().ok());
+        Input { name: name.to_path_buf(), path, format, id, bytes, modified, stream }
     }
 
-    /// Standard input, as JSON lines where nothing else is asked for.
+    /// Standard input.
     pub(super) fn standard(format: Format) -> Input {
-        let format = if format == Format::Auto { Format::Jsonl } else { format };
-        Input { path: "-".into(), name: "-".into(), format, bytes: 0, modified: None, stream: true }
+        let [path, name] = ["-", "-"].map(PathBuf::from);
+        Input { path, name, format, id: None, bytes: 0, modified: None, stream: true }
     }
 
     /// Where it is; `-` is standard input.

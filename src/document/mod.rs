@@ -29,7 +29,7 @@ use crate::error::{Error, Kind, Result};
 
 pub use batch::Batch;
 pub use format::Format;
-pub use inputs::{Input, Inputs};
+pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{MaxBad, QUARANTINE_HEADER, Quarantined, Reason};
 pub use read::{ReadOptions, Share, Tally, read};
 

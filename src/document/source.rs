@@ -1,6 +1,7 @@
 //! One input file unpacked: plain, gzip or zstd, told by its first bytes.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -49,12 +50,8 @@ impl<'a> Source<'a> {
         progress: &'a AtomicU64,
     ) -> Result<Source<'a>> {
         let path = input.path();
-        let mut file = input.open()?;
-        let mut head = Vec::with_capacity(4);
-        file.by_ref().take(4).read_to_end(&mut head).at(path)?;
-        let packing = Packing::of(&head, path);
+        let (file, packing) = begin(input.open()?, path, READ_BYTES)?;
         let offset = Rc::new(Cell::new(0));
-        let file = BufReader::with_capacity(READ_BYTES, Cursor::new(head).chain(file));
         let reader = packing.unpack(Packed { file, offset: offset.clone(), progress }).at(path)?;
         let packed = packing != Packing::Plain;
         Ok(Source { path, reader, packed, accept_truncated, offset, end: None })
@@ -95,6 +92,34 @@ impl<'a> Source<'a> {
             .found(cause)
             .help("fetch the file again, or take what can be read of it (--accept-truncated)"))
     }
+}
+
+/// How many bytes [`head`] gives at most.
+const HEAD_BYTES: u64 = 512;
+
+/// The first bytes of a file, unpacked; as many as can be had where packed data is not whole.
+pub(super) fn head(path: &Path) -> Result<Vec<u8>> {
+    let (file, packing) = begin(File::open(path).at(path)?, path, 2 * HEAD_BYTES as usize)?;
+    let (offset, progress) = (Rc::default(), AtomicU64::new(0));
+    let mut head = Vec::new();
+    if let Ok(unpacked) = packing.unpack(Packed { file, offset, progress: &progress }) {
+        // What is damaged is told when the file is read.
+        let _ = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
+    }
+    Ok(head)
+}
+
+/// Looks at the first bytes of a file to tell how it is packed.
+fn begin(
+    file: impl Read + 'static,
+    path: &Path,
+    buffer_bytes: usize,
+) -> Result<(BufReader<OnDisk>, Packing)> {
+    let mut file: Box<dyn Read> = Box::new(file);
+    let mut head = Vec::with_capacity(4);
+    file.by_ref().take(4).read_to_end(&mut head).at(path)?;
+    let packing = Packing::of(&head, path);
+    Ok((BufReader::with_capacity(buffer_bytes, Cursor::new(head).chain(file)), packing))
 }
 
 /// How a file is packed.

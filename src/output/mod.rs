@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
@@ -21,6 +22,12 @@ pub use staging::{SUCCESS, Staging, remove_leftovers};
 /// Makes the names in a folder durable.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).at(folder)?.sync_all().at(folder)
+}
+
+/// Whether two paths lead to one file, by whatever links.
+pub fn are_one(one: &Path, other: &Path) -> bool {
+    let id = |path| std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    id(one).is_some_and(|one| Some(one) == id(other))
 }
 
 /// The folder that a path stands in.
