@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::Result;
-use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
+use dupsieve::document::Tolerance;
+use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
-use dupsieve::output::{Lock, Sum};
-use dupsieve::store::{Arrival, Counts, IdKind, Segment, SegmentOptions, take_in};
+use dupsieve::output::Lock;
+use dupsieve::store::{Arrival, Counts, IdKind, Intake, Lists, Segment, SegmentOptions};
+use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
 use crate::cluster::cluster;
-use crate::reading::{self, Found, Pages};
-use crate::report::{self, Parameters};
+use crate::reading::{self, Accepted, Found, Listing, Pages};
+use crate::report::{self, Parameters, beside};
 use crate::settings::FingerprintSettings;
 use crate::summary::Summary;
 
@@ -45,8 +46,8 @@ enum Decision {
     Done,
     /// It was only asked about.
     Asked,
-    /// Make it, from so many files of so many bytes.
-    Make(u64, u64),
+    /// Make it, from these inputs.
+    Make(Listing),
 }
 
 /// Runs the job as its command line asks.
@@ -96,19 +97,18 @@ fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     let (mut lock, mut parameters) = (None, Parameters::new());
     let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
         lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref()
-            .map_or(Ok(()), |lock| lock.remove_unfinished(&reading::quarantine(output)))?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         job.pages.announce();
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
-    let (files, bytes) = match decision {
-        Decision::Make(files, bytes) => (files, bytes),
+    let listing = match decision {
+        Decision::Make(listing) => listing,
         _ if !cluster.is_leader() => return Ok(Summary::new()),
         Decision::Asked => return Ok(job.would()),
         Decision::Done => return job.already_done(),
     };
-    job.pages.check_size(files, bytes)?;
+    job.pages.check_listing(&listing)?;
     let found = job.sketch(cluster, common)?;
     let mut summary = Summary::new();
     cluster.agree(&format!("write {}", output.display()), || {
@@ -124,6 +124,7 @@ struct Job {
     pages: Pages,
     recipe: Recipe,
     page_time: PageTime,
+    max_repeated: Tolerance,
 }
 
 impl Job {
@@ -131,7 +132,9 @@ impl Job {
         let settings = &request.settings;
         let pages = Pages::find(&request.inputs, &request.output, settings, processes)?;
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
-        Ok(Job { pages, recipe, page_time: settings.page_time() })
+        let page_time = settings.page_time();
+        let max_repeated = settings.max_repeated.unwrap_or(Tolerance::REPEATED);
+        Ok(Job { pages, recipe, page_time, max_repeated })
     }
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
@@ -153,10 +156,7 @@ impl Job {
         }
         match common.dry_run {
             true => Ok(Decision::Asked),
-            false => {
-                let (files, bytes) = self.pages.size();
-                Ok(Decision::Make(files, bytes))
-            }
+            false => Ok(Decision::Make(self.pages.listing())),
         }
     }
 
@@ -206,6 +206,10 @@ impl Job {
     fn parameters(&self) -> Result<Parameters> {
         let mut parameters = self.pages.parameters()?;
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        // A segment within the usual share of repeated ids is the same as one made without the flag.
+        if self.max_repeated != Tolerance::REPEATED {
+            parameters.insert("max_repeated".to_owned(), self.max_repeated.to_string());
+        }
         Ok(parameters)
     }
 
@@ -223,7 +227,40 @@ impl Job {
         common: &Common,
         lock: &Lock,
     ) -> Result<Summary> {
-        let (arrivals, read, quarantine) = self.pages.accept(found, lock)?;
+        let accepted = self.pages.accept(found, lock)?;
+        let (times, has_times) = (accepted.read.times, self.pages.has_times());
+        let identity = serde_json::to_string(parameters).expect("parameters are text");
+        let memory = common.memory_bytes() as usize / 4;
+        let segment = match self.recipe.width() {
+            Width::W64 => self.write_rows::<u64>(accepted, &identity, memory, lock),
+            Width::W128 => self.write_rows::<u128>(accepted, &identity, memory, lock),
+        }?;
+        let output = self.pages.output();
+        let (quarantine, repeated) = (segment.quarantine().is_some(), segment.repeated().is_some());
+        reading::remove_stale(output, quarantine, repeated);
+        let mut summary = self.summary(&segment.counts());
+        for (stands, name, suffix) in [
+            (quarantine, "quarantine", reading::QUARANTINE),
+            (repeated, "repeated", reading::REPEATED),
+        ] {
+            if stands {
+                summary = summary.path(name, &beside(output, suffix));
+            }
+        }
+        if has_times {
+            summary = summary.count("times", times.known()).say(format!("times read: {times}"));
+        }
+        Ok(summary)
+    }
+
+    fn write_rows<F: Fingerprint>(
+        &self,
+        accepted: Accepted<Arrival>,
+        identity: &str,
+        memory_bytes: usize,
+        lock: &Lock,
+    ) -> Result<Segment> {
+        let Accepted { made, read, quarantine } = accepted;
         let counts = Counts {
             read: read.documents + read.bad,
             quarantined: read.bad,
@@ -238,17 +275,33 @@ impl Job {
             classes: self.recipe.has_classes(),
             check_bytes: self.recipe.check().map_or(0, Check::bytes),
             stamp: self.recipe.stamp().to_string(),
-            quarantine: quarantine.as_deref().map(Sum::of).transpose()?,
             ..SegmentOptions::default()
         };
-        let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let take_in = match self.recipe.width() {
-            Width::W64 => take_in::<u64>,
-            Width::W128 => take_in::<u128>,
-        };
-        let (output, memory) = (self.pages.output(), common.memory_bytes() as usize / 4);
-        let segment = take_in(arrivals, output, options, counts, &identity, memory, lock)?;
-        let summary = self.summary(&segment.counts());
-        Ok(quarantine.iter().fold(summary, |summary, path| summary.path("quarantine", path)))
+        let mut list = self.pages.repeated(lock)?;
+        let mut take = |id: &str, first, again| list.push(id, first, again);
+        let output = self.pages.output();
+        let intake = Intake::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
+        let (repeated, same) = (list.count(), list.same());
+        let lists = Lists { quarantine, repeated: list.finish()? };
+        if self.max_repeated.exceeded(repeated, read.documents) {
+            let path = self.pages.publish_failed(lists)?;
+            let what = "too many ids are repeated, as when the id field is a wrong one";
+            return Err(Error::new(Kind::BadData, what)
+                .at(path)
+                .expected(format!("at most {}", self.max_repeated))
+                .found(format!(
+                    "{repeated} of {} records, {same} of them with the same text",
+                    read.documents
+                ))
+                .help("the file lists them; check --id-field, or raise --max-repeated"));
+        }
+        if repeated > 0 {
+            let path = beside(output, reading::REPEATED);
+            tracing::warn!(
+                "{repeated} records repeat the id of an earlier one, {same} of them with the same text; they are listed in {}",
+                path.display()
+            );
+        }
+        intake.write(identity, lists, lock)
     }
 }

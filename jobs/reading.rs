@@ -1,20 +1,20 @@
 //! Documents read by all processes together, for the jobs that make one file of them: found, dealt to
 //! the workers, and what cannot be read set apart.
 
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
-use dupsieve::document::{Inputs, MaxBad, QUARANTINE_HEADER, Quarantined, ReadOptions, Share};
-use dupsieve::error::At;
+use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Hand, Portions, Read, Reading, Worker, deal,
 };
-use dupsieve::output::{self, Lock, NewFile};
+use dupsieve::output::{self, ListFile, Listed, Lock};
 use dupsieve::runs::{Record, Sorted};
-use dupsieve::store::Digest;
+use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
 use crate::progress::{Progress, Unit};
@@ -26,7 +26,18 @@ pub(crate) struct Pages {
     inputs: Arc<Inputs>,
     output: PathBuf,
     options: ReadOptions,
-    max_bad: MaxBad,
+    max_bad: Tolerance,
+    /// What the files held when process 0 looked, which it alone does.
+    contents: OnceLock<Option<Contents>>,
+}
+
+/// Which inputs there are, for processes to compare.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listing {
+    files: u64,
+    bytes: u64,
+    /// The digest of their paths, formats and sizes.
+    names: Digest,
 }
 
 /// What was made of documents, and what was read.
@@ -52,12 +63,15 @@ impl Pages {
             )
             .help("write it to a file first, or use one process"));
         }
-        inputs.check_apart(&written(output))?;
+        let written: Vec<PathBuf> =
+            [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
+        inputs.check_apart(&written)?;
         Ok(Pages {
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
             options,
-            max_bad: settings.max_bad.unwrap_or_default(),
+            max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
+            contents: OnceLock::new(),
         })
     }
 
@@ -98,7 +112,9 @@ impl Pages {
     /// What decides the documents. Standard input has no digest: it is never done already.
     pub(crate) fn parameters(&self) -> Result<Parameters> {
         let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
-        let digest = self.inputs.digest()?.map(|digest| ("inputs", Digest(digest).to_string()));
+        let contents = self.inputs.contents()?;
+        let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
+        let _ = self.contents.set(contents);
         let named = [
             ("id_field", fields.id.clone()),
             ("text_field", fields.text.clone()),
@@ -110,16 +126,72 @@ impl Pages {
         Ok(named.into_iter().chain(digest).map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// The inputs must be the ones that process 0 sees: so many files of so many bytes.
-    pub(crate) fn check_size(&self, files: u64, bytes: u64) -> Result<()> {
-        let found = self.size();
-        if found == (files, bytes) {
+    /// Which inputs this process sees.
+    pub(crate) fn listing(&self) -> Listing {
+        let (files, bytes) = self.size();
+        Listing { files, bytes, names: Digest(self.inputs.names_digest()) }
+    }
+
+    /// The inputs must be the ones that process 0 sees, by their names and sizes. Their contents are
+    /// compared once they were read.
+    pub(crate) fn check_listing(&self, expected: &Listing) -> Result<()> {
+        let found = self.listing();
+        if found == *expected {
             return Ok(());
         }
+        let told = |it: &Listing| {
+            format!("{} files of {} bytes, names and sizes {}", it.files, it.bytes, it.names)
+        };
         Err(Error::new(Kind::Missing, "this process sees other inputs than process 0")
-            .expected(format!("{files} files of {bytes} bytes"))
-            .found(format!("{} files of {} bytes", found.0, found.1))
+            .expected(told(expected))
+            .found(told(&found))
             .help("put the inputs where all hosts see the same"))
+    }
+
+    /// What every process read must be what process 0 saw before.
+    fn check_contents(&self, read: &Read, processes: usize) -> Result<()> {
+        let Some(contents) = self.contents.get().and_then(Option::as_ref) else { return Ok(()) };
+        for &(process, sum) in &read.contents {
+            let share = Share { index: process, of: processes as u32 };
+            if contents.of_share(&self.inputs, share) == sum {
+                continue;
+            }
+            return Err(match process {
+                0 => Error::new(
+                    Kind::Temporary,
+                    "the contents of the input changed while it was read",
+                )
+                .at(self.inputs.files().first().map_or(Path::new(""), |file| file.path()))
+                .help("run the same command again when the input is complete"),
+                _ => {
+                    let what = format!("process {process} read other contents than process 0 saw");
+                    Error::new(Kind::Missing, what)
+                        .found("files of the same names and sizes, with other bytes")
+                        .help("put the inputs where all hosts see the same")
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// A time field that no record has is most likely misspelt.
+    fn check_times(&self, read: &Read) -> Result<()> {
+        let (Some(field), Some((position, found))) =
+            (&self.options.fields.time, &read.without_time)
+        else {
+            return Ok(());
+        };
+        if read.times.no_field < read.documents {
+            return Ok(());
+        }
+        let count = read.documents;
+        let what = format!(
+            "no field `{field}` in {count} of {count} records; fields found: {found}; see --time-field"
+        );
+        Err(Error::new(Kind::BadData, what)
+            .at(self.inputs.files()[position.file as usize].path())
+            .line(position.line)
+            .help("name the field that holds the time, or leave --time-field out"))
     }
 
     /// Reads the documents, each worker with a hand of its own; worker 0 of process 0 gathers what
@@ -151,60 +223,113 @@ impl Pages {
         Ok(Found { collected, read, processes: topology.processes })
     }
 
-    /// What was found, sorted, once all of it has come and not too much of it is bad; with the list
-    /// of what is, where there is any.
-    pub(crate) fn accept<R: Record>(
-        &self,
-        found: Found<R>,
-        lock: &Lock,
-    ) -> Result<(Sorted<R>, Read, Option<PathBuf>)> {
+    /// What was found, sorted, once all of it has come and not too much of it is bad; with the list of
+    /// what is, where there is any.
+    pub(crate) fn accept<R: Record>(&self, found: Found<R>, lock: &Lock) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
         self.inputs.check_unchanged()?;
-        let quarantine = self.write_quarantine(collected.quarantined.sorted()?, read.bad, lock)?;
+        self.check_contents(&read, processes)?;
+        let Collected { made, quarantined } = collected;
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
-            return Err(Error::new(Kind::BadData, "too many records cannot be read")
-                .at(quarantine.unwrap_or_default())
-                .expected(format!("at most {}", self.max_bad))
+            let path = self.failed_list(QUARANTINE);
+            self.list(&quarantined, &path, lock)?.map_or(Ok(()), Listed::publish)?;
+            let reasons = quarantined.commonest(records);
+            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
+                .at(path)
+                .expected(format!("at most {} bad records", self.max_bad))
                 .found(format!("{} of {records}", read.bad))
-                .help("the file lists them; mend them, or raise --max-bad"));
+                .help(
+                    "the file lists them; correct the records or the flags, or raise --max-bad",
+                ));
         }
-        Ok((collected.made.sorted()?, read, quarantine))
+        self.check_times(&read)?;
+        if self.has_times() {
+            tracing::info!("times read: {}", read.times);
+        }
+        let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), lock)?;
+        Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 
-    fn write_quarantine(
-        &self,
-        records: Sorted<Quarantined>,
-        bad: u64,
-        lock: &Lock,
-    ) -> Result<Option<PathBuf>> {
-        let path = quarantine(&self.output);
-        if bad == 0 {
-            let _ = std::fs::remove_file(&path);
+    /// The list of the records that could not be read, whole on disk; none where there are none.
+    fn list(&self, records: &Quarantine, path: &Path, lock: &Lock) -> Result<Option<Listed>> {
+        if records.count() == 0 {
             return Ok(None);
         }
-        let mut file = NewFile::beside(&path)?;
-        file.fenced(lock.fence());
-        let mut file = BufWriter::new(file);
-        file.write_all(QUARANTINE_HEADER.as_bytes()).at(&path)?;
-        for record in records {
-            record?.write(&self.inputs, &mut file).at(&path)?;
+        let mut list = ListFile::beside(path, lock.fence())?;
+        list.write_with(|out| records.write(&self.inputs, out))?;
+        let (count, path) = (records.count(), path.display());
+        tracing::warn!("{count} records could not be read; they are listed in {path}");
+        list.finish().map(Some)
+    }
+
+    /// Begins the list of the documents whose ids came before.
+    pub(crate) fn repeated(&self, lock: &Lock) -> Result<Repeated<'_>> {
+        let list = ListFile::beside(&beside(&self.output, REPEATED), lock.fence())?;
+        Repeated::new(&self.inputs, list)
+    }
+
+    /// Puts the lists of a job that fails where its user looks for them.
+    pub(crate) fn publish_failed(&self, lists: Lists) -> Result<PathBuf> {
+        let Lists { quarantine, repeated } = lists;
+        for (list, suffix) in [(quarantine, QUARANTINE), (repeated, REPEATED)] {
+            list.map_or(Ok(()), |list| list.publish_at(&self.failed_list(suffix)))?;
         }
-        file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?.publish()?;
-        tracing::warn!("{bad} records could not be read; they are listed in {}", path.display());
-        Ok(Some(path))
+        Ok(self.failed_list(REPEATED))
+    }
+
+    /// Where a job that fails puts a list: beside an output that stands there already it has a name of its
+    /// own, since that output has lists too.
+    fn failed_list(&self, suffix: &str) -> PathBuf {
+        let failed = if self.output.exists() { FAILED } else { "" };
+        beside(&self.output, &format!("{failed}{suffix}"))
     }
 }
 
-/// All that a job may write in making `output`.
-pub(crate) fn written(output: &Path) -> Vec<PathBuf> {
-    vec![output.to_path_buf(), quarantine(output), beside(output, ".failed.json")]
+/// The list of what could not be read, after the name of an output.
+pub(crate) const QUARANTINE: &str = ".quarantine.tsv";
+/// The list of the ids that came before.
+pub(crate) const REPEATED: &str = ".repeated.tsv";
+/// What stands before these in the lists of a job that failed to replace an output.
+const FAILED: &str = ".failed";
+
+/// What a job goes on with.
+pub(crate) struct Accepted<R> {
+    /// What was made, sorted.
+    pub(crate) made: Sorted<R>,
+    /// What was read.
+    pub(crate) read: Read,
+    /// The list of what could not be read.
+    pub(crate) quarantine: Option<Listed>,
 }
 
-/// The list of what could not be read, beside an output.
-pub(crate) fn quarantine(output: &Path) -> PathBuf {
-    beside(output, ".quarantine.tsv")
+/// The lists that may stand beside an output, and the report of a failure.
+fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
+    let failed = [QUARANTINE, REPEATED].map(|list| format!("{FAILED}{list}"));
+    let lists = [QUARANTINE, REPEATED].map(str::to_owned);
+    let all = lists.into_iter().chain(failed).chain([".failed.json".to_owned()]);
+    all.map(|suffix| beside(output, &suffix))
+}
+
+/// Removes what attempts at `output` and its lists that died have left.
+pub(crate) fn remove_unfinished(output: &Path, lock: &Lock) -> Result<()> {
+    beside_all(output).try_for_each(|path| lock.remove_unfinished(&path))
+}
+
+/// Removes the lists that do not belong to `output`, now that it is whole: those of failures, and those of
+/// what stood there before, of which it has none.
+pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
+    let stale = [
+        (!quarantine, QUARANTINE.to_owned()),
+        (!repeated, REPEATED.to_owned()),
+        (true, format!("{FAILED}{QUARANTINE}")),
+        (true, format!("{FAILED}{REPEATED}")),
+    ];
+    for (_, suffix) in stale.into_iter().filter(|(is_stale, _)| *is_stale) {
+        // Most often there is none.
+        let _ = fs::remove_file(beside(output, &suffix));
+    }
 }
 
 /// What came from a stream cannot be known again.

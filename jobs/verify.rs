@@ -13,6 +13,7 @@ use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
+use crate::reading::{QUARANTINE, REPEATED};
 use crate::report::{Report, beside, records};
 use crate::settings::parse_count;
 use crate::store;
@@ -87,14 +88,15 @@ fn verify_segment(path: &Path) -> Result<Segment> {
             .expected(format_args!("{counts:?}"))
             .found(format_args!("{} fingerprints and {} empty pages", held.0, held.1)));
     }
-    verify_quarantine(&segment)?;
+    verify_list(&segment, segment.quarantine(), QUARANTINE)?;
+    verify_list(&segment, segment.repeated(), REPEATED)?;
     Ok(segment)
 }
 
-/// The list of what could not be read, if it still stands beside the segment.
-fn verify_quarantine(segment: &Segment) -> Result<()> {
-    let path = beside(segment.path(), ".quarantine.tsv");
-    let Some(written) = segment.quarantine().filter(|_| path.exists()) else { return Ok(()) };
+/// A list beside the segment, if it still stands there.
+fn verify_list(segment: &Segment, written: Option<&Sum>, suffix: &str) -> Result<()> {
+    let path = beside(segment.path(), suffix);
+    let Some(written) = written.filter(|_| path.exists()) else { return Ok(()) };
     let found = Sum::of(&path)?;
     match found == *written {
         true => Ok(()),

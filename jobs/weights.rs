@@ -6,21 +6,22 @@ use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Counting};
-use dupsieve::output::Lock;
+use dupsieve::output::{Listed, Lock};
 use dupsieve::runs::Sorted;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
 use crate::cluster::cluster;
-use crate::reading::{self, Found, Pages, stream_again};
-use crate::report::{self, Parameters};
+use crate::reading::{self, Accepted, Found, Listing, Pages, stream_again};
+use crate::report::{self, Parameters, beside};
 use crate::settings::{FingerprintSettings, parse_count};
 use crate::summary::Summary;
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
@@ -45,8 +46,8 @@ enum Decision {
     Done,
     /// It was only asked about.
     Asked,
-    /// Make it, from so many files of so many bytes.
-    Make(u64, u64),
+    /// Make it, from these inputs.
+    Make(Listing),
 }
 
 /// Runs the job; every process of the cluster calls this, and process 0 writes the table.
@@ -71,19 +72,18 @@ fn make(
     let name = output.display();
     let decision = cluster.agree(&format!("weights {name}"), || {
         lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref()
-            .map_or(Ok(()), |lock| lock.remove_unfinished(&reading::quarantine(output)))?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         job.pages.announce();
         parameters = job.parameters()?;
         job.decide(&parameters, common)
     })?;
-    let (files, bytes) = match decision {
-        Decision::Make(files, bytes) => (files, bytes),
+    let listing = match decision {
+        Decision::Make(listing) => listing,
         _ if !cluster.is_leader() => return Ok(Summary::new()),
         Decision::Asked => return Ok(job.would()),
         Decision::Done => return job.done(),
     };
-    job.pages.check_size(files, bytes)?;
+    job.pages.check_listing(&listing)?;
     let (recipe, lines, time) = (job.recipe.clone(), job.lines, settings.page_time());
     let hand = move || Counting::new(&recipe, lines, time);
     let found = job.pages.read(cluster, common, "counting", hand)?;
@@ -146,8 +146,10 @@ impl Job {
                 None => Err(stream_again(output)),
             };
         }
-        let (files, bytes) = self.pages.size();
-        Ok(if common.dry_run { Decision::Asked } else { Decision::Make(files, bytes) })
+        Ok(match common.dry_run {
+            true => Decision::Asked,
+            false => Decision::Make(self.pages.listing()),
+        })
     }
 
     /// What there is to do, for a dry run.
@@ -172,7 +174,7 @@ impl Job {
         parameters: &Parameters,
         lock: &Lock,
     ) -> Result<Summary> {
-        let (counted, read, quarantine) = self.pages.accept(found, lock)?;
+        let Accepted { made: counted, read, quarantine } = self.pages.accept(found, lock)?;
         let output = self.pages.output();
         let head = Head {
             of: self.of.clone(),
@@ -186,6 +188,8 @@ impl Job {
             true => table.push(&feature, documents),
             false => Ok(()),
         })?;
+        let has_bad = quarantine.is_some();
+        quarantine.map_or(Ok(()), Listed::publish)?;
         let summary = Summary::new()
             .count("documents", read.documents)
             .count("quarantined", read.bad)
@@ -194,7 +198,11 @@ impl Job {
             .count("passed_over", self.pages.passed_over())
             .count("features", table.finish()?)
             .path("output", output);
-        Ok(quarantine.iter().fold(summary, |summary, path| summary.path("quarantine", path)))
+        reading::remove_stale(output, has_bad, false);
+        Ok(match has_bad {
+            true => summary.path("quarantine", &beside(output, reading::QUARANTINE)),
+            false => summary,
+        })
     }
 }
 

@@ -190,6 +190,11 @@ impl Error {
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
+
+    /// What happened, without the place and the remedy.
+    pub fn what(&self) -> &str {
+        &self.0.what
+    }
 }
 
 impl fmt::Display for Error {
@@ -221,6 +226,25 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Shows the beginning of a value from outside, in quotes and with odd characters escaped, so that a
+/// message stays on one line however long the value is.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(pub &'a str);
+
+impl Shown<'_> {
+    /// How many characters are shown.
+    pub const CHARACTERS: usize = 48;
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0.escape_debug();
+        let shown: String = rest.by_ref().take(Shown::CHARACTERS).collect();
+        let more = if rest.next().is_some() { "..." } else { "" };
+        write!(f, "\"{shown}{more}\"")
+    }
+}
 
 /// Gives an I/O result the path it was about.
 pub trait At<T> {

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::support::Bench;
+use crate::support::{Bench, Running, free_address};
 
 /// JSON lines of `count` pages with words of their own, ids from `first` on.
 fn pages(first: usize, count: usize) -> String {
@@ -199,4 +199,263 @@ fn an_output_inside_the_folder_that_is_read_is_refused_at_once() {
         }
     }
     bench.done("fingerprint --input crawl/*.jsonl --output crawl/out.seg");
+}
+
+#[test]
+fn a_failed_job_says_the_commonest_reason_and_what_to_do() {
+    let bench = Bench::new();
+    let page = |n| format!("{{\"url\":\"u{n}\",\"content\":\"words\",\"crawl_time\":{n}}}\n");
+    bench.write("a.jsonl", (0..200).map(page).collect::<String>());
+    let said = bench.fails(65, "fingerprint --input a.jsonl --output out.seg");
+    let reason = "no field `id` in 200 of 200 records; fields found: url, content, crawl_time; see --id-field";
+    assert!(said.contains(reason), "{said}");
+    let listed = bench.read("out.seg.quarantine.tsv");
+    assert_eq!(listed.lines().count(), 201);
+    let said = bench.fails(65, "fingerprint --input a.jsonl --id-field url --output out.seg");
+    assert!(said.contains("no field `text` in 200 of 200 records; fields found: url"), "{said}");
+    let fields = "--id-field url --text-field content";
+    bench.done(&format!("fingerprint --input a.jsonl {fields} --output out.seg"));
+    assert!(!bench.path("out.seg.quarantine.tsv").exists());
+}
+
+#[test]
+fn the_time_field_may_not_be_misspelt() {
+    let bench = Bench::new();
+    let page = |n| format!("{{\"id\":\"p{n}\",\"text\":\"words {n}\",\"crawl_time\":{n}}}\n");
+    bench.write("a.jsonl", (0..20).map(page).collect::<String>());
+    for flags in ["--workers 1", "--processes 2 --workers 2"] {
+        let job = "fingerprint --input a.jsonl --output out.seg --time-field crawl_tme";
+        let said = bench.fails(65, &format!("{job} {flags}"));
+        let reason = "a.jsonl:1: no field `crawl_tme` in 20 of 20 records; fields found: id, text, crawl_time; see --time-field";
+        assert!(said.contains(reason), "{said}");
+        assert!(!bench.path("out.seg").exists());
+    }
+    // One page that has the field, though empty, shows that it is the right one.
+    bench.write("b.jsonl", "{\"id\":\"b\",\"text\":\"words\",\"crawl_tme\":null}\n");
+    let job = "fingerprint --input a.jsonl b.jsonl --output out.seg --time-field crawl_tme";
+    assert_eq!(bench.done(job).count("times"), 0);
+}
+
+#[test]
+fn times_are_read_as_crawlers_write_them_and_it_is_said_how() {
+    let bench = Bench::new();
+    let times = [
+        "\"2026-07-01 12:00:00\"",
+        "\"2026-07-01T12:00:01Z\"",
+        "\"2026-07-01 20:00:02 +0800\"",
+        "\"Wed, 01 Jul 2026 12:00:03 GMT\"",
+        "1782907204",
+        "1782907205000",
+        "1782907206.5",
+        "\"20260701120007\"",
+        "null",
+    ];
+    let page = |(n, time): (usize, &&str)| {
+        format!("{{\"id\":\"p{}\",\"text\":\"the very same words\",\"at\":{time}}}\n", 9 - n)
+    };
+    bench.write("a.jsonl", times.iter().enumerate().map(page).collect::<String>());
+    let ended = bench.done("fingerprint --input a.jsonl --output out.seg --time-field at");
+    assert_eq!((ended.count("times"), ended.count("fingerprinted")), (8, 9));
+    let told = "2 RFC 3339, 1 without a zone, taken as UTC, 1 HTTP dates, 2 seconds, 1 milliseconds, 1 of 14 digits, 1 missing";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    bench.done("dedup --batch out.seg --output out");
+    assert_eq!(bench.read("out/keep.txt"), "p9\n", "the oldest is the first");
+    bench.done("verify out.seg");
+}
+
+#[test]
+fn the_least_integer_is_no_time() {
+    let bench = Bench::new();
+    let odd = "{\"id\":\"odd\",\"text\":\"words\",\"at\":-9223372036854775808}\n";
+    let sound = "{\"id\":\"sound\",\"text\":\"words\",\"at\":1}\n";
+    bench.write("a.jsonl", format!("{odd}{sound}"));
+    let job = "fingerprint --input a.jsonl --output out.seg --time-field at --max-bad 1";
+    assert_eq!(bench.done(job).count("quarantined"), 1);
+    let listed = bench.read("out.seg.quarantine.tsv");
+    assert!(listed.ends_with("a.jsonl\t1\tnot a time: \"-9223372036854775808\"\n"), "{listed}");
+}
+
+#[test]
+fn an_id_that_is_too_long_is_quarantined_and_cut_where_it_is_shown() {
+    let bench = Bench::new();
+    let long = |bytes| format!("{{\"id\":\"{}\",\"text\":\"words\"}}\n", "x".repeat(bytes));
+    let lines = [pages(0, 300), long(1_000_000), long(65_537), long(65_536), long(65_536)];
+    bench.write("a.jsonl", lines.concat());
+    let ended = bench.done("fingerprint --input a.jsonl --output out.seg");
+    let counts = ["read", "fingerprinted", "repeated", "quarantined"];
+    assert_eq!(counts.map(|name| ended.count(name)), [304, 301, 1, 2]);
+    assert!(ended.stderr.len() + ended.stdout.len() < 4000);
+    for list in ["out.seg.quarantine.tsv", "out.seg.repeated.tsv"] {
+        assert!(bench.read(list).len() < 3000, "{list}");
+    }
+    bench.write("ids.txt", "x".repeat(65_000) + "\n");
+    let ended = bench.run("filter --input a.jsonl --ids ids.txt --output kept.jsonl");
+    assert_eq!(ended.code, 65);
+    assert!(ended.stderr.len() + ended.stdout.len() < 4000);
+}
+
+#[test]
+fn a_long_quarantine_lists_the_first_and_counts_the_rest() {
+    let bench = Bench::new();
+    let bad = "{\n".repeat(12_000) + &"[]\n".repeat(5);
+    bench.write("a.jsonl", pages(0, 10) + &bad);
+    bench.write("b.jsonl", pages(10, 10) + &bad);
+    let job = "fingerprint --input a.jsonl b.jsonl --max-bad 100%";
+    for (name, flags) in [("one", "--workers 1"), ("many", "--workers 2 --processes 3")] {
+        let ended = bench.done(&format!("{job} --output {name}.seg {flags}"));
+        assert_eq!(ended.count("quarantined"), 24_010);
+    }
+    let listed = bench.read("one.seg.quarantine.tsv");
+    assert_eq!(bench.read("many.seg.quarantine.tsv"), listed);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 1 + 10_000 + 10 + 1);
+    assert_eq!(lines[1], "a.jsonl\t11\tthe JSON ends too early");
+    assert_eq!(*lines.last().unwrap(), "*\t0\tthe JSON ends too early: 14000 records more");
+    bench.done("verify one.seg");
+}
+
+/// `count` pages of which each repeats the id of an earlier one, but for the first `apart`.
+fn repeating(count: usize, apart: usize) -> String {
+    let page =
+        |n| format!("{{\"id\":\"p{:04}\",\"text\":\"words {}\"}}\n", n % apart, n / apart / 2);
+    (0..count).map(page).collect()
+}
+
+#[test]
+fn an_id_that_is_the_same_for_all_fails_and_is_listed() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", repeating(1000, 1));
+    let said = bench.fails(65, "fingerprint --input a.jsonl --output out.seg");
+    assert!(said.contains("too many ids are repeated"), "{said}");
+    assert!(said.contains("999 of 1000 records") && said.contains("--id-field"), "{said}");
+    assert!(!bench.path("out.seg").exists());
+    let listed = bench.read("out.seg.repeated.tsv");
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 1000);
+    assert_eq!(lines[0], "id\tfirst\tagain\ttext");
+    assert_eq!(lines[1], "p0000\ta.jsonl:1\ta.jsonl:2\tsame");
+    assert_eq!(lines[2], "p0000\ta.jsonl:1\ta.jsonl:3\tother");
+    for (tolerated, code) in [("998", 65), ("99.8%", 65), ("999", 0), ("99.9%", 0)] {
+        let job = "fingerprint --input a.jsonl --output out.seg --overwrite";
+        let ended = bench.run(&format!("{job} --max-repeated {tolerated}"));
+        assert_eq!(ended.code, code, "{tolerated}: {}", ended.stderr);
+    }
+    bench.fails(2, "fingerprint --input a.jsonl --output out.seg --max-repeated 101%");
+}
+
+#[test]
+fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
+    let bench = Bench::new();
+    bench.write("in/a.jsonl", repeating(900, 600));
+    bench.write("in/b.jsonl", repeating(300, 300));
+    for (name, flags) in [("one", "--workers 1"), ("many", "--workers 2 --processes 3")] {
+        let ended = bench.done(&format!("fingerprint --input in --output {name}.seg {flags}"));
+        assert_eq!(ended.count("repeated"), 600);
+        assert_eq!(ended.summary()["paths"]["repeated"], format!("{name}.seg.repeated.tsv"));
+    }
+    assert_eq!(bench.bytes("one.seg"), bench.bytes("many.seg"));
+    let listed = bench.read("one.seg.repeated.tsv");
+    assert_eq!(listed, bench.read("many.seg.repeated.tsv"));
+    let p0 = "p0000\tin/a.jsonl:1\tin/a.jsonl:601\tsame\np0000\tin/a.jsonl:1\tin/b.jsonl:1\tsame\n";
+    assert!(listed.contains(p0), "{listed}");
+    bench.done("verify one.seg");
+    bench.write("one.seg.repeated.tsv", listed.replace("same", "Same"));
+    let said = bench.fails(65, "verify one.seg");
+    assert!(said.contains("one.seg.repeated.tsv"), "{said}");
+    fs::remove_file(bench.path("one.seg.repeated.tsv")).unwrap();
+    bench.done("verify one.seg");
+}
+
+#[test]
+fn a_job_that_fails_leaves_an_older_segment_and_its_lists_sound() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", pages(0, 150) + &pages(0, 1) + "{\n");
+    bench.done("fingerprint --input a.jsonl --output out.seg");
+    let (quarantine, repeated) =
+        (bench.read("out.seg.quarantine.tsv"), bench.read("out.seg.repeated.tsv"));
+    bench.write("b.jsonl", pages(0, 150) + &"{\n".repeat(9));
+    bench.fails(65, "fingerprint --input b.jsonl --output out.seg --overwrite");
+    assert_eq!(bench.read("out.seg.failed.quarantine.tsv").lines().count(), 10);
+    bench.write("b.jsonl", repeating(150, 1));
+    bench.fails(65, "fingerprint --input b.jsonl --output out.seg --overwrite");
+    assert_eq!(bench.read("out.seg.failed.repeated.tsv").lines().count(), 150);
+    assert_eq!(bench.read("out.seg.quarantine.tsv"), quarantine);
+    assert_eq!(bench.read("out.seg.repeated.tsv"), repeated);
+    bench.done("verify out.seg");
+    bench.write("b.jsonl", pages(0, 150));
+    bench.done("fingerprint --input b.jsonl --output out.seg --overwrite");
+    bench.done("verify out.seg");
+    let lists: Vec<String> =
+        bench.names("").into_iter().filter(|name| name.ends_with(".tsv")).collect();
+    assert_eq!(lists, [""; 0]);
+}
+
+#[test]
+fn hosts_that_hold_other_pages_of_the_same_size_are_found_out() {
+    let bench = Bench::new();
+    bench.secret("secret", "the secret of two hosts, which nobody else knows");
+    for files in [1, 2, 5] {
+        for host in ["one", "two"] {
+            for file in 0..files {
+                // One page of a file that process 1 reads differs in one letter.
+                let odd = host == "two" && file == 1.min(files - 1);
+                let last = if odd { "a word of it" } else { "a word or it" };
+                let page = format!("{{\"id\":\"last{file}\",\"text\":\"{last}\"}}\n");
+                bench.write(&format!("{host}/{files}/f{file}.jsonl"), pages(file * 50, 50) + &page);
+            }
+        }
+        let (a, b) = (free_address(), free_address());
+        bench.write("hosts.txt", format!("{a}\n{b}\n"));
+        let host = |process, home: &str| {
+            let mut command = bench.command(&format!(
+                "fingerprint --input {files} --output out{files}.seg --hosts ../hosts.txt --process {process} --secret-file ../secret --workers 2"
+            ));
+            command.current_dir(bench.path(home));
+            Running::start(command)
+        };
+        let (zero, one) = (host(0, "one"), host(1, "two"));
+        let (zero, one) = (zero.end(), one.end());
+        assert_eq!(zero.code, 66, "{}", zero.stderr);
+        assert!(zero.stderr.contains("process 1 read other contents"), "{}", zero.stderr);
+        assert_ne!(one.code, 0);
+        assert!(!bench.path(&format!("one/out{files}.seg")).exists());
+        // The same on both is well.
+        let (zero, one) = (host(0, "one"), host(1, "one"));
+        assert_eq!((zero.end().code, one.end().code), (0, 0));
+    }
+}
+
+#[test]
+fn hosts_that_hold_other_names_are_refused_before_anything_is_read() {
+    let bench = Bench::new();
+    bench.secret("secret", "the secret of two hosts, which nobody else knows");
+    bench.write("one/in/a.jsonl", pages(0, 5));
+    bench.write("two/in/b.jsonl", pages(0, 5));
+    let (a, b) = (free_address(), free_address());
+    bench.write("hosts.txt", format!("{a}\n{b}\n"));
+    let [zero, one] = [(0, "one"), (1, "two")].map(|(process, home)| {
+        let mut command = bench.command(&format!(
+            "fingerprint --input in --output out.seg --hosts ../hosts.txt --process {process} --secret-file ../secret"
+        ));
+        command.current_dir(bench.path(home));
+        Running::start(command)
+    });
+    let (zero, one) = (zero.end(), one.end());
+    assert_eq!(one.code, 66, "{}", one.stderr);
+    assert!(one.stderr.contains("sees other inputs than process 0"), "{}", one.stderr);
+    assert_ne!(zero.code, 0);
+}
+
+#[test]
+fn an_input_changed_in_place_is_another_input() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", pages(0, 5));
+    bench.done("fingerprint --input a.jsonl --output out.seg");
+    let before = fs::metadata(bench.path("a.jsonl")).unwrap();
+    bench.write("a.jsonl", pages(0, 5).replace("many", "some"));
+    let file = fs::File::options().write(true).open(bench.path("a.jsonl")).unwrap();
+    file.set_modified(before.modified().unwrap()).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), before.len());
+    let said = bench.fails(73, "fingerprint --input a.jsonl --output out.seg");
+    assert!(said.contains("inputs = "), "{said}");
 }

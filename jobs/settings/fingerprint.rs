@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::document::{Fields, Format, Inputs, MaxBad, ReadOptions};
+use dupsieve::document::{Fields, Format, Inputs, ReadOptions, Tolerance};
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
@@ -30,7 +30,8 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,
-    /// auto, jsonl, text, tsv, fingerprints or features [default: auto]
+    /// auto, jsonl, text, tsv, fingerprints or features. auto tells JSON lines by their first bytes, other
+    /// files by their names, and refuses what it cannot read, such as CSV [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
     pub(crate) format: Option<Format>,
@@ -40,13 +41,18 @@ pub(crate) struct FingerprintSettings {
     /// The field that holds the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     pub(crate) text_field: Option<String>,
-    /// The field that holds the time, RFC 3339 or seconds
+    /// The field that holds the time: RFC 3339 (without a zone it is UTC), an HTTP date, seconds or
+    /// milliseconds since 1970
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
     pub(crate) time_field: Option<String>,
     /// How many records may be bad: a number, or a share such as 0.5% [default: 1%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
     #[serde(deserialize_with = "typed")]
-    pub(crate) max_bad: Option<MaxBad>,
+    pub(crate) max_bad: Option<Tolerance>,
+    /// How many records may repeat the id of an earlier one: a number, or a share such as 5% [default: 50%]
+    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) max_repeated: Option<Tolerance>,
     /// The longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     #[serde(deserialize_with = "typed")]
@@ -73,6 +79,7 @@ impl FingerprintSettings {
             text_field: self.text_field.or(file.text_field),
             time_field: self.time_field.or(file.time_field),
             max_bad: self.max_bad.or(file.max_bad),
+            max_repeated: self.max_repeated.or(file.max_repeated),
             max_record: self.max_record.or(file.max_record),
             page_time: self.page_time.or(file.page_time),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),

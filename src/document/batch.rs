@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::tsv::{self, Columns};
 use super::{
-    Content, Document, Fields, Format, Input, Position, Reason, check_id, jsonl, lines, ready,
+    Content, Document, Fields, Format, Input, Position, Reason, Time, check_id, jsonl, lines, ready,
 };
 
 /// Some records of the input as bytes: whole lines of one file, several whole files, or one record
@@ -133,11 +133,12 @@ impl Text {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
         let content = Content::Text(Cow::Borrowed(utf8(bytes)?));
-        Ok(Document { id: Cow::Borrowed(id), time: None, content, record: bytes })
+        Ok(Document { id: Cow::Borrowed(id), time: Time::NoField, content, record: bytes })
     }
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
-    std::str::from_utf8(bytes)
-        .map_err(|error| format!("not UTF-8 at byte {} of the record", error.valid_up_to()).into())
+    std::str::from_utf8(bytes).map_err(|error| {
+        Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))
+    })
 }

@@ -361,7 +361,7 @@ mod tests {
     fn an_empty_folder_holds_nothing_and_that_is_well() {
         let inputs = find(&folder(&[]), "", Format::Jsonl).unwrap();
         assert_eq!((inputs.files(), inputs.bytes()), (&[][..], 0));
-        assert!(inputs.digest().unwrap().is_some());
+        assert!(inputs.contents().unwrap().is_some());
     }
 
     #[test]

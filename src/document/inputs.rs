@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Format;
 use super::expand::expand;
+use super::quarantine::escape;
+use super::{Format, Position, Share};
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
@@ -23,6 +24,28 @@ pub struct Inputs {
     /// The folders that were walked.
     pub(super) walked: HashSet<FileId>,
     pub(super) passed_over: PassedOver,
+}
+
+/// What the files held when they were looked at, before they are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    digest: u128,
+    marks: Vec<u128>,
+}
+
+impl Contents {
+    /// XXH3-128 over every file in order: its format, its name where that is the id, its bytes and their
+    /// number.
+    pub fn digest(&self) -> u128 {
+        self.digest
+    }
+
+    /// The sum that reading this share of `inputs` comes to, [`Tally::contents`](super::Tally), if the
+    /// files are still the same and the same for whoever reads them.
+    pub fn of_share(&self, inputs: &Inputs, share: Share) -> u128 {
+        let read = (0..).zip(&self.marks).filter(|(index, _)| share.reads(inputs, *index));
+        read.fold(0, |sum, (_, mark)| sum.wrapping_add(*mark))
+    }
 }
 
 /// One file to read.
@@ -168,18 +191,46 @@ impl Inputs {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// xxh3-128 over every file in order, as it stands on disk: its format, its name where that is the
-    /// id, its bytes and their number. `None` where a stream is among them, which can be read only once.
-    pub fn digest(&self) -> Result<Option<u128>> {
+    /// What all files hold, as they stand on disk. `None` where a stream is among them, which can be read
+    /// only once.
+    pub fn contents(&self) -> Result<Option<Contents>> {
         if self.files.iter().any(Input::is_stream) {
             return Ok(None);
         }
-        let mut hasher = Xxh3::new();
-        let mut buffer = vec![0; 1 << 20];
-        for file in &self.files {
-            file.digest(&mut hasher, &mut buffer)?;
+        let (mut hasher, mut buffer) = (Xxh3::new(), vec![0; 1 << 20]);
+        let mut marks = Vec::with_capacity(self.files.len());
+        for (index, file) in (0..).zip(&self.files) {
+            let contents = file.digest(&mut hasher, &mut buffer)?;
+            marks.push(self.mark(index, contents));
         }
-        Ok(Some(hasher.digest128()))
+        Ok(Some(Contents { digest: hasher.digest128(), marks }))
+    }
+
+    /// XXH3-128 of the paths, formats and sizes of all files, in order.
+    pub fn names_digest(&self) -> u128 {
+        let mut hasher = Xxh3::new();
+        for file in &self.files {
+            for part in [file.path.as_os_str().as_encoded_bytes(), file.format.name().as_bytes()] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+            hasher.update(&file.bytes.to_le_bytes());
+        }
+        hasher.digest128()
+    }
+
+    /// What a file adds to the sum of what was read: a digest of its place, its name and its contents.
+    pub(super) fn mark(&self, index: u32, contents: u128) -> u128 {
+        let mut hasher = Xxh3::new();
+        hasher.update(&index.to_le_bytes());
+        hasher.update(&contents.to_le_bytes());
+        hasher.update(self.files[index as usize].path.as_os_str().as_encoded_bytes());
+        hasher.digest128()
+    }
+
+    /// The file of a position, escaped so that it fits into one field of a TSV file.
+    pub(super) fn place(&self, position: Position) -> String {
+        escape(self.files[position.file as usize].path())
     }
 
     /// Fails with [`Kind::Temporary`] if a file is no longer as it was found.
@@ -239,7 +290,13 @@ impl Input {
         }
     }
 
-    fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<()> {
+    /// XXH3-128 of its bytes on disk.
+    pub(super) fn contents(&self) -> Result<u128> {
+        self.digest(&mut Xxh3::new(), &mut vec![0; 1 << 20])
+    }
+
+    /// The same; `hasher` takes its format, its name where that is the id, its bytes and their number.
+    fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
         hasher.update(self.format.name().as_bytes());
         if self.format == Format::Text {
             let name = self.name.as_os_str().as_encoded_bytes();
@@ -247,13 +304,14 @@ impl Input {
             hasher.update(name);
         }
         let mut file = self.open()?;
-        let mut bytes = 0;
+        let (mut bytes, mut contents) = (0, Xxh3::new());
         loop {
             match file.read(buffer) {
                 Ok(0) => break,
                 Ok(read) => {
                     progress::tick(Activity::Reading);
                     hasher.update(&buffer[..read]);
+                    contents.update(&buffer[..read]);
                     bytes += read as u64;
                 }
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
@@ -261,7 +319,7 @@ impl Input {
             }
         }
         hasher.update(&bytes.to_le_bytes());
-        Ok(())
+        Ok(contents.digest128())
     }
 }
 
@@ -275,7 +333,7 @@ mod tests {
         let inputs = Inputs::find(&["-".into()], Format::Auto).unwrap();
         assert_eq!(inputs.files()[0].format(), Format::Jsonl);
         assert!(inputs.files()[0].is_stream());
-        assert_eq!(inputs.digest().unwrap(), None);
+        assert_eq!(inputs.contents().unwrap(), None);
         let inputs = Inputs::find(&["-".into()], Format::Tsv).unwrap();
         assert_eq!(inputs.files()[0].format(), Format::Tsv);
     }
@@ -286,7 +344,7 @@ mod tests {
         for (name, contents) in files {
             fs::write(folder.path().join(name), contents).unwrap();
         }
-        Inputs::find(&[folder.path().into()], format).unwrap().digest().unwrap().unwrap()
+        Inputs::find(&[folder.path().into()], format).unwrap().contents().unwrap().unwrap().digest()
     }
 
     #[test]

@@ -9,7 +9,8 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Content, Document, Fields, Reason, time};
+use super::{Content, Document, Fields, Reason, Time, time};
+use crate::error::Shown;
 
 /// One object; a key met twice counts as it is met last.
 pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
@@ -20,11 +21,76 @@ pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, 
         .map_err(|error| broken(&error))?;
     let [id, text, when] = found;
     Ok(Document {
-        id: id.id(&fields.id)?,
+        id: id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field", line))?,
         time: when.time()?,
-        content: Content::Text(text.text(&fields.text)?),
+        content: Content::Text(
+            text.text().map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
+        ),
         record: line.as_bytes(),
     })
+}
+
+/// The names of the fields of an object, for a message; no more than the first few.
+pub(super) fn fields_found(line: &str) -> String {
+    let mut names = Names(Vec::new(), "");
+    // Of a broken object the names that come first are told.
+    let _ = serde_json::Deserializer::from_str(line).deserialize_map(&mut names);
+    let Names(names, more) = names;
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", ") + more,
+    }
+}
+
+/// The names of the first fields of an object, and what stands for the others.
+struct Names(Vec<String>, &'static str);
+
+impl Names {
+    const MOST: usize = 12;
+}
+
+impl<'a> Visitor<'a> for &mut Names {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(name) = object.next_key::<Cow<'_, str>>()? {
+            if self.0.len() == Names::MOST {
+                self.1 = ", ...";
+                break;
+            }
+            self.0.push(Shown(&name).to_string().trim_matches('"').to_owned());
+            object.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a field that must be there cannot be taken.
+enum Wrong {
+    Absent,
+    Null,
+    Other(&'static str),
+}
+
+impl Wrong {
+    /// The reason for the field `name`, which `flag` names.
+    fn reason(self, name: &str, flag: &str, line: &str) -> Reason {
+        match self {
+            Wrong::Absent => {
+                let found = fields_found(line);
+                Reason::with(
+                    format!("no field `{}`", name.escape_debug()),
+                    format_args!("; fields found: {found}; see {flag}"),
+                )
+            }
+            Wrong::Null => format!("the field `{}` is null", name.escape_debug()).into(),
+            Wrong::Other(what) => what.into(),
+        }
+    }
 }
 
 fn broken(error: &serde_json::Error) -> Reason {
@@ -33,7 +99,7 @@ fn broken(error: &serde_json::Error) -> Reason {
         Category::Data => "not a JSON object".into(),
         Category::Eof => "the JSON ends too early".into(),
         Category::Syntax | Category::Io => {
-            format!("broken JSON at byte {} of the line", error.column()).into()
+            Reason::with("broken JSON", format_args!(" at byte {} of the line", error.column()))
         }
     }
 }
@@ -41,35 +107,45 @@ fn broken(error: &serde_json::Error) -> Reason {
 /// What a wanted field holds.
 enum Value<'a> {
     Absent,
+    Null,
     Text(Cow<'a, str>),
     Integer(i128),
+    Float(f64),
     Other,
 }
 
 impl<'a> Value<'a> {
-    fn id(self, name: &str) -> Result<Cow<'a, str>, Reason> {
+    fn id(self) -> Result<Cow<'a, str>, Wrong> {
         match self {
             Value::Text(id) => Ok(id),
             Value::Integer(id) => Ok(Cow::Owned(id.to_string())),
-            Value::Absent => Err(Reason::quoting("no field", name)),
-            Value::Other => Err("the id is neither a string nor an integer of 64 bits".into()),
+            Value::Absent => Err(Wrong::Absent),
+            Value::Null => Err(Wrong::Null),
+            Value::Float(_) | Value::Other => {
+                Err(Wrong::Other("the id is neither a string nor an integer of 64 bits"))
+            }
         }
     }
 
-    fn text(self, name: &str) -> Result<Cow<'a, str>, Reason> {
+    fn text(self) -> Result<Cow<'a, str>, Wrong> {
         match self {
             Value::Text(text) => Ok(text),
-            Value::Absent => Err(Reason::quoting("no field", name)),
-            Value::Integer(_) | Value::Other => Err("the text is not a string".into()),
+            Value::Absent => Err(Wrong::Absent),
+            Value::Null => Err(Wrong::Null),
+            Value::Integer(_) | Value::Float(_) | Value::Other => {
+                Err(Wrong::Other("the text is not a string"))
+            }
         }
     }
 
-    fn time(self) -> Result<Option<i64>, Reason> {
+    fn time(self) -> Result<Time, Reason> {
         match self {
-            Value::Text(text) => time::seconds(&text),
-            Value::Integer(number) => time::seconds(&number.to_string()),
-            Value::Absent => Ok(None),
-            Value::Other => Err("the time is neither a string nor an integer".into()),
+            Value::Text(text) => time::parse(&text),
+            Value::Integer(number) => time::parse(&number.to_string()),
+            Value::Float(number) => time::parse(&number.to_string()),
+            Value::Absent => Ok(Time::NoField),
+            Value::Null => Ok(Time::Empty),
+            Value::Other => Err("the time is neither a string nor a number".into()),
         }
     }
 }
@@ -128,8 +204,8 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
         Ok(())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.keep(Value::Other);
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.keep(Value::Float(number));
         Ok(())
     }
 
@@ -139,7 +215,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.keep(Value::Absent);
+        self.keep(Value::Null);
         Ok(())
     }
 
@@ -203,7 +279,7 @@ mod tests {
     fn read(line: &str) -> (String, String, Option<i64>) {
         let page = parse(line, &with_time()).unwrap();
         match page.content {
-            Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.time),
+            Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.time.seconds()),
             other => panic!("{other:?}"),
         }
     }
@@ -255,7 +331,7 @@ mod tests {
         assert_eq!(read(r#"{"id": 1, "text": 5, "id": 2, "text": "b"}"#).0, "2");
         let line = r#"{"id": 1, "text": "", "meta": {"time": 5}, "meta": {}}"#;
         assert_eq!(read(line).2, None);
-        assert_eq!(reason(r#"{"id": 1, "text": "", "id": null}"#), r#"no field: "id""#);
+        assert_eq!(reason(r#"{"id": 1, "text": "", "id": null}"#), "the field `id` is null");
     }
 
     #[test]
@@ -266,16 +342,30 @@ mod tests {
         for missing in [r#"{"time": null}"#, r#"{"time": ""}"#, "{}", "null", "7", "[]"] {
             assert_eq!(time(missing), None, "{missing}");
         }
-        for wrong in ["1.5", "true", r#""soon""#, "18446744073709551615", "{}"] {
+        for wrong in ["1e300", "true", r#""soon""#, "18446744073709551615", "{}"] {
             let line = format!(r#"{{"id": 1, "text": "", "meta": {{"time": {wrong}}}}}"#);
             assert!(reason(&line).contains("time"), "{line}");
         }
     }
 
     #[test]
+    fn only_the_first_fields_are_told() {
+        assert_eq!(fields_found("{}"), "none");
+        let many: Vec<String> = (0..100).map(|n| format!(r#""f{n}": [{n}]"#)).collect();
+        let found = fields_found(&format!("{{{}}}", many.join(",")));
+        assert!(found.starts_with("f0, f1, ") && found.ends_with("f11, ..."), "{found}");
+        let found = fields_found(&format!(r#"{{"{}\n": 1}}"#, "x".repeat(100_000)));
+        assert!(found.len() < 60, "{found}");
+    }
+
+    #[test]
     fn what_is_no_object_with_the_fields_is_quarantined() {
-        assert_eq!(reason(r#"{"text": "a"}"#), r#"no field: "id""#);
-        assert_eq!(reason(r#"{"id": "a", "text": null}"#), r#"no field: "text""#);
+        assert_eq!(
+            reason(r#"{"text": "a", "url": {"id": 1}}"#),
+            "no field `id`; fields found: text, url; see --id-field"
+        );
+        assert_eq!(reason(r#"{"id": "a"}"#), "no field `text`; fields found: id; see --text-field");
+        assert_eq!(reason(r#"{"id": "a", "text": null}"#), "the field `text` is null");
         assert_eq!(reason(r#"{"id": "a", "text": ["a"]}"#), "the text is not a string");
         for line in ["[1]", "7", "null", r#""{}""#] {
             assert_eq!(reason(line), "not a JSON object", "{line}");

@@ -76,6 +76,11 @@ impl<'a> Lines<'a> {
         self.source.end() == Some(End::Cut)
     }
 
+    /// XXH3-128 of the file's bytes on disk, once there are no more pieces and it did not break off.
+    pub(super) fn contents(&self) -> Option<u128> {
+        self.source.contents()
+    }
+
     /// Hands on the first `len` bytes of the buffer.
     fn take(&mut self, len: usize) -> Piece {
         let mut rest = Vec::with_capacity(self.piece_bytes);

@@ -6,7 +6,7 @@
 //!
 //! [`read`] does what has to be done in order, opening, unpacking and cutting; [`Batch::parse`] does
 //! the rest on whichever thread has time. A record that cannot be read never stops the job: it is
-//! handed on with its [`Position`] and a [`Reason`], to be quarantined and counted against [`MaxBad`].
+//! handed on with its [`Position`] and a [`Reason`], to be quarantined and counted.
 
 mod batch;
 mod expand;
@@ -17,29 +17,35 @@ mod lines;
 mod quarantine;
 mod read;
 mod ready;
+mod repeated;
 mod source;
 mod time;
+mod tolerance;
 mod tsv;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{Error, Kind, Result};
 
 pub use batch::Batch;
 pub use format::Format;
-pub use inputs::{Input, Inputs, PassedOver};
-pub use quarantine::{MaxBad, QUARANTINE_HEADER, Quarantined, Reason};
+pub use inputs::{Contents, Input, Inputs, PassedOver};
+pub use quarantine::{Quarantine, Quarantined, Reason};
 pub use read::{ReadOptions, Share, Tally, read};
+pub use repeated::{Place, Repeated};
+pub use time::{Time, TimeKind, Times};
+pub use tolerance::Tolerance;
 
 /// A page as read; it borrows from its [`Batch`] what need not be copied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document<'a> {
     /// Its id: not empty, and without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
-    /// When it was fetched, in seconds since 1970, where the record says so.
-    pub time: Option<i64>,
+    /// When it was fetched, where the record says so.
+    pub time: Time,
     /// What it holds.
     pub content: Content<'a>,
     /// The record itself, as it stands in its file: a line without its end, or the whole file.
@@ -57,7 +63,32 @@ pub enum Content<'a> {
     Fingerprint(u128),
 }
 
+impl Document<'_> {
+    /// The names of the fields of its record, for a message, where the record is a JSON object; no more
+    /// than the first few.
+    pub fn fields_found(&self) -> String {
+        jsonl::fields_found(str::from_utf8(self.record).unwrap_or_default())
+    }
+}
+
 impl Content<'_> {
+    /// XXH3-64 of what it holds: equal for equal contents.
+    pub fn digest(&self) -> u64 {
+        match self {
+            Content::Text(text) => xxh3_64(text.as_bytes()),
+            Content::Fingerprint(fingerprint) => xxh3_64(&fingerprint.to_le_bytes()),
+            Content::Features(features) => {
+                let mut hasher = Xxh3::new();
+                for (name, weight) in features {
+                    hasher.update(&(name.len() as u64).to_le_bytes());
+                    hasher.update(name.as_bytes());
+                    hasher.update(&weight.to_bits().to_le_bytes());
+                }
+                hasher.digest()
+            }
+        }
+    }
+
     /// The length of the text in UTF-8 bytes; what came ready made has none.
     pub fn text_bytes(&self) -> u64 {
         match self {
@@ -106,7 +137,7 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The names wanted: id, text, time.
+    /// The names that are wanted: id, text, time.
     fn names(&self) -> [Option<&str>; 3] {
         [Some(&self.id), Some(&self.text), self.time.as_deref()]
     }
@@ -125,8 +156,14 @@ impl Fields {
     }
 }
 
-/// Refuses an id that could not stand in a line of a TSV file.
+/// The longest id, in bytes.
+pub const MAX_ID_BYTES: usize = 1 << 16;
+
+/// Refuses an id that could not stand in a line of a TSV file, or is too long.
 fn check_id(id: &str) -> Result<(), Reason> {
+    if id.len() > MAX_ID_BYTES {
+        return Err(Reason::quoting(format!("the id is longer than {MAX_ID_BYTES} bytes"), id));
+    }
     match id.bytes().any(|byte| matches!(byte, b'\t' | b'\r' | b'\n' | 0)) {
         true => Err(Reason::quoting("the id holds a tab, CR, LF or NUL", id)),
         false if id.is_empty() => Err("the id is empty".into()),

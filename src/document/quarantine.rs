@@ -1,49 +1,70 @@
-//! What could not be read: where, why, and how much of it is borne.
+//! What could not be read: where, why, and how much of it a job tolerates.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Inputs, Position};
-use crate::error::{Error, Kind, Result};
-use crate::runs::Record;
+use crate::error::{Error, Shown};
 
-/// Why a record cannot be read: a short phrase, the same for the same record.
+/// Why a record cannot be read. [`Reason::what`] is the same for all records of which it is true; what
+/// follows belongs to the one record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Reason(Cow<'static, str>);
+pub struct Reason {
+    what: Cow<'static, str>,
+    detail: String,
+}
 
-/// How many characters of a value a reason shows.
-const SHOWN: usize = 48;
+/// The most characters that a reason adds about its one record.
+const DETAIL: usize = 400;
 
 impl Reason {
+    /// What is wrong, and what else is to be said of this record; `detail` begins with its own
+    /// punctuation.
+    pub(super) fn with(what: impl Into<Cow<'static, str>>, detail: impl fmt::Display) -> Reason {
+        Reason { what: what.into(), detail: detail.to_string().chars().take(DETAIL).collect() }
+    }
+
     /// What is wrong, and the beginning of the value of which it is said.
-    pub(super) fn quoting(what: &str, value: &str) -> Reason {
-        let mut rest = value.escape_debug();
-        let shown: String = rest.by_ref().take(SHOWN).collect();
-        let more = if rest.next().is_some() { "..." } else { "" };
-        Reason(Cow::Owned(format!("{what}: \"{shown}{more}\"")))
+    pub(super) fn quoting(what: impl Into<Cow<'static, str>>, value: &str) -> Reason {
+        Reason::with(what, format_args!(": {}", Shown(value)))
+    }
+
+    /// What is wrong, in the words that all such records share.
+    pub fn what(&self) -> &str {
+        &self.what
     }
 }
 
 impl From<&'static str> for Reason {
-    fn from(phrase: &'static str) -> Reason {
-        Reason(Cow::Borrowed(phrase))
+    fn from(what: &'static str) -> Reason {
+        Reason { what: Cow::Borrowed(what), detail: String::new() }
     }
 }
 
 impl From<String> for Reason {
-    fn from(phrase: String) -> Reason {
-        Reason(Cow::Owned(phrase))
+    fn from(what: String) -> Reason {
+        Reason { what: Cow::Owned(what), detail: String::new() }
+    }
+}
+
+impl From<&Error> for Reason {
+    fn from(error: &Error) -> Reason {
+        let (what, whole) = (error.what().to_owned(), error.to_string());
+        match whole.strip_prefix(&what).map(str::to_owned) {
+            Some(detail) => Reason::with(what, detail),
+            None => Reason::with(what, format_args!(" ({whole})")),
+        }
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "{}{}", self.what, self.detail)
     }
 }
 
@@ -56,27 +77,95 @@ pub struct Quarantined {
     pub reason: Reason,
 }
 
-impl Record for Quarantined {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.reason.0.len()
-    }
+/// The records that could not be read: how many for each reason, and the first of them. What it keeps
+/// is bounded, and does not depend on the order in which the records come.
+#[derive(Debug, Default)]
+pub struct Quarantine {
+    reasons: BTreeMap<Cow<'static, str>, Listed>,
+    /// The records of more reasons than are told apart.
+    others: u64,
 }
 
-/// The first line of `OUTPUT.quarantine.tsv`.
-pub const QUARANTINE_HEADER: &str = "file\tline\treason\n";
+/// The records of one reason.
+#[derive(Debug, Default)]
+struct Listed {
+    count: u64,
+    /// The first of them, the last of these on top.
+    first: BinaryHeap<Quarantined>,
+}
 
-impl Quarantined {
-    /// Writes the record as a line of `OUTPUT.quarantine.tsv`, where line 0 stands for the file as a
-    /// whole. A backslash, a control character and what is not UTF-8 are escaped in file names.
+impl Quarantine {
+    /// How many records are listed for each reason; the others are counted.
+    pub const LISTED: usize = 10_000;
+    /// How many reasons are told apart: the first by their text.
+    const REASONS: usize = 64;
+    /// How many reasons [`Quarantine::commonest`] names.
+    const NAMED: usize = 3;
+
+    /// The first line of the list.
+    const HEADER: &str = "file\tline\treason\n";
+
+    /// Takes a record.
+    pub fn push(&mut self, record: Quarantined) {
+        let listed = self.reasons.entry(record.reason.what.clone()).or_default();
+        listed.count += 1;
+        if listed.first.len() < Quarantine::LISTED {
+            listed.first.push(record);
+        } else if let Some(mut last) = listed.first.peek_mut()
+            && record < *last
+        {
+            *last = record;
+        }
+        if self.reasons.len() > Quarantine::REASONS {
+            self.others += self.reasons.pop_last().map_or(0, |(_, listed)| listed.count);
+        }
+    }
+
+    /// How many records it took.
+    pub fn count(&self) -> u64 {
+        self.others + self.reasons.values().map(|listed| listed.count).sum::<u64>()
+    }
+
+    /// The commonest reasons among `read` records, for a person who is to mend the job: the first with
+    /// an example.
+    pub fn commonest(&self, read: u64) -> String {
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.count));
+        let told =
+            reasons.iter().take(Quarantine::NAMED).enumerate().map(|(place, (what, listed))| {
+                let first = listed.first.iter().min().filter(|_| place == 0);
+                let detail = first.map_or("", |first| first.reason.detail.as_str());
+                format!("{what} in {} of {read} records{detail}", listed.count)
+            });
+        told.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Writes the list, in the order of the input. Line 0 stands for a file as a whole. At its end, where
+    /// a reason has more than [`Quarantine::LISTED`] records, a line for the file `*` counts the others. A
+    /// backslash, a control character and what is not UTF-8 are escaped in file names.
     pub fn write(&self, inputs: &Inputs, out: &mut dyn Write) -> io::Result<()> {
-        let Quarantined { position, reason } = self;
-        let file = escape(inputs.files()[position.file as usize].path());
-        writeln!(out, "{file}\t{}\t{reason}", position.line)
+        out.write_all(Quarantine::HEADER.as_bytes())?;
+        let mut listed: Vec<&Quarantined> =
+            self.reasons.values().flat_map(|listed| &listed.first).collect();
+        listed.sort_unstable();
+        for Quarantined { position, reason } in listed {
+            writeln!(out, "{}\t{}\t{reason}", inputs.place(*position), position.line)?;
+        }
+        for (what, listed) in &self.reasons {
+            let more = listed.count - listed.first.len() as u64;
+            if more > 0 {
+                writeln!(out, "*\t0\t{what}: {more} records more")?;
+            }
+        }
+        match self.others {
+            0 => Ok(()),
+            others => writeln!(out, "*\t0\tother reasons: {others} records"),
+        }
     }
 }
 
 /// A path that fits into one field of a TSV file, readable as far as it can be.
-fn escape(path: &Path) -> String {
+pub(super) fn escape(path: &Path) -> String {
     let mut escaped = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -88,61 +177,6 @@ fn escape(path: &Path) -> String {
         escaped.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     escaped
-}
-
-/// How many bad records a job bears before it gives up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaxBad {
-    /// So many.
-    Count(u64),
-    /// So many in a hundred records read.
-    Percent(f64),
-}
-
-impl MaxBad {
-    /// Whether `bad` records among `read`, good and bad together, are too many.
-    pub fn exceeded(self, bad: u64, read: u64) -> bool {
-        match self {
-            MaxBad::Count(most) => bad > most,
-            MaxBad::Percent(most) => bad as f64 * 100.0 > most * read as f64,
-        }
-    }
-}
-
-impl Default for MaxBad {
-    /// One in a hundred.
-    fn default() -> MaxBad {
-        MaxBad::Percent(1.0)
-    }
-}
-
-impl FromStr for MaxBad {
-    type Err = Error;
-
-    /// Reads `100`, `1e6` or `0.5%`.
-    fn from_str(text: &str) -> Result<MaxBad> {
-        let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
-        let max_bad = match text.strip_suffix('%') {
-            Some(percent) => number(percent).filter(|p| *p <= 100.0).map(MaxBad::Percent),
-            None => number(text)
-                .filter(|count| count.fract() == 0.0 && *count < 2f64.powi(53))
-                .map(|count| MaxBad::Count(count as u64)),
-        };
-        max_bad.ok_or_else(|| {
-            Error::new(Kind::Usage, "how many bad records to bear cannot be read")
-                .expected("a count such as 100, or a share such as 1%")
-                .found(format_args!("{text:?}"))
-        })
-    }
-}
-
-impl fmt::Display for MaxBad {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MaxBad::Count(count) => write!(f, "{count}"),
-            MaxBad::Percent(percent) => write!(f, "{percent}%"),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -157,7 +191,10 @@ mod tests {
         let reason = Reason::quoting("not a time", "a\tb").to_string();
         assert_eq!(reason, r#"not a time: "a\tb""#);
         let long = Reason::quoting("not a time", &"\u{7}".repeat(1000)).to_string();
-        assert!(long.chars().count() <= 12 + SHOWN + 5 && long.ends_with("...\""), "{long}");
+        assert!(
+            long.chars().count() <= 12 + Shown::CHARACTERS + 5 && long.ends_with("...\""),
+            "{long}"
+        );
     }
 
     #[test]
@@ -168,11 +205,13 @@ mod tests {
         let inputs = Inputs::find(&[folder.path().into()], Format::Text).unwrap();
         let position = Position { file: 0, line: 7 };
         let bad = Quarantined { position, reason: "the id is empty".into() };
+        let mut quarantine = Quarantine::default();
+        quarantine.push(bad);
         let mut table = Vec::new();
-        bad.write(&inputs, &mut table).unwrap();
+        quarantine.write(&inputs, &mut table).unwrap();
         let line =
             format!("{}/页 a\\tb\\nc\\\\d\\xff\t7\tthe id is empty\n", folder.path().display());
-        assert_eq!(String::from_utf8(table).unwrap(), line);
+        assert_eq!(String::from_utf8(table).unwrap(), format!("file\tline\treason\n{line}"));
     }
 
     #[test]
@@ -183,24 +222,37 @@ mod tests {
         assert_eq!(bincode::deserialize::<Quarantined>(&bytes).unwrap(), bad);
     }
 
-    #[test]
-    fn the_threshold_is_a_count_or_a_share() {
-        for text in ["0", "100", "1%", "0.5%", "7%", "100%"] {
-            assert_eq!(text.parse::<MaxBad>().unwrap().to_string(), text);
-        }
-        assert_eq!("1e6".parse::<MaxBad>().unwrap(), MaxBad::Count(1_000_000));
-        assert_eq!("1%".parse::<MaxBad>().unwrap(), MaxBad::default());
-        for text in ["", "%", "-1", "1.5", "101%", "nan", "inf", "NaN%", "many", "1e300"] {
-            assert_eq!(text.parse::<MaxBad>().unwrap_err().kind(), Kind::Usage, "{text}");
-        }
+    /// What is listed of records that come in this order.
+    fn listed(inputs: &Inputs, records: &[Quarantined]) -> (u64, String, String) {
+        let mut quarantine = Quarantine::default();
+        records.iter().for_each(|record| quarantine.push(record.clone()));
+        let mut table = Vec::new();
+        quarantine.write(inputs, &mut table).unwrap();
+        (quarantine.count(), String::from_utf8(table).unwrap(), quarantine.commonest(99_999))
     }
 
     #[test]
-    fn only_more_than_the_threshold_is_too_many() {
-        let share = MaxBad::Percent(1.0);
-        assert!(!share.exceeded(0, 0) && !share.exceeded(1, 100) && share.exceeded(2, 199));
-        assert!(MaxBad::Percent(0.0).exceeded(1, u64::MAX));
-        assert!(!MaxBad::Percent(100.0).exceeded(5, 5));
-        assert!(!MaxBad::Count(5).exceeded(5, 5) && MaxBad::Count(5).exceeded(6, 6));
+    fn the_list_is_bounded_and_the_same_in_any_order() {
+        let inputs = Inputs::find(&["-".into()], Format::Jsonl).unwrap();
+        let record =
+            |line: u64, reason| Quarantined { position: Position { file: 0, line }, reason };
+        let many = (Quarantine::LISTED + 7) as u64;
+        let mut records: Vec<_> = (1..=many)
+            .map(|line| record(2 * line, Reason::quoting("not a time", &line.to_string())))
+            .collect();
+        records.extend((0..200).map(|n| record(2 * n + 1, format!("odd {n:03}").into())));
+        let (count, table, commonest) = listed(&inputs, &records);
+        assert_eq!(count, many + 200);
+        assert!(commonest.starts_with("not a time in 10007 of 99999 records: \"1\"; odd 000 in 1"));
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines[1..4], ["-\t1\todd 000", "-\t2\tnot a time: \"1\"", "-\t3\todd 001"]);
+        let end = ["*\t0\tnot a time: 7 records more", "*\t0\tother reasons: 137 records"];
+        assert_eq!(lines[lines.len() - 2..], end);
+        assert_eq!(lines.len(), 1 + Quarantine::LISTED + 63 + 2);
+        records.reverse();
+        assert_eq!(listed(&inputs, &records).1, table);
+        let half = records.len() / 2;
+        records.rotate_left(half);
+        assert_eq!(listed(&inputs, &records).1, table);
     }
 }

@@ -52,6 +52,23 @@ impl Share {
     /// All of the inputs.
     pub const WHOLE: Share = Share { index: 0, of: 1 };
 
+    /// Whether this share reads a file, all of it or the lines of some portions.
+    pub(super) fn reads(self, inputs: &Inputs, file: u32) -> bool {
+        let input = &inputs.files()[file as usize];
+        self.owns(file, input) || self.splits(inputs, input)
+    }
+
+    /// Whether what is said once of a file is said by this share.
+    fn owns(self, file: u32, input: &Input) -> bool {
+        if input.is_stream() { self.index == 0 } else { self.holds(file, 0) }
+    }
+
+    /// Whether the portions of a file are dealt out, and not whole files.
+    fn splits(self, inputs: &Inputs, input: &Input) -> bool {
+        let by_file = inputs.files().len() >= self.of as usize;
+        !by_file && !input.is_stream() && input.format() != Format::Text
+    }
+
     /// Whether the `number`-th portion of `file` is in this share.
     fn holds(self, file: u32, number: u64) -> bool {
         (u64::from(file) + number) % u64::from(self.of) == u64::from(self.index)
@@ -63,6 +80,8 @@ impl Share {
 pub struct Tally {
     /// The files whose packed data broke off, by index; each stands in the tally of one process.
     pub truncated: Vec<u32>,
+    /// The digests of the files that were read, added up: [`Contents::of_share`](super::Contents).
+    pub contents: u128,
 }
 
 /// Reads the share and delivers it batch by batch, in order, until `deliver` returns false.
@@ -80,11 +99,10 @@ pub fn read(
 ) -> Result<Tally> {
     assert!(share.index < share.of, "process {} of {}", share.index, share.of);
     options.fields.check()?;
-    let by_file = inputs.files().len() >= share.of as usize;
     let outbox = Outbox { deliver, next: 0, stopped: false };
     let mut reader = Reader {
+        inputs,
         share,
-        by_file,
         options,
         progress,
         outbox,
@@ -103,9 +121,8 @@ pub fn read(
 }
 
 struct Reader<'a> {
+    inputs: &'a Inputs,
     share: Share,
-    /// Whether files are dealt out whole.
-    by_file: bool,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     outbox: Outbox<'a>,
@@ -132,15 +149,12 @@ impl Outbox<'_> {
 
 impl<'a> Reader<'a> {
     fn file(&mut self, file: u32, input: &'a Input) -> Result<()> {
-        let owned = match input.is_stream() {
-            true => self.share.index == 0,
-            false => self.share.holds(file, 0),
-        };
+        let owned = self.share.owns(file, input);
         match input.format() {
             Format::Text if owned => self.text(file, input),
             Format::Text => Ok(()),
             _ => {
-                let split = !self.by_file && !input.is_stream();
+                let split = self.share.splits(self.inputs, input);
                 if owned || split { self.lines(file, input, owned, split) } else { Ok(()) }
             }
         }
@@ -171,6 +185,18 @@ impl<'a> Reader<'a> {
         if owned && lines.is_cut() {
             self.tally.truncated.push(file);
         }
+        self.add_contents(file, input, lines.contents())
+    }
+
+    /// Adds what a file held to the sum; one that was not read to its end is read again for it.
+    fn add_contents(&mut self, file: u32, input: &Input, contents: Option<u128>) -> Result<()> {
+        let contents = match contents {
+            _ if input.is_stream() => return Ok(()),
+            Some(contents) => contents,
+            None => input.contents()?,
+        };
+        let mark = self.inputs.mark(file, contents);
+        self.tally.contents = self.tally.contents.wrapping_add(mark);
         Ok(())
     }
 
@@ -188,11 +214,13 @@ impl<'a> Reader<'a> {
     /// The id and the bytes of a file that is one document.
     fn page(&mut self, file: u32, input: &'a Input) -> Result<Result<(String, Vec<u8>), Reason>> {
         let Some(id) = input.name().to_str() else {
+            self.add_contents(file, input, None)?;
             return Ok(Err("the path is not UTF-8".into()));
         };
         let max_bytes = self.options.max_record_bytes;
-        let mut bytes = Vec::new();
-        let end = self.open(input)?.fill(&mut bytes, max_bytes.saturating_add(1))?;
+        let (mut source, mut bytes) = (self.open(input)?, Vec::new());
+        let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
+        self.add_contents(file, input, source.contents())?;
         if end == Some(End::Cut) {
             self.tally.truncated.push(file);
         }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Content, Document, Reason};
+use super::{Content, Document, Reason, Time};
 
 /// How many features one document may have; what a line of bytes becomes is bounded by it.
 const MAX_FEATURES: usize = 1 << 20;
@@ -19,11 +19,11 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
         Reason::quoting("neither a decimal nor a 0x hex number of at most 128 bits", digits)
     })?;
     if u128::BITS - number.leading_zeros() > width_bits {
-        return Err(Reason::quoting(&format!("the fingerprint exceeds {width_bits} bits"), digits));
+        return Err(Reason::quoting(format!("the fingerprint exceeds {width_bits} bits"), digits));
     }
     Ok(Document {
         id: Cow::Borrowed(id),
-        time: None,
+        time: Time::NoField,
         content: Content::Fingerprint(number),
         record: line.as_bytes(),
     })
@@ -41,7 +41,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
     }
     Ok(Document {
         id: Cow::Borrowed(id),
-        time: None,
+        time: Time::NoField,
         content: Content::Features(features),
         record: line.as_bytes(),
     })

@@ -1,6 +1,6 @@
 //! One input file unpacked: plain, gzip or zstd, told by its first bytes.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::GzDecoder;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::Input;
 use crate::error::{At, Error, Kind, Result};
@@ -25,9 +26,15 @@ pub(super) struct Source<'a> {
     reader: Box<dyn Read + 'a>,
     packed: bool,
     accept_truncated: bool,
-    /// How far into the file on disk.
-    offset: Rc<Cell<u64>>,
+    taken: Rc<RefCell<Taken>>,
     end: Option<End>,
+}
+
+/// The bytes on disk that were used up.
+#[derive(Default)]
+struct Taken {
+    bytes: u64,
+    hasher: Xxh3,
 }
 
 /// How a source came to its end.
@@ -51,10 +58,11 @@ impl<'a> Source<'a> {
     ) -> Result<Source<'a>> {
         let path = input.path();
         let (file, packing) = begin(input.open()?, path, READ_BYTES)?;
-        let offset = Rc::new(Cell::new(0));
-        let reader = packing.unpack(Packed { file, offset: offset.clone(), progress }).at(path)?;
+        let taken = Rc::new(RefCell::default());
+        let reader =
+            packing.unpack(Packed { file, taken: Rc::clone(&taken), progress }).at(path)?;
         let packed = packing != Packing::Plain;
-        Ok(Source { path, reader, packed, accept_truncated, offset, end: None })
+        Ok(Source { path, reader, packed, accept_truncated, taken, end: None })
     }
 
     /// Reads until `buffer` is `len` bytes long; tells how the source ended, once it has.
@@ -74,6 +82,11 @@ impl<'a> Source<'a> {
         self.end
     }
 
+    /// XXH3-128 of the bytes on disk, once all of them were read.
+    pub(super) fn contents(&self) -> Option<u128> {
+        (self.end == Some(End::Whole)).then(|| self.taken.borrow().hasher.digest128())
+    }
+
     /// What a failure to read means: a failing disk, or packed data that is not whole.
     fn cut(&self, cause: &io::Error) -> Result<End> {
         if !self.packed || cause.raw_os_error().is_some() {
@@ -88,7 +101,7 @@ impl<'a> Source<'a> {
         };
         Err(Error::new(Kind::BadData, what)
             .at(self.path)
-            .offset(self.offset.get())
+            .offset(self.taken.borrow().bytes)
             .found(cause)
             .help("fetch the file again, or take what can be read of it (--accept-truncated)"))
     }
@@ -100,9 +113,9 @@ const HEAD_BYTES: u64 = 512;
 /// The first bytes of a file, unpacked; as many as can be had where packed data is not whole.
 pub(super) fn head(path: &Path) -> Result<Vec<u8>> {
     let (file, packing) = begin(File::open(path).at(path)?, path, 2 * HEAD_BYTES as usize)?;
-    let (offset, progress) = (Rc::default(), AtomicU64::new(0));
+    let (taken, progress) = (Rc::default(), AtomicU64::new(0));
     let mut head = Vec::new();
-    if let Ok(unpacked) = packing.unpack(Packed { file, offset, progress: &progress }) {
+    if let Ok(unpacked) = packing.unpack(Packed { file, taken, progress: &progress }) {
         // What is damaged is told when the file is read.
         let _ = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
     }
@@ -178,7 +191,7 @@ type OnDisk = Chain<Cursor<Vec<u8>>, Box<dyn Read>>;
 /// The bytes on disk, counted as they are used up.
 struct Packed<'a> {
     file: BufReader<OnDisk>,
-    offset: Rc<Cell<u64>>,
+    taken: Rc<RefCell<Taken>>,
     progress: &'a AtomicU64,
 }
 
@@ -188,8 +201,11 @@ impl BufRead for Packed<'_> {
     }
 
     fn consume(&mut self, bytes: usize) {
+        let mut taken = self.taken.borrow_mut();
+        taken.hasher.update(&self.file.buffer()[..bytes]);
+        taken.bytes += bytes as u64;
+        drop(taken);
         self.file.consume(bytes);
-        self.offset.update(|offset| offset + bytes as u64);
         self.progress.fetch_add(bytes as u64, Ordering::Relaxed);
         progress::tick(Activity::Reading);
     }
@@ -279,6 +295,8 @@ mod tests {
             if let Some(end) = source.fill(&mut all, len)? {
                 let on_disk = progress.load(Ordering::Relaxed);
                 assert!(end == End::Cut || on_disk == bytes.len() as u64, "{on_disk} bytes");
+                let contents = (end == End::Whole).then(|| xxhash_rust::xxh3::xxh3_128(bytes));
+                assert_eq!(source.contents(), contents);
                 return Ok((all, end));
             }
         }

@@ -48,7 +48,7 @@ fn find(folder: &tempfile::TempDir, format: Format) -> Inputs {
 }
 
 fn show(document: &Document<'_>) -> String {
-    format!("{} {:?} {:?}", document.id, document.time, document.content)
+    format!("{} {:?} {:?}", document.id, document.time.seconds(), document.content)
 }
 
 /// Reads one share, checking that batches are numbered and records in order.
@@ -68,6 +68,9 @@ fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Ou
     assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
     assert!(progress.into_inner() <= inputs.bytes());
     outcome.truncated = tally.truncated;
+    if let Some(contents) = inputs.contents().unwrap() {
+        assert_eq!(tally.contents, contents.of_share(inputs, share));
+    }
     Ok(outcome)
 }
 
@@ -319,4 +322,30 @@ fn fields_are_named_apart() {
 fn batches_are_sent_between_threads() {
     fn sent<T: Send + 'static>() {}
     sent::<Batch>();
+}
+
+#[test]
+fn a_file_changed_in_place_is_noticed_though_its_size_and_time_are_as_before() {
+    let line = |id: u32| format!("{{\"id\": {id}, \"text\": \"a\"}}\n");
+    let bytes = line(1) + &line(2);
+    for (name, format) in [("a.jsonl", Format::Jsonl), ("a.txt", Format::Text)] {
+        let folder = folder(&[("0.jsonl", bytes.as_bytes()), (name, bytes.as_bytes())]);
+        let inputs = find(&folder, format);
+        let contents = inputs.contents().unwrap().unwrap();
+        let path = folder.path().join(name);
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, line(1) + &line(3)).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        inputs.check_unchanged().unwrap();
+        for of in [1, 2, 3] {
+            let read = |index| {
+                let share = Share { index, of };
+                let options = ReadOptions::default();
+                let tally = read(&inputs, share, &options, &AtomicU64::new(0), &mut |_| true);
+                tally.unwrap().contents == contents.of_share(&inputs, share)
+            };
+            let alike = (0..of).filter(|&index| read(index)).count();
+            assert!(alike < of as usize, "{name}, {of} processes");
+        }
+    }
 }

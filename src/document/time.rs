@@ -1,39 +1,235 @@
-//! When a page was fetched.
+//! When a page was fetched, in the ways that crawlers write it.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use super::Reason;
 
-/// Reads integer seconds since 1970, or a time of RFC 3339, whose fraction of a second is dropped;
-/// nothing at all is no time.
-pub(super) fn seconds(text: &str) -> Result<Option<i64>, Reason> {
+/// When a page was fetched, as far as its record says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Time {
+    /// The record has no such field, or none was asked for.
+    #[default]
+    NoField,
+    /// The field is there, and holds nothing.
+    Empty,
+    /// A time.
+    At {
+        /// Whole seconds since 1970; the fraction of a second is dropped.
+        seconds: i64,
+        /// How it was written.
+        kind: TimeKind,
+    },
+}
+
+impl Time {
+    /// Seconds since 1970, where it is known.
+    pub fn seconds(self) -> Option<i64> {
+        match self {
+            Time::At { seconds, .. } => Some(seconds),
+            Time::NoField | Time::Empty => None,
+        }
+    }
+}
+
+/// The ways to write a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum TimeKind {
+    /// `2026-07-01T12:00:00+08:00`; a space may stand for the T, and the zone may be `UTC` or `+0800`.
+    Zoned,
+    /// `2026-07-01T12:00:00`, taken as UTC; a space may stand for the T.
+    Unzoned,
+    /// `Wed, 01 Jul 2026 12:00:00 GMT`, as HTTP and mail have it.
+    Http,
+    /// Seconds since 1970, perhaps with a fraction.
+    Seconds,
+    /// Milliseconds since 1970: whole numbers of 12 to 14 digits.
+    Milliseconds,
+    /// `20260701120000`, as web archives have it, in UTC.
+    Digits,
+}
+
+impl TimeKind {
+    /// Every kind.
+    pub const ALL: [TimeKind; 6] = [
+        TimeKind::Zoned,
+        TimeKind::Unzoned,
+        TimeKind::Http,
+        TimeKind::Seconds,
+        TimeKind::Milliseconds,
+        TimeKind::Digits,
+    ];
+
+    /// What a person calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeKind::Zoned => "RFC 3339",
+            TimeKind::Unzoned => "without a zone, taken as UTC",
+            TimeKind::Http => "HTTP dates",
+            TimeKind::Seconds => "seconds",
+            TimeKind::Milliseconds => "milliseconds",
+            TimeKind::Digits => "of 14 digits",
+        }
+    }
+}
+
+/// How the times of documents were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// Documents without the field.
+    pub no_field: u64,
+    /// Documents whose field holds nothing.
+    pub empty: u64,
+    /// Times, in the order of [`TimeKind::ALL`].
+    kinds: [u64; TimeKind::ALL.len()],
+}
+
+impl Times {
+    /// Counts one document.
+    pub fn count(&mut self, time: Time) {
+        match time {
+            Time::NoField => self.no_field += 1,
+            Time::Empty => self.empty += 1,
+            Time::At { kind, .. } => self.kinds[kind as usize] += 1,
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: Times) {
+        self.no_field += other.no_field;
+        self.empty += other.empty;
+        self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// How many documents have a time.
+    pub fn known(&self) -> u64 {
+        self.kinds.iter().sum()
+    }
+}
+
+impl fmt::Display for Times {
+    /// `180 RFC 3339, 20 milliseconds, 3 missing`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = TimeKind::ALL.iter().zip(self.kinds);
+        let kinds = kinds.map(|(kind, count)| (count, kind.name()));
+        let all = kinds.chain([(self.no_field + self.empty, "missing")]);
+        let told = all.filter(|(count, _)| *count > 0).map(|(count, of)| format!("{count} {of}"));
+        f.write_str(&told.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Numbers from here on are milliseconds: as seconds they would be of the year 5138.
+const FIRST_MILLISECONDS: u64 = 100_000_000_000;
+
+/// Reads a time; nothing at all is [`Time::Empty`].
+pub(super) fn parse(text: &str) -> Result<Time, Reason> {
     if text.is_empty() {
-        return Ok(None);
+        return Ok(Time::Empty);
     }
-    let parsed = text
-        .parse()
-        .ok()
-        .or_else(|| OffsetDateTime::parse(text, &Rfc3339).ok().map(OffsetDateTime::unix_timestamp));
-    match parsed {
-        Some(seconds) => Ok(Some(seconds)),
-        None => Err(Reason::quoting("neither seconds nor an RFC 3339 time", text)),
+    match digits(text).or_else(|| number(text)).or_else(|| date(text)).or_else(|| http(text)) {
+        Some((seconds, kind)) => Ok(Time::At { seconds, kind }),
+        None => Err(Reason::quoting("not a time", text)),
     }
+}
+
+/// A year of this century or the last, month, day, hour, minute and second, without anything between.
+fn digits(text: &str) -> Option<(i64, TimeKind)> {
+    let plain = text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain || !(text.starts_with("19") || text.starts_with("20")) {
+        return None;
+    }
+    let part = |from: usize| &text[from..from + 2];
+    let [month, day, hour, minute, second] = [4, 6, 8, 10, 12].map(part);
+    let date = format!("{}-{month}-{day}T{hour}:{minute}:{second}Z", &text[..4]);
+    Some((rfc_3339(&date)?, TimeKind::Digits))
+}
+
+/// Seconds, perhaps with a fraction, or milliseconds.
+fn number(text: &str) -> Option<(i64, TimeKind)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let count: i64 = whole.parse().ok()?;
+    let passed = fraction.bytes().any(|byte| byte != b'0') && whole.starts_with('-');
+    if count.unsigned_abs() < FIRST_MILLISECONDS {
+        Some((count - i64::from(passed), TimeKind::Seconds))
+    } else if count.unsigned_abs() < 1000 * FIRST_MILLISECONDS {
+        Some((count.div_euclid(1000), TimeKind::Milliseconds))
+    } else {
+        None
+    }
+}
+
+/// `2026-07-01T12:00:00.5+08:00`, with a space for the T, without a zone, or with one written otherwise.
+fn date(text: &str) -> Option<(i64, TimeKind)> {
+    let (date, rest) = (text.get(..10)?, text.get(10..)?);
+    let clock = rest.strip_prefix(['T', 't', ' '])?;
+    let is_fraction = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.');
+    let end = clock.find(|c| !is_fraction(c)).unwrap_or(clock.len());
+    let (clock, zone) = clock.split_at(end);
+    let zone = zone.strip_prefix(' ').unwrap_or(zone);
+    let (zone, kind) = match zone {
+        "" => ("Z".to_owned(), TimeKind::Unzoned),
+        "UTC" | "GMT" | "Z" | "z" => ("Z".to_owned(), TimeKind::Zoned),
+        // +0800
+        _ if zone.len() == 5 => (format!("{}:{}", zone.get(..3)?, zone.get(3..)?), TimeKind::Zoned),
+        _ => (zone.to_owned(), TimeKind::Zoned),
+    };
+    Some((rfc_3339(&format!("{date}T{clock}{zone}"))?, kind))
+}
+
+fn rfc_3339(text: &str) -> Option<i64> {
+    OffsetDateTime::parse(text, &Rfc3339).ok().map(OffsetDateTime::unix_timestamp)
+}
+
+fn http(text: &str) -> Option<(i64, TimeKind)> {
+    let date = OffsetDateTime::parse(text, &Rfc2822).ok()?;
+    Some((date.unix_timestamp(), TimeKind::Http))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(text: &str) -> (i64, TimeKind) {
+        match parse(text) {
+            Ok(Time::At { seconds, kind }) => (seconds, kind),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
     #[test]
-    fn times_are_seconds_or_rfc_3339() {
-        let seconds = |text| seconds(text).unwrap();
-        assert_eq!(seconds(""), None);
-        assert_eq!(seconds("1795248000"), Some(1_795_248_000));
-        assert_eq!(seconds("-5"), Some(-5));
-        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0));
-        assert_eq!(seconds("2026-11-21T09:30:00.999+08:00"), Some(1_795_224_600));
-        assert_eq!(seconds("1969-12-31T23:59:59.5Z"), Some(-1));
+    fn times_are_read_as_crawlers_write_them() {
+        use TimeKind::{Digits, Http, Milliseconds, Seconds, Unzoned, Zoned};
+        for (text, seconds, kind) in [
+            ("1795248000", 1_795_248_000, Seconds),
+            ("0", 0, Seconds),
+            ("-5", -5, Seconds),
+            ("1.5", 1, Seconds),
+            ("-1.5", -2, Seconds),
+            ("1782907200.123456", 1_782_907_200, Seconds),
+            ("1782907200123", 1_782_907_200, Milliseconds),
+            ("-100000000001", -100_000_001, Milliseconds),
+            ("20260701120000", 1_782_907_200, Digits),
+            ("1970-01-01T00:00:00Z", 0, Zoned),
+            ("2026-11-21T09:30:00.999+08:00", 1_795_224_600, Zoned),
+            ("1969-12-31T23:59:59.5Z", -1, Zoned),
+            ("2026-07-01 12:00:00Z", 1_782_907_200, Zoned),
+            ("2026-07-01t12:00:00z", 1_782_907_200, Zoned),
+            ("2026-07-01 20:00:00 +0800", 1_782_907_200, Zoned),
+            ("2026-07-01 12:00:00 UTC", 1_782_907_200, Zoned),
+            ("2026-07-01 12:00:00", 1_782_907_200, Unzoned),
+            ("2026-07-01T12:00:00.123", 1_782_907_200, Unzoned),
+            ("Wed, 01 Jul 2026 12:00:00 GMT", 1_782_907_200, Http),
+            ("Wed, 1 Jul 2026 20:00:00 +0800", 1_782_907_200, Http),
+        ] {
+            assert_eq!(at(text), (seconds, kind), "{text}");
+        }
+        assert_eq!(parse("").unwrap(), Time::Empty);
     }
 
     #[test]
@@ -42,14 +238,32 @@ mod tests {
             "yesterday",
             "2026-11-21",
             "2026-13-01T00:00:00Z",
-            "1.5",
+            "2026-11-21T09:30:00+08",
+            "2026-11-21T09:30:00 CEST",
             " 1",
+            "1.",
             "9e18",
-            "2026-11-21T09:30:00",
+            "20261301000000",
+            "-9223372036854775808",
+            "9223372036854775807",
             "99999999999999999999",
+            "页页页页页页",
         ] {
-            let reason = seconds(text).unwrap_err().to_string();
-            assert!(reason.contains(text), "{reason}");
+            let reason = parse(text).unwrap_err().to_string();
+            assert_eq!(reason, format!("not a time: \"{text}\""));
         }
+    }
+
+    #[test]
+    fn the_kinds_are_counted() {
+        let mut times = Times::default();
+        for text in ["0", "1", "20260701120000", "2026-07-01 12:00:00", ""] {
+            times.count(parse(text).unwrap());
+        }
+        times.add(times);
+        times.count(Time::NoField);
+        assert_eq!(times.known(), 8);
+        let told = "2 without a zone, taken as UTC, 4 seconds, 2 of 14 digits, 3 missing";
+        assert_eq!(times.to_string(), told);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{Content, Document, Fields, Reason, time};
+use super::{Content, Document, Fields, Reason, Time, time};
 use crate::error::{Error, Kind, Result};
 
 /// How much of a header an error shows.
@@ -58,9 +58,10 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
         count += 1;
     }
     if count != columns.count {
-        return Err(format!("{count} columns where the header has {}", columns.count).into());
+        let what = "the number of columns is not that of the header";
+        return Err(Reason::with(what, format_args!(": {count}, not {}", columns.count)));
     }
-    let time = time::seconds(when)?;
+    let time = columns.time.map_or(Ok(Time::NoField), |_| time::parse(when))?;
     let content = Content::Text(Cow::Borrowed(text));
     Ok(Document { id: Cow::Borrowed(id), time, content, record: line.as_bytes() })
 }
@@ -78,19 +79,22 @@ mod tests {
     fn columns_are_literal() {
         let columns = columns("text\tx\tid\ttime").unwrap();
         let page = parse(" \"a\" \t\t7 \t12", &columns).unwrap();
-        assert_eq!((&*page.id, page.time), ("7 ", Some(12)));
+        assert_eq!((&*page.id, page.time.seconds()), ("7 ", Some(12)));
         assert_eq!(page.content, Content::Text(" \"a\" ".into()));
-        assert_eq!(parse("\t\t7\t", &columns).unwrap().time, None);
+        assert_eq!(parse("\t\t7\t", &columns).unwrap().time, Time::Empty);
         let reason = parse("\t\t7\t\r", &columns).unwrap_err().to_string();
-        assert_eq!(reason, r#"neither seconds nor an RFC 3339 time: "\r""#);
+        assert_eq!(reason, r#"not a time: "\r""#);
     }
 
     #[test]
     fn a_line_has_as_many_columns_as_the_header() {
         let columns = columns("id\ttext\ttime").unwrap();
         let reason = |line| parse(line, &columns).unwrap_err().to_string();
-        assert_eq!(reason("7\ta\tb\t"), "4 columns where the header has 3");
-        assert_eq!(reason("7"), "1 columns where the header has 3");
+        assert_eq!(
+            reason("7\ta\tb\t"),
+            "the number of columns is not that of the header: 4, not 3"
+        );
+        assert_eq!(reason("7"), "the number of columns is not that of the header: 1, not 3");
     }
 
     #[test]

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Claim, Collect, Fatal, Work, Yield};
 use crate::document::{
-    self, Batch, Content, Document, Fields, Inputs, Position, Quarantined, ReadOptions, Share,
+    self, Batch, Content, Document, Fields, Inputs, Position, Quarantine, Quarantined, ReadOptions,
+    Reason, Share, Time, Times,
 };
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, PageTime, Recipe, Signer, Sketcher};
@@ -46,7 +47,7 @@ pub trait Hand: 'static {
 }
 
 /// What was read besides records; the sums over all processes prove that nothing was lost between.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Read {
     /// Blank lines.
     pub blank: u64,
@@ -62,9 +63,23 @@ pub struct Read {
     pub delivered: u64,
     /// Reading threads that came to the end.
     pub ends: u64,
+    /// How the times of documents were written, where times are wanted.
+    pub times: Times,
+    /// The first document without the field of its time, and the fields that it has.
+    pub without_time: Option<(Position, String)>,
+    /// For each process by its number the sum of what the files held that it read.
+    pub contents: Vec<(u32, u128)>,
 }
 
 impl Read {
+    /// Counts how the time of a document is written.
+    fn note_time(&mut self, position: Position, document: &Document<'_>) {
+        self.times.count(document.time);
+        if document.time == Time::NoField && self.without_time.is_none() {
+            self.without_time = Some((position, document.fields_found()));
+        }
+    }
+
     /// Fails unless every process read its share to the end and every batch was taken.
     pub fn check_complete(&self, processes: usize) -> Result<()> {
         if self.ends == processes as u64 && self.taken == self.delivered {
@@ -82,15 +97,18 @@ impl Read {
 pub struct Collected<R> {
     /// What was made.
     pub made: Sorter<R>,
-    /// The records that could not be read, in the order of the input.
-    pub quarantined: Sorter<Quarantined>,
+    /// The records that could not be read.
+    pub quarantined: Quarantine,
 }
 
 impl<R: Record + 'static> Collect<Taken<R>> for Collected<R> {
     fn collect(&mut self, records: &mut Vec<Taken<R>>) -> Result<()> {
         records.drain(..).try_for_each(|record| match record {
             Taken::Made(made) => self.made.push(made),
-            Taken::Quarantined(record) => self.quarantined.push(record),
+            Taken::Quarantined(record) => {
+                self.quarantined.push(record);
+                Ok(())
+            }
         })
     }
 }
@@ -154,8 +172,9 @@ fn read(
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {
             let truncated = tally.truncated.len() as u64;
-            let _ =
-                send.send(Portion::End(Read { truncated, delivered, ends: 1, ..Read::default() }));
+            let contents = vec![(share.index, tally.contents)];
+            let read = Read { truncated, delivered, ends: 1, contents, ..Read::default() };
+            let _ = send.send(Portion::End(read));
         }
         Err(error) => fatal.raise(error),
     }
@@ -192,13 +211,17 @@ impl<H: Hand> Work for Reading<H> {
         let Reading { fields, hand, .. } = self;
         let (mut records, mut failure) = (Vec::new(), None);
         let mut read = Read { taken: 1, ..Read::default() };
+        let times_wanted = fields.time.is_some();
         read.blank = batch.parse(fields, &mut |position, document| {
+            if let (true, Ok(document)) = (times_wanted, &document) {
+                read.note_time(position, document);
+            }
             let reason = match document.map(|document| hand.take(position, document)) {
                 Ok(Ok(made)) => {
                     read.documents += 1;
                     return records.extend(made.map(Taken::Made));
                 }
-                Ok(Err(error)) if error.kind() == Kind::BadData => error.to_string().into(),
+                Ok(Err(error)) if error.kind() == Kind::BadData => Reason::from(&error),
                 Ok(Err(error)) => return failure = failure.take().or(Some(error)),
                 Err(reason) => reason,
             };
@@ -239,7 +262,8 @@ impl Hand for Sketching {
         let check = sign(self.signer.as_mut(), fingerprint, &document)?;
         Ok(Some(Arrival {
             length: document.content.text_bytes(),
-            time: document.time,
+            time: document.time.seconds(),
+            content: document.content.digest(),
             class: class.unwrap_or_default(),
             check,
             id: document.id.into_owned(),
@@ -307,16 +331,17 @@ impl Collect<Read> for Read {
             self.taken += part.taken;
             self.delivered += part.delivered;
             self.ends += part.ends;
+            self.times.add(part.times);
+            self.without_time = self.without_time.take().into_iter().chain(part.without_time).min();
+            self.contents.extend(part.contents);
         }
         Ok(())
     }
 }
 
 impl<R: Record> Collected<R> {
-    /// Nothing yet; both sorts spill into `folder` when they take more than `memory_bytes`.
+    /// Nothing yet; what is made spills into `folder` when it takes more than `memory_bytes`.
     pub fn new(folder: &Path, memory_bytes: usize) -> Collected<R> {
-        let (made, quarantined) =
-            (Sorter::new(folder, memory_bytes), Sorter::new(folder, memory_bytes));
-        Collected { made, quarantined }
+        Collected { made: Sorter::new(folder, memory_bytes), quarantined: Quarantine::default() }
     }
 }

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
+mod list_file;
 mod lock;
 mod new_file;
 mod output_file;
 mod staging;
 
+pub use list_file::{ListFile, Listed};
 pub use lock::{Fence, Lock, superseded};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_whole};

@@ -69,16 +69,27 @@ impl NewFile {
         self.temporary.reopen()
     }
 
+    /// Syncs what was written, so that what follows is a rename.
+    pub fn sync(&self) -> Result<()> {
+        self.temporary.as_file().sync_all().at(&self.path)
+    }
+
     /// Syncs what was written and renames it to its path, replacing what stood there.
     ///
     /// # Errors
     /// [`Kind::Temporary`](crate::Kind::Temporary) if it is fenced and another run has taken over.
     pub fn publish(self) -> Result<()> {
-        let NewFile { temporary, path, fence } = self;
-        temporary.as_file().sync_all().at(&path)?;
+        let path = self.path.clone();
+        self.publish_at(&path)
+    }
+
+    /// The same, at another path in the same folder.
+    pub fn publish_at(self, path: &Path) -> Result<()> {
+        let NewFile { temporary, fence, .. } = self;
+        temporary.as_file().sync_all().at(path)?;
         fence.map_or(Ok(()), |fence| fence.check())?;
-        temporary.persist(&path).map_err(|failed| Error::io(&path, &failed.error))?;
-        sync_folder(parent_of(&path))
+        temporary.persist(path).map_err(|failed| Error::io(path, &failed.error))?;
+        sync_folder(parent_of(path))
     }
 }
 

@@ -153,7 +153,6 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
         check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
-        quarantine: None,
     }
 }
 

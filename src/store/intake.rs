@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
-use crate::document::Position;
+use super::{Counts, Lists, Row, Segment, SegmentOptions, SegmentWriter};
+use crate::document::{Place, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
 use crate::output::{self, Lock};
@@ -19,6 +19,8 @@ pub struct Arrival {
     pub id: String,
     /// Where it stood in the input.
     pub position: Position,
+    /// The digest of what it holds.
+    pub content: u64,
     /// Its fingerprint, none if it has no feature.
     pub fingerprint: Option<u128>,
     /// The length of its text in UTF-8 bytes.
@@ -54,46 +56,66 @@ impl Record for Entry {
     }
 }
 
-/// Writes a segment of `arrivals` at `path`. Of `counts` the caller knows what was read, quarantined
-/// and blank; the others are counted here. Sorting takes about `memory_bytes`.
-pub fn take_in<F: Fingerprint>(
-    arrivals: Sorted<Arrival>,
-    path: &Path,
-    options: SegmentOptions,
-    mut counts: Counts,
-    identity: &str,
-    memory_bytes: usize,
-    lock: &Lock,
-) -> Result<Segment> {
-    let mut segment = SegmentWriter::<F>::create(path, options)?;
-    segment.fenced(lock.fence());
-    let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
-    let mut last = None;
-    for arrival in arrivals {
-        let Arrival { id, fingerprint, length, time, class, check, .. } = arrival?;
-        if last.as_ref() == Some(&id) {
-            counts.repeated += 1;
-            continue;
-        }
-        last = Some(id.clone());
-        match fingerprint {
-            Some(fingerprint) => {
-                entries.push(Entry { fingerprint, id, length, time, class, check })?;
+/// Documents on their way into a segment, each id once and sorted as segments are.
+pub struct Intake<F: Fingerprint> {
+    segment: SegmentWriter<F>,
+    entries: Sorter<Entry>,
+    counts: Counts,
+}
+
+impl<F: Fingerprint> Intake<F> {
+    /// Takes `arrivals` for the segment at `path`. Of `counts` the caller knows what was read, quarantined
+    /// and blank; the others are counted here. A document whose id came before is handed to `repeated`
+    /// with the place of the first. Sorting takes about `memory_bytes`.
+    pub fn of(
+        arrivals: Sorted<Arrival>,
+        path: &Path,
+        options: SegmentOptions,
+        mut counts: Counts,
+        memory_bytes: usize,
+        repeated: &mut dyn FnMut(&str, Place, Place) -> Result<()>,
+    ) -> Result<Intake<F>> {
+        let mut segment = SegmentWriter::<F>::create(path, options)?;
+        let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
+        let mut last: Option<(String, Place)> = None;
+        for arrival in arrivals {
+            let Arrival { id, position, content, fingerprint, length, time, class, check } =
+                arrival?;
+            let place = Place { position, content };
+            if let Some((last, first)) = &last
+                && *last == id
+            {
+                counts.repeated += 1;
+                repeated(&id, *first, place)?;
+                continue;
             }
-            None => {
-                counts.empty += 1;
-                segment.push_empty(&id)?;
+            last = Some((id.clone(), place));
+            match fingerprint {
+                Some(fingerprint) => {
+                    entries.push(Entry { fingerprint, id, length, time, class, check })?;
+                }
+                None => {
+                    counts.empty += 1;
+                    segment.push_empty(&id)?;
+                }
             }
         }
+        Ok(Intake { segment, entries, counts })
     }
-    for entry in entries.sorted()? {
-        let Entry { fingerprint, id, length, time, class, check } = entry?;
-        let (fingerprint, id, check) = (F::from_u128(fingerprint), &id, &check);
-        segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
-        counts.fingerprinted += 1;
+
+    /// Writes the segment, and with it puts `lists` in their places.
+    pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
+        let Intake { mut segment, entries, mut counts } = self;
+        segment.fenced(lock.fence());
+        for entry in entries.sorted()? {
+            let Entry { fingerprint, id, length, time, class, check } = entry?;
+            let (fingerprint, id, check) = (F::from_u128(fingerprint), &id, &check);
+            segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
+            counts.fingerprinted += 1;
+        }
+        check_counts(&counts)?;
+        segment.finish_with(counts, identity, lists)
     }
-    check_counts(&counts)?;
-    segment.finish(counts, identity)
 }
 
 /// Nothing may be lost: what was read is what was fingerprinted, empty, repeated or quarantined.

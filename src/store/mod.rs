@@ -51,15 +51,13 @@ pub use draw::{Draw, MAX_DRAW};
 pub use folder::{Added, Store};
 pub use generate::{Planted, Random, generate, plant};
 pub use history::{Change, Revision};
-pub use intake::{Arrival, take_in};
+pub use intake::{Arrival, Intake};
 pub use manifest::{Entry, Merged};
-pub use segment::{
-    BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, MAX_ID_BYTES, hot, is_id,
-};
+pub use segment::{BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, hot, is_id};
 pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
-pub use segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+pub use segment::{Counts, IdKind, Lists, Row, SegmentOptions, SegmentWriter};
 pub use verification::Verification;
 pub use version::{Version, chunk_bytes, chunks};
 

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::document::MAX_ID_BYTES;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
 use super::digest::Digest;
 use super::segment::Details;
 use super::segment::KeyRange;
-use super::segment::MAX_ID_BYTES;
 use super::segment::Segment;
 use super::segment::{Counts, IdKind, SegmentOptions, SegmentWriter};
 

@@ -29,10 +29,10 @@ pub use cold::ColdBits;
 pub(super) use details::Details;
 pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
-pub use packed::{MAX_ID_BYTES, is_id};
+pub use packed::is_id;
 pub use scan::{KeyRange, Scan};
 pub use signatures::Checks;
-pub use writer::{Counts, Row, SegmentOptions, SegmentWriter};
+pub use writer::{Counts, Lists, Row, SegmentOptions, SegmentWriter};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -166,6 +166,11 @@ impl Segment {
     /// The list of the records that could not be read, as it was written beside the segment.
     pub fn quarantine(&self) -> Option<&Sum> {
         self.0.metadata.quarantine.as_ref()
+    }
+
+    /// The list of the documents whose ids came before, as it was written beside the segment.
+    pub fn repeated(&self) -> Option<&Sum> {
+        self.0.metadata.repeated.as_ref()
     }
 
     /// What it was made from, in its maker's words.

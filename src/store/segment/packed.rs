@@ -8,6 +8,7 @@ use std::io;
 
 use zstd::bulk::{Compressor, Decompressor};
 
+use crate::document::MAX_ID_BYTES;
 use crate::error::{Error, Result};
 use crate::store::damaged;
 
@@ -16,9 +17,6 @@ pub(crate) const TEXT_ROWS: usize = 256;
 
 /// Integers in a block; the last one may hold fewer.
 pub(crate) const INTEGER_ROWS: usize = 4096;
-
-/// The longest id, in bytes.
-pub const MAX_ID_BYTES: usize = 1 << 16;
 
 /// The most bytes that a packed block holds.
 const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint, Width, hex};
-use crate::output::{Fence, NewFile, Sum};
+use crate::output::{Fence, Listed, NewFile, Sum};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
 
@@ -54,8 +54,15 @@ pub struct SegmentOptions {
     pub check_bytes: usize,
     /// The stamp of the recipe.
     pub stamp: String,
-    /// The list of the records that could not be read, where there is one beside it.
-    pub quarantine: Option<Sum>,
+}
+
+/// The lists that belong beside a segment, whole but not yet in their places.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// The records that could not be read.
+    pub quarantine: Option<Listed>,
+    /// The documents whose ids came before.
+    pub repeated: Option<Listed>,
 }
 
 /// One document that has a fingerprint.
@@ -106,6 +113,8 @@ pub(crate) struct Metadata {
     pub(crate) identity: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) quarantine: Option<Sum>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) repeated: Option<Sum>,
 }
 
 /// A segment on its way to a file. Dropped before [`SegmentWriter::finish`], it leaves nothing.
@@ -225,7 +234,13 @@ impl<F: Fingerprint> SegmentWriter<F> {
 
     /// Completes the segment, puts it in its place and opens it. `identity` says what it was made
     /// from, in words of the caller's.
-    pub fn finish(mut self, counts: Counts, identity: &str) -> Result<Segment> {
+    pub fn finish(self, counts: Counts, identity: &str) -> Result<Segment> {
+        self.finish_with(counts, identity, Lists::default())
+    }
+
+    /// The same, with lists beside it. They are put in their places once the segment is whole on disk, just
+    /// before it, and the segment remembers their sums.
+    pub fn finish_with(mut self, counts: Counts, identity: &str, lists: Lists) -> Result<Segment> {
         let mut heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
         let (out, mut entries) = (&mut blocks.out, std::mem::take(&mut blocks.entries));
@@ -246,13 +261,18 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(cold) = &mut self.cold {
             heads.push(cold.append_to(out)?);
         }
-        let SegmentOptions { stamp, quarantine, .. } = self.options;
-        let metadata = Metadata { stamp, counts, identity: identity.to_owned(), quarantine };
+        let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
+            .map(|list| list.as_ref().map(|list| list.sum().clone()));
+        let (stamp, identity) = (self.options.stamp, identity.to_owned());
+        let metadata = Metadata { stamp, counts, identity, quarantine, repeated };
         out.write_all(&entries)
             .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
             .at(&self.path)?;
         let file = self.fingerprints.blocks.out.into_inner();
-        file.map_err(|failed| Error::io(&self.path, failed.error()))?.publish()?;
+        let file = file.map_err(|failed| Error::io(&self.path, failed.error()))?;
+        file.sync()?;
+        [lists.quarantine, lists.repeated].into_iter().flatten().try_for_each(Listed::publish)?;
+        file.publish()?;
         Segment::open(&self.path)
     }
 

@@ -1,0 +1,85 @@
+//! How many records may be bad, or repeated, before a job fails.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
+
+/// How many records of some kind, bad or repeated, a job tolerates before it fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// So many.
+    Count(u64),
+    /// So many in a hundred records read.
+    Percent(f64),
+}
+
+impl Tolerance {
+    /// What is tolerated of bad records unless told otherwise.
+    pub const BAD: Tolerance = Tolerance::Percent(1.0);
+    /// What is tolerated of repeated ids unless told otherwise. A wrong id field repeats nearly all.
+    pub const REPEATED: Tolerance = Tolerance::Percent(50.0);
+
+    /// Whether `some` records among all that were `read` are too many.
+    pub fn exceeded(self, some: u64, read: u64) -> bool {
+        match self {
+            Tolerance::Count(most) => some > most,
+            Tolerance::Percent(most) => some as f64 * 100.0 > most * read as f64,
+        }
+    }
+}
+
+impl FromStr for Tolerance {
+    type Err = Error;
+
+    /// Reads `100`, `1e6` or `0.5%`.
+    fn from_str(text: &str) -> Result<Tolerance> {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+        let tolerance = match text.strip_suffix('%') {
+            Some(percent) => number(percent).filter(|p| *p <= 100.0).map(Tolerance::Percent),
+            None => number(text)
+                .filter(|count| count.fract() == 0.0 && *count < 2f64.powi(53))
+                .map(|count| Tolerance::Count(count as u64)),
+        };
+        tolerance.ok_or_else(|| {
+            Error::new(Kind::Usage, "the number of records to tolerate cannot be read")
+                .expected("a count such as 100, or a share such as 1%")
+                .found(format_args!("{text:?}"))
+        })
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tolerance::Count(count) => write!(f, "{count}"),
+            Tolerance::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_is_a_count_or_a_share() {
+        for text in ["0", "100", "1%", "0.5%", "7%", "100%"] {
+            assert_eq!(text.parse::<Tolerance>().unwrap().to_string(), text);
+        }
+        assert_eq!("1e6".parse::<Tolerance>().unwrap(), Tolerance::Count(1_000_000));
+        assert_eq!("1%".parse::<Tolerance>().unwrap(), Tolerance::BAD);
+        for text in ["", "%", "-1", "1.5", "101%", "nan", "inf", "NaN%", "many", "1e300"] {
+            assert_eq!(text.parse::<Tolerance>().unwrap_err().kind(), Kind::Usage, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_more_than_the_threshold_is_too_many() {
+        let share = Tolerance::Percent(1.0);
+        assert!(!share.exceeded(0, 0) && !share.exceeded(1, 100) && share.exceeded(2, 199));
+        assert!(Tolerance::Percent(0.0).exceeded(1, u64::MAX));
+        assert!(!Tolerance::Percent(100.0).exceeded(5, 5));
+        assert!(!Tolerance::Count(5).exceeded(5, 5) && Tolerance::Count(5).exceeded(6, 6));
+    }
+}

@@ -1,0 +1,87 @@
+//! A list beside an output, such as the records that could not be read: summed as it is written, and put
+//! in its place with the output.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Fence, NewFile, Sum};
+use crate::error::{At, Error, Result};
+
+/// A list that is being written. Dropped before it is published, it leaves nothing behind.
+pub struct ListFile {
+    path: PathBuf,
+    file: BufWriter<NewFile>,
+    hash: Box<Xxh3>,
+    bytes: u64,
+}
+
+impl ListFile {
+    /// A list for `path`, to be published only while the lock of `fence` is held.
+    pub fn beside(path: &Path, fence: &Fence) -> Result<ListFile> {
+        let mut file = NewFile::beside(path)?;
+        file.fenced(fence);
+        let (path, file) = (path.to_path_buf(), BufWriter::new(file));
+        Ok(ListFile { path, file, hash: Box::new(Xxh3::new()), bytes: 0 })
+    }
+
+    /// Completes the list on disk, under a name of its own.
+    pub fn finish(self) -> Result<Listed> {
+        let ListFile { path, file, hash, bytes } = self;
+        let file = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
+        file.sync()?;
+        Ok(Listed { file, sum: Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) } })
+    }
+
+    /// Where it will stand.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Calls `write` with the list; what fails is reported with its path.
+    pub fn write_with(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let path = self.path.clone();
+        write(self).at(path)
+    }
+}
+
+impl Write for ListFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A list that is whole, and waits to be put in its place.
+#[derive(Debug)]
+pub struct Listed {
+    file: NewFile,
+    sum: Sum,
+}
+
+impl Listed {
+    /// What stands in it.
+    pub fn sum(&self) -> &Sum {
+        &self.sum
+    }
+
+    /// Puts it in its place.
+    pub fn publish(self) -> Result<()> {
+        self.file.publish()
+    }
+
+    /// Puts it in another place, in the same folder.
+    pub fn publish_at(self, path: &Path) -> Result<()> {
+        self.file.publish_at(path)
+    }
+}
