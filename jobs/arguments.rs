@@ -53,7 +53,7 @@ pub(crate) struct Common {
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Memory for tables and sorts in each process, such as 8GiB. A join holds about 40 bytes more for
-    /// each page of the batch, and its signature where there is a check; a filter holds 16 to 40 bytes for
+    /// each page of the batch, and its signature where there is a check; a filter holds 17 bytes for
     /// each id, and `store add --only` 17; see `dupsieve plan` [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
     pub(crate) memory: Option<ByteSize>,

@@ -1,22 +1,17 @@
 //! The kept pages themselves: the records whose ids are listed, as they came and in their order.
 
-use std::collections::HashSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{
-    self, Batch, Content, Document, Fields, Inputs, Position, ReadOptions, Share,
+    self, Batch, Content, Document, Fields, IdList, Inputs, Position, ReadOptions, Share,
 };
-use dupsieve::error::At;
 use dupsieve::fingerprint::Width;
 use dupsieve::output::{Lock, are_one};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments::Common;
 use crate::packed_file::PackedFile;
@@ -71,94 +66,53 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .help("choose another output"));
     }
     options.fields.width_bits = Width::W128.bits();
-    let wanted = Wanted::read(ids)?;
-    let summary = Summary::new().count("ids", wanted.ids.len() as u64).path("output", output);
+    let wanted = IdList::read(ids, common.memory_bytes())?;
+    let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
     let lock = Lock::on_file(output)?;
-    let copied = wanted.ids.len() as u64;
+    let copied = wanted.len() as u64;
     let stood = copy(&inputs, &options, wanted, PackedFile::locked(output, &lock)?, common)?;
     let summary = summary.count("copied", copied);
     Ok(if stood { summary.already_done() } else { summary })
-}
-
-/// Ids that are wanted, each by its XXH3-128: 16 to 40 bytes of memory for each, however long it is.
-struct Wanted {
-    path: PathBuf,
-    ids: HashSet<u128>,
-}
-
-impl Wanted {
-    /// Reads ids by line, in any order.
-    fn read(path: &Path) -> Result<Wanted> {
-        let mut ids = HashSet::new();
-        each_id(path, |id| {
-            ids.insert(xxh3_128(id.as_bytes()));
-        })?;
-        Ok(Wanted { path: path.to_path_buf(), ids })
-    }
-
-    /// Whether an id is wanted, and not taken yet.
-    fn take(&mut self, id: &str) -> bool {
-        self.ids.remove(&xxh3_128(id.as_bytes()))
-    }
-
-    /// The smallest id that nobody has taken, read again from the file.
-    fn missing(&self) -> Result<Option<String>> {
-        let mut smallest: Option<String> = None;
-        if !self.ids.is_empty() {
-            each_id(&self.path, |id| {
-                let is_less = smallest.as_deref().is_none_or(|smallest| id < smallest);
-                if is_less && self.ids.contains(&xxh3_128(id.as_bytes())) {
-                    smallest = Some(id.to_owned());
-                }
-            })?;
-        }
-        Ok(smallest)
-    }
-}
-
-/// Calls `take` with the ids of a file, one a line.
-fn each_id(path: &Path, mut take: impl FnMut(&str)) -> Result<()> {
-    for line in BufReader::new(File::open(path).at(path)?).lines() {
-        let line = line.at(path)?;
-        if !line.is_empty() {
-            take(&line);
-        }
-    }
-    Ok(())
 }
 
 /// Copies what is wanted, all of it or nothing; says whether the copy stood there already.
 fn copy(
     inputs: &Inputs,
     options: &ReadOptions,
-    wanted: Wanted,
+    wanted: IdList,
     out: PackedFile,
     common: &Common,
 ) -> Result<bool> {
     let progress = Arc::new(AtomicU64::new(0));
     let (total, counter) = (inputs.bytes(), Arc::clone(&progress));
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, common.quiet);
-    let mut copier = Copier { fields: &options.fields, wanted, header: None, out };
+    let (fields, found) = (&options.fields, vec![false; wanted.len()]);
+    let mut copier = Copier { fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
         outcome = copier.batch(&batch);
         outcome.is_ok()
     })?;
     outcome?;
-    match copier.wanted.missing()? {
-        None => copier.out.finish(common.overwrite),
-        Some(id) => Err(Error::new(Kind::BadData, "the inputs lack ids that are listed")
-            .found(format!("{} that stand nowhere, such as {id:?}", copier.wanted.ids.len()))
-            .help("give the inputs and the fields that the list was made from")),
+    match copier.found.contains(&false) {
+        false => copier.out.finish(common.overwrite),
+        true => {
+            let missing = copier.found.iter().filter(|found| !**found).count();
+            let what = format!("{missing} listed ids were not found in the inputs");
+            let error = copier.wanted.missing(&copier.found, &what);
+            Err(error.help("give the inputs and the fields that the list was made from"))
+        }
     }
 }
 
 struct Copier<'a> {
     fields: &'a Fields,
-    wanted: Wanted,
+    wanted: IdList,
+    /// For each of these whether its record was copied.
+    found: Vec<bool>,
     header: Option<Vec<u8>>,
     out: PackedFile,
 }
@@ -172,12 +126,18 @@ impl Copier<'_> {
         batch.parse(fields, &mut |position, document| {
             if let Ok(document) = document
                 && outcome.is_ok()
-                && self.wanted.take(&document.id)
+                && self.is_next(&document.id)
             {
                 outcome = self.record(position, &document);
             }
         });
         outcome
+    }
+
+    /// Whether the record of this id is wanted, and is the first of it.
+    fn is_next(&mut self, id: &str) -> bool {
+        let place = self.wanted.place(id);
+        place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
     }
 
     /// The header of the first file of columns goes before its records; others must be the same.

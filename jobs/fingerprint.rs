@@ -21,7 +21,8 @@ use crate::summary::Summary;
 /// Make fingerprints of documents, and a segment of them
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input
+    /// Files, folders, globs, or - for standard input. A rerun compares what the files hold, not when they
+    /// were written; a file whose contents change between being looked at and being read ends the job
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The segment to make
@@ -174,6 +175,7 @@ impl Job {
     fn already_done(&self) -> Result<Summary> {
         let output = self.pages.output();
         tracing::info!("{} is done already", output.display());
+        reading::remove_stale(output, true, true);
         Ok(self.summary(&Segment::open(output)?.counts()).already_done())
     }
 
@@ -261,6 +263,7 @@ impl Job {
         lock: &Lock,
     ) -> Result<Segment> {
         let Accepted { made, read, quarantine } = accepted;
+        let documents = read.documents;
         let counts = Counts {
             read: read.documents + read.bad,
             quarantined: read.bad,
@@ -277,23 +280,15 @@ impl Job {
             stamp: self.recipe.stamp().to_string(),
             ..SegmentOptions::default()
         };
-        let mut list = self.pages.repeated(lock)?;
+        let mut list = self.pages.repeated(lock);
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
         let intake = Intake::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
         let (repeated, same) = (list.count(), list.same());
         let lists = Lists { quarantine, repeated: list.finish()? };
-        if self.max_repeated.exceeded(repeated, read.documents) {
+        if self.max_repeated.exceeded(repeated, documents) {
             let path = self.pages.publish_failed(lists)?;
-            let what = "too many ids are repeated, as when the id field is a wrong one";
-            return Err(Error::new(Kind::BadData, what)
-                .at(path)
-                .expected(format!("at most {}", self.max_repeated))
-                .found(format!(
-                    "{repeated} of {} records, {same} of them with the same text",
-                    read.documents
-                ))
-                .help("the file lists them; check --id-field, or raise --max-repeated"));
+            return Err(self.too_many_repeated(repeated, same, documents).at(path));
         }
         if repeated > 0 {
             let path = beside(output, reading::REPEATED);
@@ -303,5 +298,12 @@ impl Job {
             );
         }
         intake.write(identity, lists, lock)
+    }
+
+    fn too_many_repeated(&self, repeated: u64, same: u64, documents: u64) -> Error {
+        Error::new(Kind::BadData, "too many ids are repeated; a wrong id field looks like this")
+            .expected(format!("at most {}", self.max_repeated))
+            .found(format!("{repeated} of {documents} records, {same} of them with the same text"))
+            .help("the file lists them; check --id-field, or raise --max-repeated")
     }
 }

@@ -264,10 +264,9 @@ impl Pages {
         list.finish().map(Some)
     }
 
-    /// Begins the list of the documents whose ids came before.
-    pub(crate) fn repeated(&self, lock: &Lock) -> Result<Repeated<'_>> {
-        let list = ListFile::beside(&beside(&self.output, REPEATED), lock.fence())?;
-        Repeated::new(&self.inputs, list)
+    /// The list of the documents whose ids came before, to be filled.
+    pub(crate) fn repeated<'a>(&'a self, lock: &'a Lock) -> Repeated<'a> {
+        Repeated::new(&self.inputs, beside(&self.output, REPEATED), lock.fence())
     }
 
     /// Puts the lists of a job that fails where its user looks for them.

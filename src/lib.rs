@@ -16,6 +16,7 @@
 
 pub mod error;
 pub mod progress;
+pub mod small_file;
 
 pub mod output;
 pub mod runs;

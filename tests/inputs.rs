@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::support::{Bench, Running, free_address};
 
@@ -183,7 +184,8 @@ fn an_input_is_never_an_output() {
     bench.fails(2, job);
     assert_eq!((bench.read("a.jsonl"), bench.read("ids.txt")), (bytes, "p0\n".into()));
     let left = ["a.jsonl", "b.seg.quarantine.tsv", "hard", "ids.txt", "linked"];
-    assert_eq!(bench.names(""), left);
+    let names = bench.names("").into_iter().filter(|name| !name.ends_with(".failed.json"));
+    assert_eq!(names.collect::<Vec<_>>(), left);
 }
 
 #[test]
@@ -458,4 +460,42 @@ fn an_input_changed_in_place_is_another_input() {
     assert_eq!(file.metadata().unwrap().len(), before.len());
     let said = bench.fails(73, "fingerprint --input a.jsonl --output out.seg");
     assert!(said.contains("inputs = "), "{said}");
+}
+
+#[test]
+fn small_files_without_an_end_are_refused() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", pages(0, 3));
+    bench.done("fingerprint --input a.jsonl --output a.seg");
+    bench.done("store init store");
+    symlink("/dev/zero", bench.path("zero.toml")).unwrap();
+    let job = "fingerprint --input a.jsonl --output out.seg";
+    let cluster = "--process 0 --secret-file none --hosts zero.toml";
+    for (code, line) in [
+        (78, format!("{job} --config /dev/zero")),
+        (78, format!("{job} --recipe zero.toml")),
+        (78, format!("{job} {cluster}")),
+        (78, "run /dev/zero".to_owned()),
+        (65, "filter --input a.jsonl --ids /dev/zero --output kept.jsonl".to_owned()),
+        (65, "store add store --segment a.seg --day 2026-01-01 --only /dev/zero".to_owned()),
+    ] {
+        let said = bench.fails(code, &line);
+        assert!(said.contains("too long"), "{line}: {said}");
+    }
+    fs::remove_file(bench.path("store/CURRENT")).unwrap();
+    symlink("/dev/zero", bench.path("store/CURRENT")).unwrap();
+    let said = bench.fails(65, "store add store --segment a.seg --day 2026-01-01");
+    assert!(said.contains("too long"), "{said}");
+}
+
+#[test]
+fn a_configuration_may_come_from_a_pipe() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", pages(0, 3));
+    let pipe = bench.path("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let running = bench.start("fingerprint --input a.jsonl --output a.seg --config pipe");
+    fs::write(pipe, "[fingerprint]\nrecipe = \"shingles\"\n").unwrap();
+    assert_eq!(running.end().code, 0);
+    assert!(bench.answer("inspect a.seg").contains("shingles"));
 }

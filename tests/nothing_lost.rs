@@ -247,7 +247,7 @@ fn ready_made_input_is_told_as_well() {
     let counts = ["read", "fingerprinted", "repeated", "quarantined", "blank"];
     assert_eq!(counts.map(|name| ended.count(name)), [8, 2, 1, 5, 1]);
     let dump = bench.run("inspect in.seg --dump").stdout;
-    assert!(dump.starts_with("a\t0x0000000000000000\nb\t0x0000000000000010\n{"), "{dump}");
+    assert!(dump.starts_with("a\t0x0000000000000000\nb\t0x0000000000000010\n"), "{dump}");
     bench.write("page.tsv", "id\ttext\nx\tsome words\ny\t\nz\none\ttwo\tthree\n");
     let ended = bench.done("fingerprint --input page.tsv --output page.seg --max-bad 2");
     assert_eq!(

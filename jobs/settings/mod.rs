@@ -4,12 +4,12 @@ mod check;
 mod dedup;
 mod fingerprint;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
-use dupsieve::error::At;
 use dupsieve::fingerprint::{Recipe, Width};
-use dupsieve::{Error, Kind, Result};
+use dupsieve::{Error, Kind, Result, small_file};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -39,14 +39,20 @@ where
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// The text of a configuration file, or of a recipe's.
+/// The most bytes that a configuration file may have, or a recipe's.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of a configuration file, or of a recipe's. A job asks for its configuration more than once, but
+/// a pipe can be read only once, so the last text is kept.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).at(path)?;
-    String::from_utf8(bytes).map_err(|wrong| {
-        Error::new(Kind::Config, "the configuration is not UTF-8 text")
-            .at(path)
-            .offset(wrong.utf8_error().valid_up_to() as u64)
-    })
+    static KEPT: Mutex<Option<(PathBuf, String)>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, text)) = kept.as_ref().filter(|(from, _)| from == path) {
+        return Ok(text.clone());
+    }
+    let text = small_file::read_text(path, LONGEST, Kind::Config)?;
+    *kept = Some((path.to_path_buf(), text.clone()));
+    Ok(text)
 }
 
 impl FromStr for ByteSize {

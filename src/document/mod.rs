@@ -11,6 +11,7 @@
 mod batch;
 mod expand;
 mod format;
+mod ids;
 mod inputs;
 mod jsonl;
 mod lines;
@@ -32,6 +33,7 @@ use crate::error::{Error, Kind, Result};
 
 pub use batch::Batch;
 pub use format::Format;
+pub use ids::IdList;
 pub use inputs::{Contents, Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined, Reason};
 pub use read::{ReadOptions, Share, Tally, read};

@@ -1,8 +1,10 @@
 //! Ids that were met before: where, and with the same text or another.
 
+use std::path::PathBuf;
+
 use super::{Inputs, Position};
 use crate::error::Result;
-use crate::output::{ListFile, Listed};
+use crate::output::{Fence, ListFile, Listed};
 
 /// Where a document stands, and the digest of what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +19,10 @@ pub struct Place {
 /// is decided by the order in which they come, which is that of their ids.
 pub struct Repeated<'a> {
     inputs: &'a Inputs,
-    file: ListFile,
+    path: PathBuf,
+    fence: &'a Fence,
+    /// The list, once there is something to write.
+    file: Option<ListFile>,
     count: u64,
     same: u64,
 }
@@ -31,10 +36,9 @@ impl<'a> Repeated<'a> {
     /// The first line of the list.
     const HEADER: &'static str = "id\tfirst\tagain\ttext\n";
 
-    /// Begins the list.
-    pub fn new(inputs: &'a Inputs, mut file: ListFile) -> Result<Repeated<'a>> {
-        file.write_with(|out| out.write_all(Repeated::HEADER.as_bytes()))?;
-        Ok(Repeated { inputs, file, count: 0, same: 0 })
+    /// A list for `path`, to be published only while the lock of `fence` is held.
+    pub fn new(inputs: &'a Inputs, path: PathBuf, fence: &'a Fence) -> Repeated<'a> {
+        Repeated { inputs, path, fence, file: None, count: 0, same: 0 }
     }
 
     /// Takes a document whose id came before, at `first`.
@@ -51,7 +55,20 @@ impl<'a> Repeated<'a> {
         };
         let [first, again] = [first, again].map(|place| self.place(place.position));
         let text = if is_same { "same" } else { "other" };
-        self.file.write_with(|out| writeln!(out, "{id}\t{first}\t{again}\t{text}"))
+        self.line(&format!("{id}\t{first}\t{again}\t{text}\n"))
+    }
+
+    /// Adds a line to the list, which begins with the first.
+    fn line(&mut self, line: &str) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let mut file = ListFile::beside(&self.path, self.fence)?;
+                file.write_with(|out| out.write_all(Repeated::HEADER.as_bytes()))?;
+                self.file.insert(file)
+            }
+        };
+        file.write_with(|out| out.write_all(line.as_bytes()))
     }
 
     /// `file:line`, or the file where it is the document.
@@ -75,8 +92,8 @@ impl<'a> Repeated<'a> {
     pub fn finish(mut self) -> Result<Option<Listed>> {
         let more = self.count.saturating_sub(Repeated::LISTED);
         if more > 0 {
-            self.file.write_with(|out| writeln!(out, "*\t\t\t{more} more"))?;
+            self.line(&format!("*\t\t\t{more} more\n"))?;
         }
-        if self.count == 0 { Ok(None) } else { self.file.finish().map(Some) }
+        self.file.map(ListFile::finish).transpose()
     }
 }

@@ -46,7 +46,7 @@ pub enum TimeKind {
     Http,
     /// Seconds since 1970, perhaps with a fraction.
     Seconds,
-    /// Milliseconds since 1970: whole numbers of 12 to 14 digits.
+    /// Milliseconds since 1970: whole numbers of 12 or 13 digits.
     Milliseconds,
     /// `20260701120000`, as web archives have it, in UTC.
     Digits,
@@ -157,7 +157,7 @@ fn number(text: &str) -> Option<(i64, TimeKind)> {
     let passed = fraction.bytes().any(|byte| byte != b'0') && whole.starts_with('-');
     if count.unsigned_abs() < FIRST_MILLISECONDS {
         Some((count - i64::from(passed), TimeKind::Seconds))
-    } else if count.unsigned_abs() < 1000 * FIRST_MILLISECONDS {
+    } else if count.unsigned_abs() < 100 * FIRST_MILLISECONDS {
         Some((count.div_euclid(1000), TimeKind::Milliseconds))
     } else {
         None

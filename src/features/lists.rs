@@ -5,8 +5,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +12,8 @@ use jieba_rs::Jieba;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{Error, Kind, Result};
+use crate::small_file;
 
 /// The longest list, in bytes.
 const LONGEST_LIST: u64 = 64 << 20;
@@ -73,12 +72,7 @@ impl UserDictionary {
 
 /// The digest and the text of the file at `path`.
 fn read(path: &Path) -> Result<(String, String)> {
-    let mut bytes = Vec::new();
-    File::open(path).at(path)?.take(LONGEST_LIST + 1).read_to_end(&mut bytes).at(path)?;
-    if bytes.len() as u64 > LONGEST_LIST {
-        let longest = format!("at most {LONGEST_LIST} bytes");
-        return Err(Error::new(Kind::Config, "the list is too long").at(path).expected(longest));
-    }
+    let bytes = small_file::read(path, LONGEST_LIST, Kind::Config)?;
     let digest = format!("{:032x}", xxh3_128(&bytes));
     let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to() as u64;

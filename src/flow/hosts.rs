@@ -5,10 +5,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
-use std::{fs, io, thread};
+use std::{io, thread};
 
-use crate::error::At;
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, small_file};
 
 /// The addresses in the file at `path`, in the order of the processes.
 ///
@@ -17,13 +16,7 @@ use crate::{Error, Kind, Result};
 /// if there is none at all; and whatever reading the file gives.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
     let path = path.as_ref();
-    let bytes = fs::read(path).at(path)?;
-    let text = str::from_utf8(&bytes).map_err(|wrong| {
-        Error::new(Kind::Config, "the hosts file is not UTF-8 text")
-            .at(path)
-            .offset(wrong.valid_up_to() as u64)
-    })?;
-    parse(text, path)
+    parse(&small_file::read_text(path, LONGEST, Kind::Config)?, path)
 }
 
 /// The addresses of `host`, which is `host:port`, if its name server answers within `limit`.
@@ -50,6 +43,9 @@ fn in_time<T: Send + 'static>(
         Err(io::Error::new(io::ErrorKind::TimedOut, what))
     })
 }
+
+/// The most bytes that a hosts file may have.
+const LONGEST: u64 = 1 << 20;
 
 fn parse(text: &str, path: &Path) -> Result<Vec<String>> {
     let wrong = |what: &str| Error::new(Kind::Config, what).at(path);

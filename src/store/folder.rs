@@ -21,12 +21,15 @@ use super::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::manifest::{Entry, Manifest};
-use super::only::IdList;
+use super::only::Only;
 use super::segment::Segment;
 use super::version::Version;
 use crate::output::{Lock, NewFile, check_room, parent_of, sync_folder, write_whole};
+use crate::small_file;
 
 pub(super) const CURRENT: &str = "CURRENT";
+/// The most bytes that `CURRENT` may have.
+const CURRENT_BYTES: u64 = 1 << 10;
 pub(super) const LOCK: &str = "LOCK";
 pub(super) const MANIFESTS: &str = "manifests";
 pub(super) const SEGMENTS: &str = "segments";
@@ -50,7 +53,7 @@ pub enum Added {
 struct Prospect {
     current: Manifest,
     segment: Segment,
-    only: Option<IdList>,
+    only: Option<Only>,
 }
 
 impl Store {
@@ -138,7 +141,7 @@ impl Store {
                 .help("run the same command again"));
         }
         self.sweep(&current, &lock)?;
-        let digest = only.as_ref().map(IdList::digest);
+        let digest = only.as_ref().map(Only::digest);
         let file = file_name(day, segment.digest(), digest);
         let held = self.take_in(&segment, only.as_ref(), &file, &lock)?;
         let entry = Entry {
@@ -182,9 +185,9 @@ impl Store {
     fn prospect(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Option<Prospect>> {
         let current = self.current()?;
         let segment = Segment::open(segment)?;
-        let only = only.map(IdList::read).transpose()?;
+        let only = only.map(Only::read).transpose()?;
         if let Some(entry) = current.entry(day) {
-            self.expect_same(entry, segment.digest(), only.as_ref().map(IdList::digest))?;
+            self.expect_same(entry, segment.digest(), only.as_ref().map(Only::digest))?;
             return Ok(None);
         }
         self.expect_recipe(&current, &segment)?;
@@ -225,7 +228,7 @@ impl Store {
     /// The newest version's number and the checksum of its manifest.
     fn newest(&self) -> Result<(u64, u64)> {
         let path = self.path.join(CURRENT);
-        let bytes = fs::read(&path).at(&path)?;
+        let bytes = small_file::read(&path, CURRENT_BYTES, Kind::BadData)?;
         let line = String::from_utf8_lossy(&bytes);
         let told = line.trim_end().split_once(' ').and_then(|(number, checksum)| {
             Some((number.parse().ok()?, u64::from_str_radix(checksum, 16).ok()?))
@@ -287,7 +290,7 @@ impl Store {
     fn take_in(
         &self,
         segment: &Segment,
-        only: Option<&IdList>,
+        only: Option<&Only>,
         file: &str,
         lock: &Lock,
     ) -> Result<Segment> {

@@ -5,13 +5,12 @@
 //! (see `file_record`).
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
 use super::damaged;
@@ -19,6 +18,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::segment::Segment;
 use crate::output::{Lock, write_whole};
+use crate::small_file;
 
 /// The version of the manifest's format.
 const FORMAT: u32 = 1;
@@ -77,6 +77,9 @@ pub struct Merged {
     pub bytes: u64,
 }
 
+/// The most bytes that a manifest may have: enough for a million days.
+const LONGEST: u64 = 1 << 30;
+
 impl Manifest {
     /// The first version of every store: nothing.
     pub(crate) fn empty() -> Manifest {
@@ -133,7 +136,7 @@ impl Manifest {
 
     /// Reads version `version` from `path`; also returns the checksum of the file.
     pub(crate) fn read(path: &Path, version: u64) -> Result<(Manifest, u64)> {
-        let whole = String::from_utf8(fs::read(path).at(path)?)
+        let whole = String::from_utf8(small_file::read(path, LONGEST, Kind::BadData)?)
             .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;
         let last = whole.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
         let (lines, last) = whole.split_at(last);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result, Shown};
 use crate::fingerprint::{Class, Fingerprint, Width, hex};
 use crate::output::{Fence, Listed, NewFile, Sum};
 use crate::store::day::Day;
@@ -300,7 +300,7 @@ fn check_id(id: &str) -> Result<()> {
         true => Ok(()),
         false => Err(Error::new(Kind::BadData, "this id cannot stand in a segment")
             .expected("1 to 65536 bytes without tab, CR, LF and NUL")
-            .found(format_args!("{id:.100?}"))),
+            .found(Shown(id))),
     }
 }
 

@@ -1,0 +1,142 @@
+//! A list of ids, one a line, such as `keep.txt`.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::MAX_ID_BYTES;
+use crate::error::{At, Error, Kind, Result, Shown};
+use crate::progress::{self, Activity};
+use crate::small_file;
+
+/// A set of ids, each known by its XXH3-128: 16 bytes for each, however long it is.
+#[derive(Debug)]
+pub struct IdList {
+    path: PathBuf,
+    keys: Vec<u128>,
+}
+
+impl IdList {
+    /// The bytes that the ids may take unless told otherwise: those of 268 million.
+    pub const MOST_BYTES: u64 = 4 << 30;
+
+    /// Reads a list in any order; blank lines are ignored. What it holds takes at most about
+    /// `memory_bytes`.
+    ///
+    /// # Errors
+    /// A line that is longer than ids may be is [`Kind::BadData`], a list that takes more memory
+    /// [`Kind::Usage`].
+    pub fn read(path: &Path, memory_bytes: u64) -> Result<IdList> {
+        let mut keys = Vec::new();
+        each_id(path, |_, id| {
+            keys.push(xxh3_128(id));
+            match (size_of::<u128>() * keys.len()) as u64 > memory_bytes {
+                false => Ok(()),
+                true => Err(Error::new(Kind::Usage, "the list of ids takes too much memory")
+                    .at(path)
+                    .expected(format_args!("at most {memory_bytes} bytes, 16 for each id"))
+                    .help("allow more with --memory")),
+            }
+        })?;
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(IdList { path: path.to_path_buf(), keys })
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The place of an id among them, if it is listed.
+    pub fn place(&self, id: &str) -> Option<usize> {
+        self.keys.binary_search(&xxh3_128(id.as_bytes())).ok()
+    }
+
+    /// The keys of all ids in order, for a digest of the set.
+    pub fn keys(&self) -> &[u128] {
+        &self.keys
+    }
+
+    /// The failure that an id of the list was not found: it names the first in the file whose place is
+    /// false in `found`. `what` says where it was missed.
+    pub fn missing(&self, found: &[bool], what: &str) -> Error {
+        let named = each_id(&self.path, |line, id| {
+            match self.keys.binary_search(&xxh3_128(id)).map(|place| found[place]) {
+                Ok(true) => Ok(()),
+                _ => Err(Error::new(Kind::BadData, what)
+                    .at(&self.path)
+                    .line(line)
+                    .found(Shown(&String::from_utf8_lossy(id)))),
+            }
+        });
+        // A pipe cannot be read again.
+        let unnamed = || Error::new(Kind::BadData, what).at(&self.path);
+        match named {
+            Err(error) if error.kind() == Kind::BadData => error,
+            _ => unnamed(),
+        }
+    }
+}
+
+/// Calls `take` with the number and the id of each line of `path` that is not blank.
+fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    let mut lines = BufReader::new(small_file::open(path)?);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let mut bounded = lines.by_ref().take(MAX_ID_BYTES as u64 + 2);
+        if bounded.read_until(b'\n', &mut line).at(path)? == 0 {
+            break;
+        }
+        progress::tick(Activity::Reading);
+        let id = line.strip_suffix(b"\n").unwrap_or(&line);
+        // No id ends in CR.
+        let id = id.strip_suffix(b"\r").unwrap_or(id);
+        if id.len() > MAX_ID_BYTES {
+            let error = Error::new(Kind::BadData, "a line is too long for an id").at(path);
+            return Err(error.line(number));
+        }
+        if !id.is_empty() {
+            take(number, id)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_in_any_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids.txt");
+        std::fs::write(&path, "b\n\na\r\nb\n页").unwrap();
+        let ids = IdList::read(&path, 1 << 10).unwrap();
+        assert_eq!(ids.len(), 3);
+        assert!(["b", "a", "页"].into_iter().all(|id| ids.place(id).is_some()));
+        assert_eq!(ids.place("c"), None);
+        let mut found = [true; 3];
+        found[ids.place("a").unwrap()] = false;
+        let error = ids.missing(&found, "not found").to_string();
+        assert!(error.ends_with("ids.txt:3: not found: found \"a\""), "{error}");
+    }
+
+    #[test]
+    fn no_list_takes_the_memory() {
+        let error = IdList::read(Path::new("/dev/zero"), 1 << 20).unwrap_err();
+        assert!(error.to_string().contains("/dev/zero:1: a line is too long"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids.txt");
+        std::fs::write(&path, "a\nb\nc\n").unwrap();
+        assert_eq!(IdList::read(&path, 47).unwrap_err().kind(), Kind::Usage);
+        assert_eq!(IdList::read(&path, 48).unwrap().len(), 3);
+    }
+}

@@ -1,0 +1,118 @@
+//! Small files read whole: configurations, recipes, lists of hosts and the like. The path comes from
+//! outside and may lead to a device that never ends, or to a pipe that nobody writes into, so both the
+//! bytes and the time are limited.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{At, Error, Kind, Result};
+
+/// How long a pipe may take to be written.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The bytes of the file at `path`, which may be `most`.
+///
+/// # Errors
+/// A longer file is an error of `kind`. A pipe that is not written within half a minute is
+/// [`Kind::Temporary`].
+pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
+    let whole = move |path: &Path| {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = in_time(path, PATIENCE, whole)?;
+    match bytes.len() as u64 > most {
+        false => Ok(bytes),
+        true => Err(Error::new(kind, "the file is too long")
+            .at(path)
+            .expected(format_args!("at most {most} bytes"))
+            .help("check the path")),
+    }
+}
+
+/// The text of the file at `path`, which may be `most` bytes long.
+///
+/// # Errors
+/// As [`read`]; text that is not UTF-8 is an error of `kind` too.
+pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
+    String::from_utf8(read(path, most, kind)?).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to() as u64;
+        Error::new(kind, "the file is not UTF-8").at(path).offset(offset)
+    })
+}
+
+/// Opens the file at `path`; a pipe must find a writer within half a minute.
+pub fn open(path: &Path) -> Result<File> {
+    in_time(path, PATIENCE, |path| File::open(path))
+}
+
+/// Reads what is no regular file on a thread of its own, which is left alone after `limit`.
+fn in_time<T: Send + 'static>(
+    path: &Path,
+    limit: Duration,
+    read: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> Result<T> {
+    if fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        return read(path).at(path);
+    }
+    let (send, done) = mpsc::channel();
+    let there = path.to_path_buf();
+    let reader = thread::Builder::new().name("small file".into());
+    reader.spawn(move || send.send(read(&there))).at(path)?;
+    match done.recv_timeout(limit) {
+        Ok(read) => read.at(path),
+        Err(_) => Err(Error::new(Kind::Temporary, "the file was not written in time")
+            .at(path)
+            .expected(format_args!("an end within {} s", limit.as_secs_f32()))
+            .help("it is a pipe or a device: check that something writes into it, and ends")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read_text(&path, 5, Kind::Config).unwrap(), "12345");
+        let error = read(&path, 4, Kind::Config).unwrap_err();
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.to_string().contains("at most 4 bytes"), "{error}");
+        assert_eq!(read(&path.join("x"), 5, Kind::Config).unwrap_err().kind(), Kind::Usage);
+        fs::write(&path, b"ab\xff").unwrap();
+        let error = read_text(&path, 5, Kind::Config).unwrap_err();
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.to_string().contains("small at byte 2"), "{error}");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(read(&path, 5, Kind::Config).unwrap_err().kind(), Kind::Missing);
+    }
+
+    #[test]
+    fn a_device_without_an_end_is_too_long() {
+        let error = read(Path::new("/dev/zero"), 1 << 20, Kind::Config).unwrap_err();
+        assert_eq!(error.kind(), Kind::Config);
+        assert_eq!(read(Path::new("/dev/null"), 1, Kind::Config).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_pipe_is_read_and_waited_for_no_longer_than_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let error = in_time(&path, Duration::from_millis(50), |path| File::open(path)).unwrap_err();
+        assert_eq!(error.kind(), Kind::Temporary, "{error}");
+        let writer = path.clone();
+        let writer = thread::spawn(move || fs::write(writer, "through the pipe"));
+        assert_eq!(read_text(&path, 100, Kind::Config).unwrap(), "through the pipe");
+        writer.join().unwrap().unwrap();
+    }
+}
