@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::flow::{Cluster, Fatal, JobIdentity, Patience, Peers, Secret, Topology, hosts};
+use dupsieve::flow::{Cluster, Fatal};
+use dupsieve::peers::{JobIdentity, Patience, Peers, Secret, Topology, hosts};
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 

@@ -8,7 +8,6 @@
 use std::any::Any;
 use std::io;
 use std::net::TcpListener;
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,48 +19,13 @@ use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
 use timely::worker::Worker;
 
-use super::door::Links;
 use super::fatal::Fatal;
-use super::identity::JobIdentity;
-use super::link::Link;
-use super::mesh::Mesh;
-use super::secret::Secret;
+use crate::peers::{JobIdentity, Link, Links, Mesh, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
 /// The longest decision of process 0, in bytes.
 const DECISION_BYTES: u64 = 64 << 20;
-
-/// How many threads and processes there are, and which of the processes this one is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Topology {
-    /// Worker threads in each process, at least 1.
-    pub workers: usize,
-    /// Processes in all, at least 1.
-    pub processes: usize,
-    /// This process, counted from 0.
-    pub process: usize,
-}
-
-/// Who the processes of a cluster are to each other.
-#[derive(Clone, Debug)]
-pub struct Peers {
-    /// Where each process is called, in their order.
-    pub hosts: Vec<String>,
-    /// What they know and nobody else does.
-    pub secret: Secret,
-    /// How long they wait for each other.
-    pub patience: Patience,
-}
-
-/// How long a process waits for another one that says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// For the first word of one that has yet to start.
-    pub arrival: Duration,
-    /// For a sign of life from one that has come.
-    pub silence: Duration,
-}
 
 /// One process of a cluster, for the length of a run.
 pub struct Cluster {

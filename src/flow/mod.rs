@@ -5,40 +5,29 @@
 //! to whoever is free, what they yield is [reduced](Reduce) and [gathered](Gather) by the first
 //! worker of process 0, and a window bounds what is in flight between.
 
-mod callers;
 mod cluster;
 mod confirm;
 mod count;
 mod deal;
-mod door;
 mod fatal;
 mod findings;
 mod gather;
-pub mod hosts;
-mod identity;
 mod ledger;
-mod link;
-mod mesh;
 mod probe;
 mod reduce;
-mod seal;
-mod secret;
 mod sketch;
+mod stream;
 mod sweep;
-mod wait;
-mod wire;
 
 pub use timely::worker::Worker;
 
-pub use cluster::{Cluster, Patience, Peers, Topology};
+pub use cluster::Cluster;
 pub use confirm::Hot;
 pub use count::{Counted, Counting};
 pub use deal::{Claim, Dealt, Window, Work, Yield, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
-pub use identity::JobIdentity;
 pub use ledger::{Finished, Ledger, LedgerWriter, Pairs, ledger_key};
 pub use probe::{Chunk, Join, Probed, Prober, chunks};
 pub use reduce::Reduce;
-pub use secret::Secret;
 pub use sketch::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-use dupsieve::flow::{Cluster, Fatal, JobIdentity, Patience, Peers, Secret, Topology};
+use dupsieve::flow::{Cluster, Fatal};
+use dupsieve::peers::{JobIdentity, Patience, Peers, Secret, Topology};
 use sha2::{Digest, Sha256};
 use snow::{Builder, StatelessTransportState};
 

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::ProbeHandle;
@@ -13,6 +14,7 @@ use timely::dataflow::operators::Probe;
 use timely::dataflow::operators::generic::operator::{Operator, source};
 
 use super::*;
+use crate::peers::{Patience, Secret};
 
 const SOON: Duration = Duration::from_millis(300);
 const LATE: Duration = Duration::from_secs(20);

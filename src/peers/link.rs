@@ -16,7 +16,6 @@ use std::time::Duration;
 use bincode::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use timely::communication::allocator::zero_copy::stream::Stream;
 
 use super::seal::{Seal, TAG};
 use super::secret::Secret;
@@ -38,7 +37,7 @@ const END: u8 = 2;
 
 /// One end of a connection. Clones are the same end.
 #[derive(Clone)]
-pub(super) struct Link(Arc<Ends>);
+pub(crate) struct Link(Arc<Ends>);
 
 struct Ends {
     socket: TcpStream,
@@ -118,15 +117,23 @@ impl Link {
         Ok(())
     }
 
+    /// Shuts one half of the connection, or both. The other end is told before the writing half is shut.
+    pub(crate) fn shut(&self, half: Shutdown) -> io::Result<()> {
+        if half != Shutdown::Read {
+            self.0.send(END, &[])?;
+        }
+        self.0.socket.shutdown(half)
+    }
+
     /// Sends one message, which may be `limit` bytes long.
-    pub(super) fn send<T: Serialize>(&self, message: &T, limit: u64) -> io::Result<()> {
+    pub(crate) fn send<T: Serialize>(&self, message: &T, limit: u64) -> io::Result<()> {
         let body = codec(limit).serialize(message).map_err(io::Error::other)?;
         (&*self.0).write_all(&[&(body.len() as u64).to_le_bytes(), &body[..]].concat())
     }
 
     /// Receives one message, refusing one that is longer than `limit` or, where there is a limit to
     /// the waiting, takes longer.
-    pub(super) fn receive<T: DeserializeOwned>(
+    pub(crate) fn receive<T: DeserializeOwned>(
         &self,
         limit: u64,
         mut wait: Option<&mut Wait>,
@@ -302,28 +309,6 @@ impl Write for Link {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// How the engine uses it: one clone reads, another writes.
-impl Stream for Link {
-    fn try_clone(&self) -> io::Result<Link> {
-        Ok(self.clone())
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        match nonblocking {
-            true => Err(ErrorKind::Unsupported.into()),
-            false => Ok(()),
-        }
-    }
-
-    /// Says the end, if the writing half is to be shut.
-    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        if how != Shutdown::Read {
-            self.0.send(END, &[])?;
-        }
-        self.0.socket.shutdown(how)
     }
 }
 

@@ -14,7 +14,7 @@ const PROMPT: Duration = Duration::from_secs(2);
 
 /// The time that is left to wait.
 #[derive(Debug)]
-pub(super) struct Wait {
+pub(crate) struct Wait {
     left: Duration,
 }
 

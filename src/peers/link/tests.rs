@@ -37,7 +37,7 @@ fn what_is_written_is_read_until_the_end() {
     thread::scope(|scope| {
         scope.spawn(|| {
             one.write_all(&sent).unwrap();
-            one.shutdown(Shutdown::Write).unwrap();
+            one.shut(Shutdown::Write).unwrap();
         });
         let mut read = Vec::new();
         other.read_to_end(&mut read).unwrap();
@@ -117,7 +117,7 @@ fn flipped(at: usize) -> io::Result<Vec<u8>> {
     for word in [&b"first"[..], b"second", b"third"] {
         one.write_all(word).unwrap();
     }
-    one.shutdown(Shutdown::Write).unwrap();
+    one.shut(Shutdown::Write).unwrap();
     let mut read = Vec::new();
     other.read_to_end(&mut read).map(|_| read)
 }

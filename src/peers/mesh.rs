@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::cluster::{Patience, Peers, Topology};
 use super::door::{Answer, Door, Hall, Links, State, Step};
 use super::identity::JobIdentity;
+use super::topology::{Patience, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
 
@@ -21,7 +21,7 @@ use crate::{Error, Kind, Result};
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
 
 /// This process among its peers.
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     door: Arc<Door>,
     address: SocketAddr,
     hosts: Vec<String>,
@@ -42,7 +42,7 @@ struct Awaited {
 
 impl Mesh {
     /// Starts answering the calls that come to `listener`.
-    pub(super) fn new(
+    pub(crate) fn new(
         topology: Topology,
         listener: TcpListener,
         peers: Peers,
@@ -58,7 +58,7 @@ impl Mesh {
     }
 
     /// Comes to the next step, which is of this name and has yet to be prepared.
-    pub(super) fn begin(&self, step: &str) {
+    pub(crate) fn begin(&self, step: &str) {
         let mut hall = self.door.hall();
         hall.step.1 = step.to_owned();
         hall.state = State::Preparing;
@@ -66,7 +66,7 @@ impl Mesh {
 
     /// Lets the peers in and calls them until all have come. Once a round, `meanwhile` gets the
     /// connections to those that have.
-    pub(super) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
+    pub(crate) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
         let mut peers = self.awaited();
         let mut pause = PAUSES[0];
         self.door.hall().state = State::Open;
@@ -95,7 +95,7 @@ impl Mesh {
     ///
     /// # Errors
     /// [`Kind::Internal`] if no thread can be had for that.
-    pub(super) fn close(&self) -> Result<Links> {
+    pub(crate) fn close(&self) -> Result<Links> {
         let mut hall = self.door.hall();
         hall.state = State::Before;
         hall.step = Step(hall.step.0 + 1, String::new());

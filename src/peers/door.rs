@@ -16,10 +16,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::callers::{Caller, Callers};
-use super::cluster::Topology;
 use super::identity::JobIdentity;
 use super::link::Link;
 use super::secret::Secret;
+use super::topology::Topology;
 use super::wait::Wait;
 use super::wire;
 
@@ -57,7 +57,7 @@ pub(super) enum Answer {
 struct Here;
 
 /// The connections to all other processes by index; none at one's own.
-pub(super) type Links = Vec<Option<Link>>;
+pub(crate) type Links = Vec<Option<Link>>;
 
 /// The place where peers arrive.
 pub(super) struct Door {
