@@ -245,6 +245,12 @@ fn a_million_copies_on_both_sides() {
     let rows = copies * copies + copies * (copies - 1) / 2;
     assert!(said.contains(&rows.to_string()) && said.contains("--matches best"), "{said}");
     assert!(!bench.path("all").exists());
+    // 1.5e12 rows take a hundred terabytes: no room, which another disk or another day may have.
+    let many = "--matches all --max-matches 1e15";
+    let ended = bench.run(&format!("dedup --batch new.seg --store store --output all {many}"));
+    assert_eq!((ended.code, &ended.summary()["retryable"]), (74, &true.into()), "{ended:?}");
+    assert!(ended.stderr.contains("too little room"), "{ended:?}");
+    assert!(ended.stderr.contains("--matches best"), "{ended:?}");
     bench.done("dedup --batch new.seg --store store --output best");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     let verdicts = bench.read("best/verdicts.tsv");

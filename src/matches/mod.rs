@@ -5,8 +5,10 @@
 //! then are pairs expanded to [`Row`]s of documents, after they have been counted.
 //!
 //! ```text
-//! Pair -> sift -> verdicts --+
-//!              -> expand ----+-> listing: verdicts.tsv, keep.txt, drop.txt, matches.tsv
+//! Pair -> sieve -> sift -> verdicts (crowd) --+
+//!                       -> expand ------------+-> listing: verdicts.tsv, keep.txt, drop.txt, matches.tsv
+//!
+//! verdicts.tsv, keep.txt, drop.txt, matches.tsv -> audit -> recompute: is this what the inputs give?
 //! ```
 
 mod against;

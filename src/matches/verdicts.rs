@@ -60,6 +60,9 @@ pub(super) fn judge<N: Ord>(
             earlier.push((other, distance));
         }
         let crowded = crowd.holds(rank);
+        if crowded {
+            progress::tick(Activity::Working);
+        }
         let held = held(rank) || (crowded && crowd.near(rank).next().is_some());
         if judged.take(rank, held, &earlier) && crowded {
             crowd.keep(rank);
