@@ -2,15 +2,16 @@
 
 use std::env;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use dupsieve::{Error, Kind, Result};
 
 use crate::cluster::{ClusterSettings, Flags};
 use crate::config::Config;
 use crate::ending::Reader;
+use crate::packed_file::STDOUT;
 use crate::settings::ByteSize;
 use crate::summary::{Summary, Told};
 use crate::{
@@ -196,14 +197,23 @@ impl CommandLine {
 fn name_job(line: Option<&CommandLine>) {
     let typed = CommandLine::command().ignore_errors(true).try_get_matches().unwrap_or_default();
     let (job, of_job) = typed.subcommand().unwrap_or(("dupsieve", &typed));
-    let answers =
-        ANSWERS.contains(&(job, None)) || ANSWERS.contains(&(job, of_job.subcommand_name()));
+    let answers = ANSWERS.contains(&(job, None))
+        || ANSWERS.contains(&(job, of_job.subcommand_name()))
+        || writes_to_stdout(job, of_job);
     let json = env::args_os().any(|word| word == "--json");
     let reader = match line.and_then(|line| line.common.cluster.child) {
         Some(_) => Reader::Supervisor,
         None => Reader::of_job(answers, json),
     };
     ending::name_job(job, reader);
+}
+
+/// Whether the records that a job writes go to standard output, where nothing may stand between them.
+fn writes_to_stdout(job: &str, of_job: &ArgMatches) -> bool {
+    let innermost = of_job.subcommand().map_or(of_job, |(_, inner)| inner);
+    let output = innermost.try_get_one::<PathBuf>("output");
+    ["filter", "generate"].contains(&job)
+        && matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 
 /// What clap says is wrong, in one line, without the usage that follows.

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dupsieve::store::Day;
+use dupsieve::store::DayRange;
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,19 +16,20 @@ use crate::settings::{DedupSettings, FingerprintSettings, read_text};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Paths, folders and globs of the day's pages; `{date}` stands for the day.
+    /// Paths, folders and globs of the day's pages. `{date}` stands for the day, `{year}`, `{month}`
+    /// and `{day}` for its parts.
     #[serde(default)]
     pub(crate) inputs: Vec<String>,
-    /// The folder for the day's output, with `{date}` in it.
+    /// The folder for the day's output, with `{date}` or all three parts in it.
     pub(crate) output: Option<String>,
     /// The store.
     pub(crate) store: Option<PathBuf>,
     /// What enters the store.
     #[serde(default)]
     pub(crate) add: Add,
-    /// The days to take, in this order, when the command line names none.
+    /// The days to take, in this order, when the command line names none: days, or ranges `A..B`.
     #[serde(default)]
-    pub(crate) dates: Vec<Day>,
+    pub(crate) dates: Vec<DayRange>,
     #[serde(default)]
     pub(crate) fingerprint: FingerprintSettings,
     #[serde(default)]

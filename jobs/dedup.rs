@@ -230,6 +230,7 @@ impl Job {
         // A design that does not cover the distance is refused before anything is begun; what it costs
         // is asked when the groups are known.
         self.plan(1, (1, false), common)?;
+        self.check_apart()?;
         let lock = (!common.dry_run).then(|| Lock::beside(&self.output)).transpose()?;
         let parameters = self.parameters();
         // A day that was joined and never added is joined again once the store has moved on.
@@ -257,6 +258,22 @@ impl Job {
                 let fence = staging.fence().clone();
                 Ok((Decision::Make { batch, store, fence }, Some(staging), Summary::new()))
             }
+        }
+    }
+
+    /// The output replaces its folder as a whole, so that no input may stand in it, nor it in the store.
+    fn check_apart(&self) -> Result<()> {
+        let output = output::resolved(&self.output);
+        let batch = output::resolved(self.segment.path());
+        let store = self.store_path.as_deref().map(output::resolved);
+        let meets = |input: &Path| input.starts_with(&output);
+        let within = store.as_ref().is_some_and(|store| output.starts_with(store));
+        match [Some(&batch), store.as_ref()].into_iter().flatten().find(|it| meets(it)) {
+            None if !within => Ok(()),
+            input => Err(Error::new(Kind::Usage, "the output and an input are in one place")
+                .at(&self.output)
+                .found(input.or(store.as_ref()).unwrap_or(&output).display())
+                .help("choose another --output")),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The kept pages themselves: the records whose ids are listed, as they came and in their order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -14,7 +14,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::packed_file::PackedFile;
+use crate::packed_file::{PackedFile, STDOUT};
 use crate::pages::Pages;
 use crate::progress::{Progress, Unit};
 use crate::settings::{ByteSize, FingerprintSettings};
@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     /// The ids to keep, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE")]
     ids: PathBuf,
-    /// Where to; a name that ends in .gz or .zst is compressed. Text files become JSON lines
+    /// Where to, - for standard output; a name that ends in .gz or .zst is compressed. Text files
+    /// become JSON lines
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -71,9 +72,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
-    let lock = Lock::on_file(output)?;
+    let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
-    let stood = copy(&inputs, &options, wanted, PackedFile::locked(output, &lock)?, common)?;
+    let out = match &lock {
+        Some(lock) => PackedFile::locked(output, lock)?,
+        None => PackedFile::create(output)?,
+    };
+    let stood = copy(&inputs, &options, wanted, out, common)?;
     let summary = summary.count("copied", copied);
     Ok(if stood { summary.already_done() } else { summary })
 }

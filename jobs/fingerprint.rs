@@ -140,12 +140,12 @@ impl Job {
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
         let output = self.pages.output();
+        if output.exists() && !Segment::stands_at(output)? {
+            return Err(report::foreign(output, "a segment"));
+        }
         if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
             true => Ok(None),
-            false => Err(damage.help(match output.is_dir() {
-                true => "choose another output",
-                false => "choose another output, or replace this one with --overwrite",
-            })),
+            false => Err(damage.help("make it again with --overwrite, or choose another output")),
         })? {
             let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
             match asked.get("inputs") {

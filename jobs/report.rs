@@ -174,18 +174,67 @@ pub(crate) fn existing(
         Ok(report)
     });
     match report {
-        Ok(None) => Err(Error::new(Kind::Exists, "there is something else here already")
-            .at(output)
-            .expected("no such folder, or an output of dupsieve")
-            .help("choose another output folder, or remove this one")),
+        Ok(None) => Err(foreign(output, "a whole output of dupsieve")),
         Ok(Some(report)) if report.parameters == *parameters => {
             Ok(Existing::Same(Box::new(report)))
         }
-        _ if overwrite => Ok(Existing::Nothing),
-        Ok(Some(report)) if may_replace(&report.parameters) => Ok(Existing::Nothing),
+        Ok(Some(report)) if overwrite || may_replace(&report.parameters) => {
+            refuse_strangers(output, report.outcome.files.keys())
+        }
+        Err(_) if overwrite => refuse_strangers(output, [].iter()),
         Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
         Err(error) => Err(error),
     }
+}
+
+/// What an output of any version may hold, besides what its report names.
+const OURS: [&str; 12] = [
+    "_SUCCESS",
+    "drop.txt",
+    "keep.txt",
+    "matches.jsonl",
+    "matches.parquet",
+    "matches.tsv",
+    "report.html",
+    "report.json",
+    "verdicts.jsonl",
+    "verdicts.parquet",
+    "verdicts.tsv",
+    "_UNFINISHED",
+];
+
+/// An output that is to be replaced goes with all that its folder holds: a file of somebody else in it
+/// must not.
+fn refuse_strangers<'a>(
+    output: &Path,
+    files: impl Iterator<Item = &'a String> + Clone,
+) -> Result<Existing> {
+    for entry in fs::read_dir(output).at(output)? {
+        let name = entry.at(output)?.file_name();
+        let ours =
+            OURS.iter().any(|ours| name == *ours) || files.clone().any(|file| name == **file);
+        if !ours {
+            return Err(Error::new(
+                Kind::Exists,
+                "the output folder holds a file that is not ours",
+            )
+            .at(output)
+            .found(format_args!("{name:?}"))
+            .help("it would be lost with the output that is replaced: move it away first"));
+        }
+    }
+    Ok(Existing::Nothing)
+}
+
+/// What stands at `path` is none of our outputs, and so is never replaced.
+pub(crate) fn foreign(path: &Path, expected: &str) -> Error {
+    Error::new(
+        Kind::Exists,
+        "something else stands here already, and dupsieve replaces only its own",
+    )
+    .at(path)
+    .expected(expected)
+    .help("choose another output, or move this away")
 }
 
 /// The text with its last `old` replaced: the seal comes last in a report, and may stand before by chance.

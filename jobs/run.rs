@@ -1,10 +1,11 @@
 //! The whole day, and the day after: fingerprint, join with the store, add to the store.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use dupsieve::flow::Cluster;
-use dupsieve::store::{Added, Day, Store};
+use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
@@ -24,9 +25,9 @@ pub(crate) struct Arguments {
     /// The configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]
     pub(crate) days: PathBuf,
-    /// The day to run, as often as wanted [default: the file's dates]
+    /// The day to run, or a range of days A..B; can be repeated [default: the file's dates]
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
-    dates: Vec<Day>,
+    dates: Vec<DayRange>,
     #[command(flatten, next_help_heading = "Instead of what the file says under [fingerprint]")]
     fingerprint: FingerprintSettings,
     #[command(flatten, next_help_heading = "Instead of what the file says under [dedup]")]
@@ -45,11 +46,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let plan = Plan::of(&config).map_err(|error| error.at(&arguments.days))?;
     let mut cluster = cluster(common, &format!("{config:?}"))?;
     let mut total = Summary::new().already_done();
-    for &day in &config.dates {
+    for &day in &plan.days {
         total = total.plus(plan.run_day(&mut cluster, day, common)?);
     }
-    let total = total.path("store", plan.store);
-    match config.dates.last() {
+    let total = total.path("store", &plan.store);
+    match plan.days.last() {
         Some(&day) if cluster.is_leader() && !common.dry_run => {
             plan.closing(total, day, &arguments.days)
         }
@@ -61,7 +62,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 struct Plan<'a> {
     config: &'a Config,
     output: &'a str,
-    store: &'a Path,
+    store: PathBuf,
+    /// The days to run, each once, in the order in which they were named first.
+    days: Vec<Day>,
 }
 
 impl Plan<'_> {
@@ -75,33 +78,55 @@ impl Plan<'_> {
         if config.inputs.is_empty() {
             return Err(missing("inputs"));
         }
-        if !output.contains("{date}") {
-            return Err(Error::new(Kind::Config, "every day would have the same output")
-                .expected("{date} in `output`")
+        let has = |part: &str| output.contains(part);
+        if !has("{date}") && !["{year}", "{month}", "{day}"].into_iter().all(has) {
+            return Err(Error::new(Kind::Config, "several days would have the same output")
+                .expected("{date}, or {year}, {month} and {day}, in `output`")
                 .found(output));
         }
-        if config.dates.is_empty() {
+        let mut met = HashSet::new();
+        let named = config.dates.iter().flat_map(|range| range.days());
+        let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
+        if days.is_empty() {
             return Err(Error::new(Kind::Usage, "no day is named")
                 .help("name one with --date, or give the file dates"));
         }
-        Ok(Plan { config, output, store })
+        Ok(Plan { config, output, store: absolute(store), days })
+    }
+
+    /// The folder for the output of a day.
+    fn output(&self, day: Day) -> PathBuf {
+        absolute(Path::new(&day.expand(self.output)))
+    }
+
+    /// Says where the inputs of a day are looked for, if that is why the job failed.
+    fn explain(&self, day: Day, error: Error) -> Error {
+        if error.kind() != Kind::Missing || self.inputs(day).all(|it| Path::new(&it).is_absolute())
+        {
+            return error;
+        }
+        let paths = self.inputs(day).map(|it| absolute(Path::new(&it)).display().to_string());
+        error.help(format!(
+            "the inputs of {day} are looked for at {}; relative paths start at the working directory",
+            paths.collect::<Vec<_>>().join(", ")
+        ))
     }
 
     fn run_day(&self, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
-        let output = PathBuf::from(dated(self.output, day));
+        let output = self.output(day);
         let batch = output.join("batch.seg");
         let made = fingerprint::Request {
             inputs: self.inputs(day).map(PathBuf::from).collect(),
             output: batch.clone(),
             settings: self.config.fingerprint.clone(),
         };
-        let read = fingerprint(cluster, &made, common)?;
-        if common.dry_run && !(batch.exists() && Store::open(self.store).is_ok()) {
+        let read = fingerprint(cluster, &made, common).map_err(|error| self.explain(day, error))?;
+        if common.dry_run && !(batch.exists() && Store::open(&self.store).is_ok()) {
             return Ok(read);
         }
         let joined = dedup::Request {
             batch: batch.clone(),
-            store: StoreAt::Before(self.store.to_path_buf(), day),
+            store: StoreAt::Before(self.store.clone(), day),
             output: output.join("dedup"),
             settings: self.config.dedup.clone(),
         };
@@ -130,30 +155,31 @@ impl Plan<'_> {
         let only = (self.config.add == Add::Kept).then_some(keep.as_path());
         let report = report::Report::read(&joined.output)?;
         let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
-        Store::open(self.store)?.add(&joined.batch, day, only, after)
+        Store::open(&self.store)?.add(&joined.batch, day, only, after)
     }
 
     /// The inputs of a day, as the file names them.
     fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
-        self.config.inputs.iter().map(move |input| dated(input, day))
+        self.config.inputs.iter().map(move |input| day.expand(input))
     }
 
     /// Says what was read and found, what was written, and what can be done with it. `day` is the
     /// last of the days.
     fn closing(&self, total: Summary, day: Day, config: &Path) -> Result<Summary> {
-        let output = PathBuf::from(dated(self.output, day)).join("dedup");
+        let folder = self.output(day);
+        let output = folder.join("dedup");
         let output = output.display();
         let inputs: Vec<String> = self.inputs(day).map(|input| format!("'{input}'")).collect();
         let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
         let [pages, kept, dropped, empty, repeated, bad] =
             ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
                 .map(|name| total.counted(name));
-        let days = match self.config.dates.len() {
+        let days = match self.days.len() {
             1 => format!("Day {day}"),
             days => format!("{days} days, the last {day}"),
         };
         let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
-        let held = Store::open(self.store)?.at(None)?;
+        let held = Store::open(&self.store)?.at(None)?;
         let (store, config) = (self.store.display(), config.display());
         Ok(total
             .say(format!("{days}: {done}. {pages} pages were read:"))
@@ -168,12 +194,13 @@ impl Plan<'_> {
             .say("  report.json          parameters, counts and checksums")
             .say("Next:")
             .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
-            .say(format!("  check the results     {program} verify {}", dated(self.output, day))))
+            .say(format!("  check the results     {program} verify {}", folder.display())))
     }
 }
 
-fn dated(text: &str, day: Day) -> String {
-    text.replace("{date}", &day.to_string())
+/// The path with the working directory before it if it is relative.
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {

@@ -136,6 +136,9 @@ impl Job {
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
         let output = self.pages.output();
+        if output.exists() && !Counts::stands_at(output)? {
+            return Err(report::foreign(output, "a table of counts"));
+        }
         if output.exists() && !common.overwrite {
             let made =
                 Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;

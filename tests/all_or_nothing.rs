@@ -90,7 +90,7 @@ fn other_inputs_or_parameters_are_refused_unless_to_be_replaced() {
         assert_eq!(bench.files("out/dedup"), bench.files("fresh"), "{flags}");
         fs::remove_dir_all(bench.path("fresh")).unwrap();
     }
-    assert_eq!(bench.names("out"), [".batch.seg.lock", ".dedup.lock", "batch.seg", "dedup"]);
+    assert_eq!(bench.names("out"), ["batch.seg", "dedup"]);
 }
 
 #[test]
@@ -120,6 +120,113 @@ fn what_is_not_ours_is_left_alone() {
     assert_eq!(bench.names("folder"), ["letter.txt"]);
     assert_eq!(bench.names("empty"), [""; 0]);
     assert_eq!(bench.names("spark"), ["_SUCCESS", "part-00000"]);
+}
+
+#[test]
+fn what_is_not_ours_is_not_replaced_even_where_that_is_allowed() {
+    let bench = joined();
+    let foreign = ["letter", "empty", "letter.json.gz"];
+    bench.write("letter", "dear");
+    bench.write("empty", "");
+    bench.write("letter.json.gz", "dear");
+    bench.write("ids", bench.read("out/dedup/keep.txt"));
+    for place in foreign {
+        let before = bench.bytes(place);
+        for job in [
+            "fingerprint --input pages.jsonl",
+            "weights --input pages.jsonl",
+            "generate segment --count 5",
+        ] {
+            let said = bench.fails(73, &format!("{job} --output {place} --overwrite"));
+            assert!(!said.contains("--overwrite"), "{said}");
+        }
+        assert_eq!(bench.bytes(place), before);
+    }
+    for place in ["letter", "letter.json.gz"] {
+        for job in ["filter --input pages.jsonl --ids ids", "generate documents --count 3"] {
+            bench.fails(73, &format!("{job} --output {place} --overwrite"));
+        }
+    }
+    assert_eq!(bench.read("letter"), "dear");
+    // Files of somebody else in a folder of ours.
+    bench.write("out/dedup/notes.txt", "dear");
+    let said = bench.fails(73, &format!("{DEDUP} --distance 2 --overwrite"));
+    assert!(said.contains("notes.txt"), "{said}");
+    assert_eq!(bench.read("out/dedup/notes.txt"), "dear");
+    fs::remove_file(bench.path("out/dedup/notes.txt")).unwrap();
+    bench.done(&format!("{DEDUP} --distance 2 --overwrite"));
+}
+
+#[test]
+fn an_output_and_its_inputs_have_places_of_their_own() {
+    let bench = joined();
+    let before = bench.files("");
+    fs::create_dir(bench.path("folder")).unwrap();
+    fs::copy(bench.path("old.seg"), bench.path("folder/in.seg")).unwrap();
+    for job in [
+        "dedup --batch old.seg --output old.seg",
+        "dedup --batch old.seg --output ./out/../old.seg",
+        "dedup --batch old.seg --store store --output store",
+        "dedup --batch old.seg --store store --output store/segments/out",
+        "dedup --batch folder/in.seg --output folder",
+        "dedup --batch old.seg --output -",
+        "fingerprint --input pages.jsonl --output -",
+    ] {
+        for flags in ["", "--overwrite"] {
+            bench.fails(2, &format!("{job} {flags}"));
+        }
+    }
+    fs::remove_dir_all(bench.path("folder")).unwrap();
+    let after = bench.files("");
+    let failures = |name: &String| name.ends_with(".failed.json");
+    assert!(after.iter().filter(|(name, _)| !failures(name)).eq(before.iter()));
+}
+
+#[test]
+fn nothing_is_replaced_unasked() {
+    let bench = Bench::new();
+    bench.done("generate segment --count 100 --output near.seg");
+    let job = "generate segment --count 100 --seed 2 --near near.seg --planted 5";
+    let foreign = "planted\tnear\tdistance\na\tb\t1\n";
+    bench.write("truth.tsv", foreign);
+    bench.fails(73, &format!("{job} --output a.seg --truth truth.tsv"));
+    assert!(!bench.path("a.seg").exists());
+    assert_eq!(bench.read("truth.tsv"), foreign);
+    bench.done(&format!("{job} --output a.seg --truth truth.tsv --overwrite"));
+    bench.done(&format!("{job} --output a.seg --truth truth.tsv"));
+    bench.done(&format!("{job} --output a.seg --truth other.tsv"));
+    assert_eq!(bench.bytes("truth.tsv"), bench.bytes("other.tsv"));
+    bench.write("letter", "dear");
+    bench.fails(73, &format!("{job} --output b.seg --truth letter --overwrite"));
+    assert_eq!(bench.read("letter"), "dear");
+
+    bench.write("pages.jsonl", bench.documents(0, 40));
+    let labels: String = (0..40).map(|i| format!("document-{i:012}\t{}\n", i / 2)).collect();
+    bench.write("labels.tsv", labels);
+    let sweep = "evaluate --sweep --recipe shingles --input pages.jsonl --labels labels.tsv --svg";
+    bench.fails_to_answer(73, &format!("{sweep} letter"));
+    bench.fails_to_answer(73, &format!("{sweep} letter --overwrite"));
+    assert_eq!(bench.read("letter"), "dear");
+    bench.answer(&format!("{sweep} curve.svg"));
+    bench.answer(&format!("{sweep} curve.svg"));
+    let curve = bench.read("curve.svg");
+    assert!(curve.starts_with("<svg ") && curve.ends_with("</svg>\n"));
+    bench.fails_to_answer(73, &format!("{sweep} curve.svg -k 2"));
+    assert_eq!(bench.read("curve.svg"), curve);
+    bench.answer(&format!("{sweep} curve.svg -k 2 --overwrite"));
+}
+
+#[test]
+fn records_go_to_standard_output_where_that_is_named() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", bench.documents(0, 40));
+    bench.write("ids", "document-000000000003\ndocument-000000000007\n");
+    bench.done("filter --input pages.jsonl --ids ids --output kept.jsonl");
+    let filtered = bench.answer("filter --input pages.jsonl --ids ids --output -");
+    assert_eq!(filtered, bench.read("kept.jsonl"));
+    let generated = bench.answer("generate documents --count 40 --near-share 0.4 --output -");
+    assert_eq!(generated, bench.read("pages.jsonl"));
+    assert!(!bench.path("-").exists());
 }
 
 #[test]
@@ -153,9 +260,9 @@ fn a_failed_job_leaves_no_output_and_keeps_the_one_before() {
     bench.fails(65, &format!("dedup --batch out/batch.seg --store store {many}"));
     // The chunks that were finished until then are kept, if there were any.
     let left = bench.names("new").into_iter().filter(|name| name != ".dedup.resume");
-    assert_eq!(left.collect::<Vec<_>>(), [".dedup.lock", "dedup.failed.json"]);
+    assert_eq!(left.collect::<Vec<_>>(), ["dedup.failed.json"]);
     bench.done("dedup --batch out/batch.seg --store store --output new/dedup");
-    assert_eq!(bench.names("new"), [".dedup.lock", "dedup"]);
+    assert_eq!(bench.names("new"), ["dedup"]);
 }
 
 #[test]
@@ -286,7 +393,7 @@ fn a_run_killed_as_it_writes_leaves_nothing_for_ever() {
     }
     assert_eq!(bench.names("out").len(), 2, "the lock, and what is unfinished");
     bench.done(job);
-    assert_eq!(bench.names("out"), [".x.seg.lock", "x.seg"]);
+    assert_eq!(bench.names("out"), ["x.seg"]);
 }
 
 /// Three days of documents, and the configuration that takes them through the whole job.

@@ -145,10 +145,7 @@ fn a_day_must_be_named_and_be_there() {
     bench.fails(2, "run sample.toml --date 2026-11-31");
     bench.fails(66, "run sample.toml --date 2026-11-17");
     bench.done("run sample.toml --date 2026-11-18");
-    assert_eq!(
-        bench.names("out/2026-11-18"),
-        [".batch.seg.lock", ".dedup.lock", "batch.seg", "dedup"]
-    );
+    assert_eq!(bench.names("out/2026-11-18"), ["batch.seg", "dedup"]);
 }
 
 #[test]
@@ -185,4 +182,52 @@ fn a_day_is_run_again_after_a_rollback_or_a_compaction() {
     bench.done("store compact out/store");
     bench.done("run sample.toml --date 2026-11-20");
     assert_eq!(bench.files("out/2026-11-20/dedup"), files);
+}
+
+/// A day that is named twice, by itself and in a range, is one day.
+#[test]
+fn days_are_a_set_and_may_be_a_range() {
+    let bench = sample("kept", &[], "");
+    let named = "--date 2026-11-18..2026-11-20 --date 2026-11-19 --date 2026-11-18";
+    let ended = bench.done(&format!("run sample.toml {named}"));
+    let other = sample("kept", &["2026-11-18..2026-11-19", "2026-11-20", "2026-11-20"], "");
+    assert_eq!(other.done("run sample.toml").count("read"), ended.count("read"));
+    let one_by_one = sample("kept", &DAYS, "");
+    assert_eq!(one_by_one.done("run sample.toml").count("read"), ended.count("read"));
+    assert_eq!(bench.files("out"), one_by_one.files("out"));
+    for wrong in ["2026-11-20..2026-11-18", "2026-11-18..", "2026-11-18..2026-11-31"] {
+        bench.fails(2, &format!("run sample.toml --date {wrong}"));
+    }
+}
+
+#[test]
+fn the_parts_of_a_day_expand() {
+    let bench = sample("kept", &DAYS[..1], "");
+    let config = bench.read("sample.toml");
+    let parts = config.replace("crawl/{date}", "crawl/{year}-{month}-{day}");
+    bench.write("parts.toml", parts.replace("out/{date}", "out/{year}/{month}/{day}"));
+    bench.done("run parts.toml");
+    assert_eq!(bench.names("out/2026/11/18"), ["batch.seg", "dedup"]);
+    for same in ["out", "out/{year}-{month}", "out/{day}"] {
+        bench.write("same.toml", config.replace("out/{date}", same));
+        let said = bench.fails(78, "run same.toml");
+        assert!(said.contains("same output"), "{said}");
+    }
+}
+
+#[test]
+fn relative_paths_are_shown_as_absolute_ones() {
+    let bench = Bench::new();
+    bench.write(
+        "days.toml",
+        "inputs = [\"crawl/{date}/*\"]\noutput = \"out/{date}\"\nstore = \"store\"\n",
+    );
+    let home = bench.path("").canonicalize().unwrap();
+    let said = bench.fails(66, "run days.toml --date 2026-11-18");
+    let looked_for = home.join("crawl/2026-11-18/*");
+    assert!(said.contains(looked_for.to_str().unwrap()), "{said}");
+    bench.write("crawl/2026-11-18/a.jsonl", bench.documents(0, 10));
+    let ended = bench.done("run days.toml --date 2026-11-18 --dry-run");
+    let output = home.join("out/2026-11-18/batch.seg");
+    assert!(ended.stderr.contains(output.to_str().unwrap()), "{}", ended.stderr);
 }

@@ -190,6 +190,13 @@ impl Bench {
         ended.stderr
     }
 
+    /// Runs a command that answers a question, which must fail with `code`; gives what it said.
+    pub(crate) fn fails_to_answer(&self, code: i32, line: &str) -> String {
+        let ended = self.run(line);
+        assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
+        ended.stderr
+    }
+
     /// The documents of ids FROM to TO as JSON lines, Chinese and English, some of them near others.
     pub(crate) fn documents(&self, from: usize, to: usize) -> String {
         if !self.path("documents.jsonl").exists() {
@@ -215,12 +222,17 @@ impl Bench {
         files
     }
 
-    /// The files and folders below a folder, without locks, and when each was last written.
+    /// The files below a folder, without locks, and when each was last written.
     pub(crate) fn times(&self, folder: &str) -> BTreeMap<PathBuf, SystemTime> {
+        let files = self.paths(folder).into_iter().filter(|path| path.is_file());
+        files.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
+    }
+
+    /// The files and folders below a folder, in order, without locks.
+    fn paths(&self, folder: &str) -> Vec<PathBuf> {
         let pattern = format!("{}/**/*", self.path(folder).display());
         let paths = glob::glob(&pattern).unwrap().map(|path| path.unwrap());
-        let paths = paths.filter(|path| !is_lock(path));
-        paths.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
+        paths.filter(|path| !is_lock(path)).collect()
     }
 
     /// The names in a folder, in order.
@@ -234,7 +246,7 @@ impl Bench {
 
     /// Every path of the bench.
     pub(crate) fn tree(&self) -> Vec<PathBuf> {
-        self.times("").into_keys().collect()
+        self.paths("")
     }
 
     /// The report of an output folder.

@@ -10,13 +10,13 @@ use dupsieve::evaluate::curve::{Curve, Line};
 use dupsieve::evaluate::sweep::{MOST_DOCUMENTS, by_distance, sweep};
 use dupsieve::evaluate::{Intervals, Labels, Scores, bootstrap};
 use dupsieve::fingerprint::Recipe;
-use dupsieve::output::NewFile;
 use dupsieve::{Error, Kind, Result};
 
 use super::Arguments;
 use super::checks::{Sketched, Table};
 use super::room::{NEAR_BYTES, Room};
 use crate::arguments::Common;
+use crate::packed_file::PackedFile;
 use crate::pages::no_text;
 use crate::summary::Summary;
 
@@ -117,9 +117,9 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
         }
     }
     if let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) {
-        let mut file = NewFile::beside(path)?;
-        write!(file, "{}", curve(&candidates, arguments)).at(path)?;
-        file.publish()?;
+        let mut file = PackedFile::create(path)?;
+        file.line(curve(&candidates, arguments).to_string().trim_end().as_bytes())?;
+        file.finish(common.overwrite)?;
     }
     Ok(Summary::answered())
 }

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// The share of documents that are copies of earlier ones with words replaced, below 1
     #[arg(long, value_name = "P", default_value_t = 0.2)]
     near_share: f64,
-    /// Where to; a name that ends in .gz or .zst is compressed
+    /// Where to, - for standard output; a name that ends in .gz or .zst is compressed
     #[arg(long, value_name = "FILE.jsonl")]
     output: PathBuf,
     /// Where the planted pairs go: `new existing edit`

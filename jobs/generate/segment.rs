@@ -1,17 +1,16 @@
 //! `generate segment`: random fingerprints, and near-duplicates of another segment's among them.
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width};
-use dupsieve::output::NewFile;
 use dupsieve::store::{self, Codec, IdKind, MAX_DRAW, Planted, Random, Segment};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::arguments::Common;
+use crate::packed_file::PackedFile;
+use crate::report;
 use crate::settings::{parse_count, parse_width};
 use crate::summary::Summary;
 
@@ -68,13 +67,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let wanted = arguments.wanted();
     arguments.check(&wanted, near.as_ref())?;
     let identity = arguments.identity(&wanted, near.as_ref());
-    if !common.overwrite && arguments.is_done(&identity)? {
+    let stands = arguments.stands(&identity, common.overwrite)?;
+    if stands && arguments.truth.is_none() {
         return Ok(arguments.summary(Summary::new().already_done()));
     }
     if !common.dry_run {
         match arguments.width {
-            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity)?,
-            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity)?,
+            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, common)?,
+            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, common)?,
         }
     }
     Ok(arguments.summary(Summary::new()))
@@ -131,20 +131,35 @@ impl Arguments {
         .to_string()
     }
 
-    /// Whether the output stands there, made from the same parameters.
-    fn is_done(&self, identity: &str) -> Result<bool> {
-        if !self.output.exists() {
-            return Ok(false);
-        }
-        let found = Segment::open(&self.output)?;
-        match found.identity() == identity {
-            // Whose truth a file is cannot be told from it: it is written again, the same.
-            true => Ok(self.truth.is_none()),
-            false => Err(Error::new(Kind::Exists, "the output was made from other parameters")
-                .at(&self.output)
-                .expected(identity)
-                .found(found.identity())
-                .help("give another --output, or --overwrite it")),
+    /// Whether the output stands there, made from the same parameters. Whose truth a file is cannot be
+    /// told from the file: it is compared once it is known again.
+    fn stands(&self, identity: &str, overwrite: bool) -> Result<bool> {
+        let stands = match self.output.exists() {
+            false => false,
+            true if !Segment::stands_at(&self.output)? => {
+                return Err(report::foreign(&self.output, "a segment"));
+            }
+            true if overwrite => false,
+            true => {
+                let found = Segment::open(&self.output)?;
+                if found.identity() != identity {
+                    let what = "the output was made from other parameters";
+                    return Err(Error::new(Kind::Exists, what)
+                        .at(&self.output)
+                        .expected(identity)
+                        .found(found.identity())
+                        .help("choose another output, or replace this one with --overwrite"));
+                }
+                true
+            }
+        };
+        match &self.truth {
+            Some(truth) if truth.exists() && !stands && !overwrite => {
+                Err(Error::new(Kind::Exists, "the truth belongs to another output")
+                    .at(truth)
+                    .help("choose another --truth, or replace both with --overwrite"))
+            }
+            _ => Ok(stands),
         }
     }
 
@@ -153,6 +168,7 @@ impl Arguments {
         wanted: &Random,
         near: Option<&Segment>,
         identity: &str,
+        common: &Common,
     ) -> Result<()> {
         let planted = near.map_or(Ok(Vec::new()), |near| {
             store::plant::<F>(near, self.planted, self.planted_distance, self.seed)
@@ -160,7 +176,12 @@ impl Arguments {
         let stamp = format!("external-{}", F::BITS);
         let (segment, rows) = store::generate(&self.output, wanted, &planted, stamp, identity)?;
         match &self.truth {
-            Some(truth) => write_truth(truth, &segment, &planted, &rows, self.planted_distance),
+            Some(path) => {
+                let truth = PackedFile::create(path)?;
+                write_truth(truth, &segment, &planted, &rows, self.planted_distance)?
+                    .finish(common.overwrite)
+                    .map(drop)
+            }
             None => Ok(()),
         }
     }
@@ -176,17 +197,16 @@ impl Arguments {
 
 /// Writes the planted pairs, in the order of their fingerprints.
 fn write_truth<F>(
-    path: &Path,
+    mut truth: PackedFile,
     segment: &Segment,
     planted: &[Planted<F>],
     rows: &[u64],
     distance: u32,
-) -> Result<()> {
-    let mut truth = BufWriter::new(NewFile::beside(path)?);
+) -> Result<PackedFile> {
     let mut ids = segment.ids();
-    writeln!(truth, "planted\tnear\tdistance").at(path)?;
+    truth.line(b"planted\tnear\tdistance")?;
     for (Planted { near, .. }, &row) in planted.iter().zip(rows) {
-        writeln!(truth, "{}\t{near}\t{distance}", ids.get(row)?).at(path)?;
+        truth.line(format!("{}\t{near}\t{distance}", ids.get(row)?).as_bytes())?;
     }
-    truth.into_inner().map_err(|failed| Error::io(path, failed.error()))?.publish()
+    Ok(truth)
 }

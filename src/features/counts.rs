@@ -17,7 +17,7 @@ use crate::error::{At, Error, Kind, Result};
 use crate::features::by_hash::{ByHash, key};
 use crate::features::frequency;
 use crate::features::lists::by_digest;
-use crate::output::{Fence, NewFile};
+use crate::output::{Fence, NewFile, bears};
 
 /// The first line of every table.
 const FIRST_LINE: &[u8] = b"dupsieve counts 1\n";
@@ -62,6 +62,11 @@ pub fn is_counted(feature: &str) -> bool {
 }
 
 impl Counts {
+    /// Whether a table stands at `path`, sound or damaged.
+    pub fn stands_at(path: &Path) -> Result<bool> {
+        bears(path, FIRST_LINE)
+    }
+
     /// Reads the table at `path`. Fails with [`Kind::BadData`] on one that is damaged.
     pub fn read(path: &Path) -> Result<Counts> {
         let mut lines = Lines::open(path)?;

@@ -11,12 +11,13 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fmt, process};
 
+use rustix::fs::OFlags;
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 use time::UtcDateTime;
@@ -38,6 +39,8 @@ pub struct Lock {
     fence: Fence,
     /// None in the processes that share it.
     file: Option<File>,
+    /// Whether the file is there for this lock alone and goes with it.
+    passing: bool,
 }
 
 /// What tells whether a lock is still held, for what is committed far from it.
@@ -72,11 +75,20 @@ struct Owner {
 }
 
 impl Lock {
-    /// Takes the lock on an output, which stands beside it, in a folder that is made if need be.
+    /// Takes the lock on an output. Its file stands beside the output, in a folder that is made if need
+    /// be, and is removed when the lock is dropped.
     pub fn beside(target: &Path) -> Result<Lock> {
+        if target == Path::new("-") {
+            return Err(Error::new(Kind::Usage, "this output cannot go to standard output")
+                .expected("a path")
+                .found("`-`")
+                .help("a file of that name is ./-"));
+        }
         let parent = parent_of(target);
         fs::create_dir_all(parent).at(parent)?;
-        Lock::take(&sibling(target, ".lock"))
+        let mut lock = Lock::take(&sibling(target, ".lock"))?;
+        lock.passing = true;
+        Ok(lock)
     }
 
     /// Takes the lock on an output that is one file, cleaning up after attempts that died.
@@ -86,16 +98,26 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock; one that another run holds is [`Kind::Temporary`].
+    /// Takes the lock; one that another run holds is [`Kind::Temporary`]. The file stays.
+    ///
+    /// # Errors
+    /// A file that is not a lock of this program is [`Kind::Exists`]: nothing is written into it.
     pub fn take(path: &Path) -> Result<Lock> {
-        let file = File::options().create(true).truncate(false).write(true).open(path).at(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(path)),
-            // Where there are no such locks, the fence alone must do.
-            Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(cause)) => return Err(Error::io(path, &cause)),
-        }
+        let file = loop {
+            let file = open_ours(path)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(held(path)),
+                // Where there are no such locks, the fence alone must do.
+                Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
+                Err(TryLockError::Error(cause)) => return Err(Error::io(path, &cause)),
+            }
+            // Whoever held it may have removed the file between the two steps: then this lock would
+            // keep nobody out.
+            if stands_at(&file, path).at(path)? {
+                break file;
+            }
+        };
         let owner = Owner::after(Owner::read(path)?);
         owner.write(&file).at(path)?;
         Ok(Lock::new(Fence { path: path.to_path_buf(), owner }, Some(file)))
@@ -108,7 +130,7 @@ impl Lock {
 
     fn new(fence: Fence, file: Option<File>) -> Lock {
         fences().push(fence.clone());
-        Lock { fence, file }
+        Lock { fence, file, passing: false }
     }
 
     /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
@@ -132,8 +154,11 @@ impl Drop for Lock {
     /// Looks for the last time whether it was taken over: whoever failed while it was held asks later.
     fn drop(&mut self) {
         fences().retain(|fence| *fence != self.fence);
-        if let (Some(_), Some(lost)) = (&self.file, self.fence.taken_over()) {
-            let _ = LOST.set(lost);
+        match (&self.file, self.fence.taken_over()) {
+            (Some(_), Some(lost)) => drop(LOST.set(lost)),
+            // Still held, so that nobody else takes it in this moment.
+            (Some(_), None) if self.passing => drop(fs::remove_file(&self.fence.path)),
+            _ => {}
         }
     }
 }
@@ -204,6 +229,47 @@ impl fmt::Display for Owner {
     }
 }
 
+/// Opens the file of a lock, which is made if need be. One that is not ours is left alone.
+fn open_ours(path: &Path) -> Result<File> {
+    let foreign = || {
+        Error::new(Kind::Exists, "a file of somebody else stands where the lock belongs")
+            .at(path)
+            .help("move it away, or choose another output")
+    };
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(foreign());
+    }
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    let no_links = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = options.custom_flags(no_links).open(path).at(path)?;
+    let mut start = [0; OWNER_START.len()];
+    let read = file.read_at(&mut start, 0).at(path)?;
+    match is_ours(&start[..read]) {
+        true => Ok(file),
+        false => Err(foreign()),
+    }
+}
+
+/// What the record of an owner starts with.
+const OWNER_START: &[u8] = b"{\"token\":";
+
+/// Whether a file that starts so is a lock: it names an owner, or was cut short before it could.
+fn is_ours(start: &[u8]) -> bool {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    OWNER_START.starts_with(start.trim_ascii_end()) || start.iter().all(blank)
+}
+
+/// Whether `file` is what stands at `path` now.
+fn stands_at(file: &File, path: &Path) -> io::Result<bool> {
+    let own = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (own.dev(), own.ino())),
+        Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
 /// The refusal of a lock that another run holds.
 fn held(path: &Path) -> Error {
     let error = Error::new(Kind::Temporary, "another run holds the lock").at(path);
@@ -258,10 +324,28 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_leaves_no_file_and_a_file_of_others_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let (target, path) = (home.path().join("out"), home.path().join(".out.lock"));
+        let first = Lock::beside(&target).unwrap();
+        assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Temporary);
+        assert!(path.exists());
+        drop(first);
+        assert!(!path.exists());
+        fs::write(&path, "{\"lockfileVersion\": 3}").unwrap();
+        assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Exists);
+        assert_eq!(fs::read(&path).unwrap(), b"{\"lockfileVersion\": 3}");
+        fs::rename(&path, home.path().join("theirs")).unwrap();
+        std::os::unix::fs::symlink("theirs", &path).unwrap();
+        assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Exists);
+        assert!(path.is_symlink());
+    }
+
+    #[test]
     fn a_lock_file_that_says_nothing_can_be_taken() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("lock");
-        for odd in ["", "\n", "{", "{\"token\": 1}", "\0\0\0"] {
+        for odd in ["", "\n", "{", "{\"token\":1}", "\0\0\0"] {
             fs::write(&path, odd).unwrap();
             Lock::take(&path).unwrap().check().unwrap();
         }

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,25 @@ pub fn parent_of(path: &Path) -> &Path {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }
+}
+
+/// Where a path leads: without links as far as it stands, and as it is from there.
+pub fn resolved(path: &Path) -> PathBuf {
+    let resolve = |path: &Path| path.canonicalize().ok();
+    let beyond = || Some(resolve(parent_of(path))?.join(path.file_name()?));
+    resolve(path).or_else(beyond).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// Whether `path` is a file that starts with `mark`, as one of ours does.
+pub fn bears(path: &Path, mark: &[u8]) -> Result<bool> {
+    let mut start = Vec::new();
+    if !path.is_file() {
+        return Ok(false);
+    }
+    File::open(path)
+        .and_then(|file| file.take(mark.len() as u64).read_to_end(&mut start))
+        .at(path)?;
+    Ok(start == mark)
 }
 
 /// Fails with [`Kind::Io`] if the disk of `folder` has no room for about `needed` bytes more. There may

@@ -119,7 +119,8 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
         let entry = entry.at(folder)?;
         let name = entry.file_name();
         let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        if random.is_some_and(|random| random.len() == RANDOM) {
+        let ours = random.is_some_and(|random| random.len() == RANDOM);
+        if ours && entry.file_type().at(entry.path())?.is_file() {
             fs::remove_file(entry.path()).at(entry.path())?;
         }
     }

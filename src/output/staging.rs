@@ -1,7 +1,7 @@
 //! A folder that is absent or whole: built beside its place, renamed into it.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
@@ -25,9 +25,15 @@ impl Staging {
     /// that died.
     pub fn beside(target: &Path, lock: Lock) -> Result<Staging> {
         remove_unfinished(target)?;
-        let (parent, prefix) = (parent_of(target), sibling(target, UNFINISHED));
+        let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
         let prefix = prefix.file_name().unwrap_or_default();
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).at(parent)?;
+        let folder = tempfile::Builder::new()
+            .prefix(prefix)
+            .rand_bytes(RANDOM)
+            .tempdir_in(parent)
+            .at(parent)?;
+        let mark = folder.path().join(UNFINISHED);
+        File::create(&mark).at(&mark)?;
         Ok(Staging { target: target.to_path_buf(), folder, lock })
     }
 
@@ -56,46 +62,81 @@ impl Staging {
     /// # Errors
     /// [`Kind::Temporary`](crate::Kind::Temporary) if another run has taken the lock over.
     pub fn commit(self) -> Result<()> {
-        self.create(SUCCESS)?.finish()?;
+        self.check()?;
+        let [unfinished, success] = [UNFINISHED, SUCCESS].map(|mark| self.folder().join(mark));
+        fs::rename(unfinished, &success).at(&success)?;
+        File::open(&success).and_then(|mark| mark.sync_all()).at(&success)?;
         sync_folder(self.folder())?;
         let Staging { target, folder, lock } = self;
         lock.check()?;
         if !target.exists() {
             fs::rename(folder.path(), &target).at(&target)?;
             let _ = folder.keep();
-        } else {
-            // The folder now holds what is replaced, and goes with it.
-            renameat_with(CWD, folder.path(), CWD, &target, RenameFlags::EXCHANGE)
-                .map_err(|cause| Error::io(&target, &cause.into()))?;
+            return sync_folder(parent_of(&target));
         }
-        sync_folder(parent_of(&target))
+        renameat_with(CWD, folder.path(), CWD, &target, RenameFlags::EXCHANGE)
+            .map_err(|cause| Error::io(&target, &cause.into()))?;
+        sync_folder(parent_of(&target))?;
+        // The folder now holds what was replaced.
+        remove(&folder.keep())
     }
 }
 
-/// What the names of folders being built go on with.
-const UNFINISHED: &str = ".tmp-";
+/// What the names of folders being built go on with, before some random characters.
+const TEMPORARY: &str = ".tmp-";
+/// How many random characters.
+const RANDOM: usize = 6;
+/// The empty file that marks a folder as one that is being built, and so as ours.
+const UNFINISHED: &str = "_UNFINISHED";
 
 /// Removes what attempts at `target` that died have left beside it, now that it is whole. Nobody may
 /// but who holds the lock.
 pub fn remove_leftovers(target: &Path, _: &Lock) -> Result<()> {
     remove_unfinished(target)?;
-    match fs::remove_dir_all(resume_folder(target)) {
-        Err(none) if none.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed.at(target),
+    let resume = resume_folder(target);
+    match fs::symlink_metadata(&resume) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(&resume).at(&resume),
+        _ => Ok(()),
     }
 }
 
-/// Removes the folders in which attempts at `target` that died were building it.
+/// Removes the folders in which attempts at `target` that died were building it. One that bears no mark
+/// of ours stays, whatever it is called.
 fn remove_unfinished(target: &Path) -> Result<()> {
-    let (parent, prefix) = (parent_of(target), sibling(target, UNFINISHED));
+    let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
     let prefix = prefix.file_name().unwrap_or_default().as_encoded_bytes();
     for entry in fs::read_dir(parent).at(parent)? {
         let entry = entry.at(parent)?;
-        if entry.file_name().as_encoded_bytes().starts_with(prefix) {
-            fs::remove_dir_all(entry.path()).at(entry.path())?;
+        let path = entry.path();
+        let name = entry.file_name();
+        let random = name.as_encoded_bytes().strip_prefix(prefix);
+        let is_named_so = random.is_some_and(|random| random.len() == RANDOM);
+        if !is_named_so || !entry.file_type().at(&path)?.is_dir() {
+            continue;
+        }
+        match [UNFINISHED, SUCCESS].iter().any(|mark| path.join(mark).exists()) {
+            true => remove(&path)?,
+            // The attempt died before it could mark the folder; one that holds anything stays.
+            false => drop(fs::remove_dir(&path)),
         }
     }
     Ok(())
+}
+
+/// Removes a folder, its mark last: whatever is left of it at any moment is still known as ours.
+fn remove(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let is_mark = [UNFINISHED, SUCCESS].iter().any(|mark| entry.file_name() == *mark);
+        if !is_mark {
+            let path = entry.path();
+            match entry.file_type().at(&path)?.is_dir() {
+                true => fs::remove_dir_all(&path).at(&path)?,
+                false => fs::remove_file(&path).at(&path)?,
+            }
+        }
+    }
+    fs::remove_dir_all(folder).at(folder)
 }
 
 #[cfg(test)]
@@ -127,19 +168,39 @@ mod tests {
         assert!(!target.exists());
         staging.commit().unwrap();
         assert_eq!(names(&target), [SUCCESS, "a.txt"]);
-        assert_eq!(names(home.path()), [".out.lock", "out"]);
+        assert_eq!(names(home.path()), ["out"]);
     }
 
     #[test]
     fn what_died_is_cleaned_up_and_what_stood_is_replaced() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("out");
-        fs::create_dir_all(home.path().join(".out.tmp-dead")).unwrap();
+        let dead = staging(&target).folder.keep();
+        let empty = home.path().join(".out.tmp-empty1");
+        fs::create_dir_all(&empty).unwrap();
         fs::create_dir_all(&target).unwrap();
         fs::write(target.join("old"), "old").unwrap();
         staging(&target).commit().unwrap();
         assert_eq!(names(&target), [SUCCESS]);
-        assert_eq!(names(home.path()), [".out.lock", "out"]);
+        assert!(!dead.exists() && !empty.exists());
+        assert_eq!(names(home.path()), ["out"]);
+    }
+
+    #[test]
+    fn what_others_have_put_beside_an_output_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("out");
+        fs::create_dir_all(home.path().join(".out.tmp-backup")).unwrap();
+        fs::write(home.path().join(".out.tmp-backup/letter"), "dear").unwrap();
+        fs::create_dir_all(home.path().join("theirs")).unwrap();
+        fs::write(home.path().join("theirs").join(SUCCESS), "").unwrap();
+        for link in [".out.tmp-linked", ".out.resume"] {
+            std::os::unix::fs::symlink("theirs", home.path().join(link)).unwrap();
+        }
+        staging(&target).commit().unwrap();
+        remove_leftovers(&target, &Lock::beside(&target).unwrap()).unwrap();
+        let left = [".out.resume", ".out.tmp-backup", ".out.tmp-linked", "out", "theirs"];
+        assert_eq!(names(home.path()), left);
     }
 
     #[test]

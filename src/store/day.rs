@@ -1,9 +1,10 @@
 //! The day that pages were crawled on.
 
-use std::fmt;
 use std::str::FromStr;
+use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
+use time::{Date, Month};
 
 use crate::error::{Error, Kind, Result};
 
@@ -28,6 +29,22 @@ impl Day {
         };
         let real = year <= 9999 && (1..=12).contains(&month) && (1..=days).contains(&day);
         real.then_some(Day { year, month, day })
+    }
+
+    /// The day after it, unless that has a year of five digits.
+    fn next(self) -> Option<Day> {
+        let month = Month::try_from(self.month).ok()?;
+        let date = Date::from_calendar_date(self.year.into(), month, self.day).ok()?;
+        let next = date.next_day()?;
+        Day::of(next.year().try_into().ok()?, next.month().into(), next.day())
+    }
+
+    /// Puts its parts into `text`: `{date}`, `{year}`, `{month}` and `{day}`, with all their digits.
+    pub fn expand(self, text: &str) -> String {
+        text.replace("{date}", &self.to_string())
+            .replace("{year}", &format!("{:04}", self.year))
+            .replace("{month}", &format!("{:02}", self.month))
+            .replace("{day}", &format!("{:02}", self.day))
     }
 
     /// Its eight digits as a number.
@@ -77,9 +94,65 @@ impl From<Day> for String {
     }
 }
 
+/// Days that follow on one another: written `A..B`, both of them included, or as the one day they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct DayRange {
+    first: Day,
+    last: Day,
+}
+
+impl DayRange {
+    /// Its days, in the order of the calendar.
+    pub fn days(self) -> impl Iterator<Item = Day> {
+        iter::successors(Some(self.first), |day| day.next())
+            .take_while(move |day| *day <= self.last)
+    }
+}
+
+impl FromStr for DayRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<DayRange> {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let range = DayRange { first: first.parse()?, last: last.parse()? };
+        match range.first <= range.last {
+            true => Ok(range),
+            false => Err(Error::new(Kind::Usage, "the range of days ends before it begins")
+                .expected("A..B, with A not later than B")
+                .found(format_args!("`{text}`"))),
+        }
+    }
+}
+
+impl TryFrom<String> for DayRange {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<DayRange> {
+        text.parse()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_holds_both_of_its_ends() {
+        let days = |text: &str| -> Vec<String> {
+            text.parse::<DayRange>().unwrap().days().map(|day| day.to_string()).collect()
+        };
+        assert_eq!(days("2026-11-20"), ["2026-11-20"]);
+        let leap = ["2024-02-28", "2024-02-29", "2024-03-01"];
+        assert_eq!(days("2024-02-28..2024-03-01"), leap);
+        assert_eq!(days("2025-12-31..2026-01-01"), ["2025-12-31", "2026-01-01"]);
+        assert_eq!(days("9999-12-30..9999-12-31").len(), 2);
+        assert_eq!(days("0000-01-01..9999-12-31").len(), 3_652_425);
+        for wrong in ["", "..", "2026-11-20..", "2026-11-20..2026-11-19", "2026-11-20...2026-11-21"]
+        {
+            assert_eq!(wrong.parse::<DayRange>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
+    }
 
     #[test]
     fn only_real_dates_in_one_notation_are_days() {

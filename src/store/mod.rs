@@ -45,7 +45,7 @@ mod version;
 
 pub use compact::Compacted;
 pub use dated::{Dated, RowDays};
-pub use day::Day;
+pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draw::{Draw, MAX_DRAW};
 pub use folder::{Added, Store};

@@ -46,14 +46,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::output::Sum;
+use crate::output::{Sum, bears};
 
 use super::damaged;
 use super::digest::Digest;
 use block::unknown;
 use directory::{Block, Blocks, Head, read_heads};
 use source::{Placed, Source, TRAILER_BYTES};
-use writer::{Metadata, content_digest};
+use writer::{MAGIC, Metadata, content_digest};
 
 /// An open segment. It is read by position, so one can serve many threads; a clone is the same
 /// segment.
@@ -126,6 +126,11 @@ impl Segment {
         let segment = Segment(Arc::new(opened));
         segment.blocks(Column::Fingerprints)?;
         Ok(segment)
+    }
+
+    /// Whether a file of this format stands at `path`, sound or damaged.
+    pub fn stands_at(path: impl AsRef<Path>) -> Result<bool> {
+        bears(path.as_ref(), &MAGIC[..])
     }
 
     /// Where it stands.
