@@ -25,7 +25,7 @@ pub(super) fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Re
     match fs::metadata(argument) {
         Ok(metadata) if metadata.is_dir() => found.folder(argument, argument, &metadata)?,
         Ok(metadata) => found.file(argument, &metadata)?,
-        Err(cause) if is_absent(&cause) => found.matches(argument)?,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => found.matches(argument)?,
         Err(cause) => return Err(Error::io(argument, &cause)),
     }
     if found.files.is_empty() && !found.passed_over.is_empty() {
@@ -343,11 +343,13 @@ mod tests {
     #[test]
     fn what_is_not_there_is_missing() {
         let folder = folder(&["a.txt", "sub/b.txt"]);
-        for nothing in ["b.txt", "*.tsv", "a.txt/x"] {
+        for nothing in ["b.txt", "*.tsv", "*/x.tsv"] {
             let error = find(&folder, nothing, Format::Auto).unwrap_err();
             assert_eq!(error.kind(), Kind::Missing, "{error}");
             assert!(error.to_string().contains(nothing), "{error}");
         }
+        let error = find(&folder, "a.txt/x", Format::Auto).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage, "a path leads through a file: {error}");
         let error = find(&folder, "", Format::Tsv).unwrap_err();
         assert_eq!(error.kind(), Kind::Missing);
         assert!(
