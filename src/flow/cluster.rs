@@ -125,7 +125,12 @@ impl Cluster {
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
     ) -> Result<Vec<R>> {
-        let failed = |cause: String| Error::new(Kind::Internal, format!("no dataflow: {cause}"));
+        let failed = |cause: String| {
+            // The engine gives causes as text alone. This one means that it could start no thread.
+            let no_thread = cause.contains("kind: WouldBlock");
+            let kind = if no_thread { Kind::Temporary } else { Kind::Internal };
+            Error::new(kind, format!("no dataflow: {cause}"))
+        };
         let (builders, threads) = match self.mesh {
             None => CommunicationConfig::Process(self.topology.workers).try_build(),
             Some(_) => self.connected().map_err(|cause| cause.to_string()),
