@@ -55,6 +55,8 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
+    /// Where the batch will stand once this is done, if not where it stands now.
+    pub(crate) batch_place: Option<PathBuf>,
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
     pub(crate) settings: DedupSettings,
@@ -85,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     };
     let (batch, output) = (batch.clone(), output.clone());
     let settings = settings.clone().or(common.config()?.dedup);
-    let request = Request { batch, store, output, settings };
+    let request = Request { batch, batch_place: None, store, output, settings };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
     if !cluster.is_leader() || common.dry_run {
@@ -108,6 +110,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let is_leader = cluster.is_leader();
     report::on_failure(&request.output, is_leader, common, || join(cluster, request, common))
+}
+
+/// Whether the output that is asked for stands there, whole.
+pub(crate) fn stands(request: &Request) -> Result<bool> {
+    let job = Job::open(request, request.store.find()?)?;
+    let Some(report) = Report::read(&job.output)? else { return Ok(false) };
+    Ok(report.parameters == job.parameters() && report.check_files(&job.output).is_ok())
 }
 
 fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
@@ -135,6 +144,7 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
 /// A join with its inputs open.
 struct Job {
     segment: Segment,
+    batch_place: PathBuf,
     store: Option<Version>,
     store_path: Option<PathBuf>,
     output: PathBuf,
@@ -165,8 +175,10 @@ impl Job {
         if let Some(Confirm { check, .. }) = settings.check {
             check_is_kept(&segment, check)?;
         }
+        let batch_place = request.batch_place.as_ref().unwrap_or(&request.batch).clone();
         Ok(Job {
             segment,
+            batch_place,
             store,
             store_path: request.store.path().map(Path::to_path_buf),
             output: request.output.clone(),
@@ -206,7 +218,7 @@ impl Job {
     /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
         let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
-        json!({ "batch": place(self.segment.path()), "store": self.store_path.as_deref().map(place) })
+        json!({ "batch": place(&self.batch_place), "store": self.store_path.as_deref().map(place) })
     }
 
     /// The inputs must be the ones that process 0 sees.

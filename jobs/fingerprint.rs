@@ -92,6 +92,15 @@ pub(crate) fn fingerprint(
     Ok(summary)
 }
 
+/// Whether the segment that is asked for stands there, whole.
+pub(crate) fn stands(request: &Request) -> Result<bool> {
+    let job = Job::find(request, 1)?;
+    let asked = job.parameters()?;
+    let made = job.standing().ok().flatten();
+    let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
+    Ok(made.is_some_and(|made| made == asked))
+}
+
 fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let output = &request.output;
     let job = Job::find(request, cluster.topology().processes)?;

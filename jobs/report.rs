@@ -205,7 +205,7 @@ const OURS: [&str; 12] = [
 
 /// An output that is to be replaced goes with all that its folder holds: a file of somebody else in it
 /// must not.
-fn refuse_strangers<'a>(
+pub(crate) fn refuse_strangers<'a>(
     output: &Path,
     files: impl Iterator<Item = &'a String> + Clone,
 ) -> Result<Existing> {

@@ -1,7 +1,6 @@
 //! The whole day, and the day after: fingerprint, join with the store, add to the store.
 
-use std::collections::HashSet;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::flow::Cluster;
@@ -10,12 +9,13 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
 use crate::cluster::cluster;
-use crate::config::{Add, Config};
+use crate::config::Config;
+use crate::days::Plan;
 use crate::dedup::{self, dedup};
-use crate::fingerprint::{self, fingerprint};
+use crate::fingerprint::fingerprint;
+use crate::redo;
 use crate::report;
 use crate::settings::{DedupSettings, FingerprintSettings};
-use crate::store_at::StoreAt;
 use crate::summary::Summary;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     /// The day to run, or a range of days A..B; can be repeated [default: the file's dates]
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
     dates: Vec<DayRange>,
+    /// Make a day again that the store holds, and join the days that followed it again, all or none;
+    /// --dry-run says which these are
+    #[arg(long, value_name = "D", conflicts_with = "dates")]
+    redo: Option<Day>,
     #[command(flatten, next_help_heading = "Instead of what the file says under [fingerprint]")]
     fingerprint: FingerprintSettings,
     #[command(flatten, next_help_heading = "Instead of what the file says under [dedup]")]
@@ -44,163 +48,113 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         ..file
     };
     let plan = Plan::of(&config).map_err(|error| error.at(&arguments.days))?;
-    let mut cluster = cluster(common, &format!("{config:?}"))?;
+    if plan.days.is_empty() && arguments.redo.is_none() {
+        return Err(Error::new(Kind::Usage, "no day is named")
+            .at(&arguments.days)
+            .help("name one with --date, or give the file dates"));
+    }
+    let mut cluster = cluster(common, &format!("{config:?} {:?}", arguments.redo))?;
+    if let Some(day) = arguments.redo {
+        return redo::redo(&plan, &mut cluster, day, common);
+    }
+    if cluster.is_leader() && !common.dry_run {
+        redo::finish(&plan, &plan.days)?;
+    }
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
-        total = total.plus(plan.run_day(&mut cluster, day, common)?);
+        let done = run_day(&plan, &mut cluster, day, common);
+        total = total.plus(done.map_err(|error| advise(&plan, day, &arguments.days, error))?);
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {
         Some(&day) if cluster.is_leader() && !common.dry_run => {
-            plan.closing(total, day, &arguments.days)
+            closing(&plan, total, day, &arguments.days)
         }
         _ => Ok(total),
     }
 }
 
-/// What a configuration file asks for, with what it must name.
-struct Plan<'a> {
-    config: &'a Config,
-    output: &'a str,
-    store: PathBuf,
-    /// The days to run, each once, in the order in which they were named first.
-    days: Vec<Day>,
-}
-
-impl Plan<'_> {
-    fn of(config: &Config) -> Result<Plan<'_>> {
-        let missing = |key: &str| {
-            Error::new(Kind::Config, format!("the file does not say `{key}`"))
-                .help("see configs/local.toml for a whole one")
-        };
-        let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
-        let store = config.store.as_deref().ok_or_else(|| missing("store"))?;
-        if config.inputs.is_empty() {
-            return Err(missing("inputs"));
-        }
-        let has = |part: &str| output.contains(part);
-        if !has("{date}") && !["{year}", "{month}", "{day}"].into_iter().all(has) {
-            return Err(Error::new(Kind::Config, "several days would have the same output")
-                .expected("{date}, or {year}, {month} and {day}, in `output`")
-                .found(output));
-        }
-        let mut met = HashSet::new();
-        let named = config.dates.iter().flat_map(|range| range.days());
-        let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        if days.is_empty() {
-            return Err(Error::new(Kind::Usage, "no day is named")
-                .help("name one with --date, or give the file dates"));
-        }
-        Ok(Plan { config, output, store: absolute(store), days })
-    }
-
-    /// The folder for the output of a day.
-    fn output(&self, day: Day) -> PathBuf {
-        absolute(Path::new(&day.expand(self.output)))
-    }
-
-    /// Says where the inputs of a day are looked for, if that is why the job failed.
-    fn explain(&self, day: Day, error: Error) -> Error {
-        if error.kind() != Kind::Missing || self.inputs(day).all(|it| Path::new(&it).is_absolute())
-        {
-            return error;
-        }
-        let paths = self.inputs(day).map(|it| absolute(Path::new(&it)).display().to_string());
-        error.help(format!(
-            "the inputs of {day} are looked for at {}; relative paths start at the working directory",
-            paths.collect::<Vec<_>>().join(", ")
-        ))
-    }
-
-    fn run_day(&self, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
-        let output = self.output(day);
-        let batch = output.join("batch.seg");
-        let made = fingerprint::Request {
-            inputs: self.inputs(day).map(PathBuf::from).collect(),
-            output: batch.clone(),
-            settings: self.config.fingerprint.clone(),
-        };
-        let read = fingerprint(cluster, &made, common).map_err(|error| self.explain(day, error))?;
-        if common.dry_run && !(batch.exists() && Store::open(&self.store).is_ok()) {
-            return Ok(read);
-        }
-        let joined = dedup::Request {
-            batch: batch.clone(),
-            store: StoreAt::Before(self.store.clone(), day),
-            output: output.join("dedup"),
-            settings: self.config.dedup.clone(),
-        };
-        let found = dedup(cluster, &joined, common)?;
-        if common.dry_run {
-            return Ok(read.then(found));
-        }
-        let mut added = None;
-        report::on_failure(&joined.output, cluster.is_leader(), common, || {
-            cluster.agree(&format!("add {day}"), || {
-                added = Some(self.add(&joined, day)?);
-                Ok(())
-            })
-        })?;
-        let was_there = matches!(&added, Some(Added::Already(_)));
-        if let Some(added) = added {
-            tell(day, &read, &found, &added);
-        }
-        let done = read.then(found);
-        Ok(if was_there { done } else { done.changed() })
-    }
-
-    /// Adds the day to the version of the store that it was joined with.
-    fn add(&self, joined: &dedup::Request, day: Day) -> Result<Added> {
-        let keep = joined.output.join("keep.txt");
-        let only = (self.config.add == Add::Kept).then_some(keep.as_path());
-        let report = report::Report::read(&joined.output)?;
-        let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
-        Store::open(&self.store)?.add(&joined.batch, day, only, after)
-    }
-
-    /// The inputs of a day, as the file names them.
-    fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
-        self.config.inputs.iter().map(move |input| day.expand(input))
-    }
-
-    /// Says what was read and found, what was written, and what can be done with it. `day` is the
-    /// last of the days.
-    fn closing(&self, total: Summary, day: Day, config: &Path) -> Result<Summary> {
-        let folder = self.output(day);
-        let output = folder.join("dedup");
-        let output = output.display();
-        let inputs: Vec<String> = self.inputs(day).map(|input| format!("'{input}'")).collect();
-        let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-        let [pages, kept, dropped, empty, repeated, bad] =
-            ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
-                .map(|name| total.counted(name));
-        let days = match self.days.len() {
-            1 => format!("Day {day}"),
-            days => format!("{days} days, the last {day}"),
-        };
-        let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
-        let held = Store::open(&self.store)?.at(None)?;
-        let (store, config) = (self.store.display(), config.display());
-        Ok(total
-            .say(format!("{days}: {done}. {pages} pages were read:"))
-            .say(format!("  {kept} kept, because no earlier page is nearly the same"))
-            .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
-            .say(format!("  {empty} without any word, {repeated} with an id met before that day, {bad} unreadable"))
-            .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
-            .say(format!("Results of {day} are in {output}/:"))
-            .say("  verdicts.tsv         what becomes of each page, and because of which other page")
-            .say("  matches.tsv          pairs of near pages with their distance in bits")
-            .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
-            .say("  report.json          parameters, counts and checksums")
-            .say("Next:")
-            .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
-            .say(format!("  check the results     {program} verify {}", folder.display())))
+/// Where a day is refused that the store holds, --overwrite does not help: the day must leave the store
+/// first, with all that were joined after it.
+fn advise(plan: &Plan<'_>, day: Day, config: &Path, error: Error) -> Error {
+    match error.kind() {
+        Kind::Exists if plan.is_held(day) => error.help(format!(
+            "the store holds {day}: `run {} --redo {day}` makes it again, with the days after it",
+            config.display()
+        )),
+        _ => error,
     }
 }
 
-/// The path with the working directory before it if it is relative.
-fn absolute(path: &Path) -> PathBuf {
-    path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+fn run_day(plan: &Plan<'_>, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
+    let (made, joined) = (plan.to_fingerprint(day), plan.to_join(day));
+    if common.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
+        return Err(Error::new(Kind::Exists, "the output of a day that the store holds stays")
+            .at(plan.output(day)));
+    }
+    let read = fingerprint(cluster, &made, common).map_err(|error| plan.explain(day, error))?;
+    if common.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
+        return Ok(read);
+    }
+    let found = dedup(cluster, &joined, common)?;
+    if common.dry_run {
+        return Ok(read.then(found));
+    }
+    let mut added = None;
+    report::on_failure(&joined.output, cluster.is_leader(), common, || {
+        cluster.agree(&format!("add {day}"), || {
+            added = Some(add(plan, &joined, day)?);
+            Ok(())
+        })
+    })?;
+    let was_there = matches!(&added, Some(Added::Already(_)));
+    if let Some(added) = added {
+        tell(day, &read, &found, &added);
+    }
+    let done = read.then(found);
+    Ok(if was_there { done } else { done.changed() })
+}
+
+/// Adds the day to the version of the store that it was joined with.
+fn add(plan: &Plan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
+    let only = plan.only(&joined.output);
+    let report = report::Report::read(&joined.output)?;
+    let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
+    Store::open(&plan.store)?.add(&joined.batch, day, only.as_deref(), after)
+}
+
+/// Says what was read and found, what was written, and what can be done with it. `day` is the
+/// last of the days.
+fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
+    let folder = plan.output(day);
+    let output = folder.join("dedup");
+    let output = output.display();
+    let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
+    let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+    let [pages, kept, dropped, empty, repeated, bad] =
+        ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
+            .map(|name| total.counted(name));
+    let days = match plan.days.len() {
+        1 => format!("Day {day}"),
+        days => format!("{days} days, the last {day}"),
+    };
+    let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
+    let held = Store::open(&plan.store)?.at(None)?;
+    let (store, config) = (plan.store.display(), config.display());
+    Ok(total
+        .say(format!("{days}: {done}. {pages} pages were read:"))
+        .say(format!("  {kept} kept, because no earlier page is nearly the same"))
+        .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
+        .say(format!("  {empty} without any word, {repeated} with an id met before that day, {bad} unreadable"))
+        .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
+        .say(format!("Results of {day} are in {output}/:"))
+        .say("  verdicts.tsv         what becomes of each page, and because of which other page")
+        .say("  matches.tsv          pairs of near pages with their distance in bits")
+        .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
+        .say("  report.json          parameters, counts and checksums")
+        .say("Next:")
+        .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
+        .say(format!("  check the results     {program} verify {}", folder.display())))
 }
 
 fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {

@@ -165,7 +165,7 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Re
 }
 
 /// A counter for the bytes that are read, and what shows it.
-fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
+pub(crate) fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
     let (read, bytes) = (Arc::new(AtomicU64::new(0)), verification.bytes());
     let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), common.quiet);
     (read, shown)
@@ -206,7 +206,7 @@ fn tell_days(what: &str, days: Vec<String>) {
     }
 }
 
-fn not_held(store: &Store, day: Day) -> Error {
+pub(crate) fn not_held(store: &Store, day: Day) -> Error {
     Error::new(Kind::Missing, format!("the store does not hold {day}"))
         .at(store.path())
         .help("`dupsieve store list` shows the days it holds")

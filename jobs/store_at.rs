@@ -14,6 +14,8 @@ pub(crate) enum StoreAt {
     Version(PathBuf, Option<u64>),
     /// A store, made if there is none, as it was before this day was added.
     Before(PathBuf, Day),
+    /// A version of a draft that is being made in a store, before this day.
+    Drafted(PathBuf, Day, u64),
 }
 
 impl StoreAt {
@@ -21,14 +23,16 @@ impl StoreAt {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             StoreAt::Nowhere => None,
-            StoreAt::Version(store, _) | StoreAt::Before(store, _) => Some(store),
+            StoreAt::Version(store, _)
+            | StoreAt::Before(store, _)
+            | StoreAt::Drafted(store, ..) => Some(store),
         }
     }
 
     /// The day that is joined, where it is known.
     pub(crate) fn day(&self) -> Option<Day> {
         match self {
-            StoreAt::Before(_, day) => Some(*day),
+            StoreAt::Before(_, day) | StoreAt::Drafted(_, day, _) => Some(*day),
             StoreAt::Nowhere | StoreAt::Version(..) => None,
         }
     }
@@ -43,6 +47,7 @@ impl StoreAt {
                 let before = store.at(None)?.before(*day);
                 store.at(Some(before)).map(Some)
             }
+            StoreAt::Drafted(store, _, number) => Store::open(store)?.drafted(*number).map(Some),
         }
     }
 
@@ -53,13 +58,14 @@ impl StoreAt {
             StoreAt::Version(store, _) | StoreAt::Before(store, _) => {
                 Store::open(store)?.at(found).map(Some)
             }
+            StoreAt::Drafted(..) => self.find(),
         }
     }
 
     /// Whether a day is to follow that the store does not hold yet.
     pub(crate) fn is_unfinished(&self) -> Result<bool> {
         match self {
-            StoreAt::Nowhere | StoreAt::Version(..) => Ok(false),
+            StoreAt::Nowhere | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),
             StoreAt::Before(store, day) => {
                 let current = Store::open(store)?.at(None)?;
                 Ok(current.entries().iter().all(|entry| entry.day != *day))

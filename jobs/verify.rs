@@ -13,6 +13,7 @@ use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::arguments::Common;
+use crate::held;
 use crate::reading::{QUARANTINE, REPEATED};
 use crate::report::{Report, beside, records};
 use crate::settings::parse_count;
@@ -55,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     }
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
-        let joined = verify_join(&path.join("dedup"), Some(batch.clone()), arguments, common)?;
+        let found = path.join("dedup");
+        let joined = verify_join(&found, Some(batch.clone()), arguments, common)?;
+        held::check(&found, &batch)?;
         return Ok(told(&batch).then(joined));
     }
     match path.exists() {

@@ -238,6 +238,7 @@ fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
     bench.done(DEDUP);
     bench.write(".out.resume/some.ledger", "");
     bench.write(".out.tmp-abcdef/matches.tsv", "");
+    bench.write(".out.tmp-abcdef/_SUCCESS", "");
     assert_eq!(bench.done(DEDUP).summary()["already_done"], true);
     assert!(!bench.path(".out.resume").exists() && !bench.path(".out.tmp-abcdef").exists());
 }

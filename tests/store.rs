@@ -220,3 +220,138 @@ fn what_others_put_into_the_folder_stays_and_stops_nothing() {
     }
     assert!(!folder.join("2026-11-09-stray.seg").exists());
 }
+
+/// Three days, each with some pages of the day before, of which the second one is bad.
+fn days() -> Bench {
+    let bench = Bench::new();
+    for (day, from) in [(1, 0), (2, 60), (3, 120)] {
+        bench.write(&format!("crawl/2026-11-0{day}.jsonl"), bench.documents(from, from + 100));
+    }
+    bench.write("good.jsonl", bench.read("crawl/2026-11-02.jsonl"));
+    bench.write("crawl/2026-11-02.jsonl", bench.documents(0, 90));
+    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n\
+        dates = [\"2026-11-01..2026-11-03\"]\n";
+    bench.write("days.toml", config);
+    bench.done("run days.toml");
+    bench
+}
+
+/// What the outputs and the store hold, whatever the numbers of its versions.
+fn contents(bench: &Bench) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = bench.files("out").into_iter().collect();
+    files.retain(|(name, _)| !name.ends_with("report.json"));
+    let listed = bench.answer("store list store");
+    // The second column is a number of a version.
+    let columns = |line: &str| {
+        line.split_whitespace()
+            .enumerate()
+            .filter(|(at, _)| *at != 1)
+            .map(|(_, word)| word.to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    files.push(("store".into(), listed.lines().map(columns).collect::<Vec<_>>().join("\n").into()));
+    files
+}
+
+#[test]
+fn a_bad_day_is_made_again_with_the_days_after_it() {
+    let bench = days();
+    bench.write("crawl/2026-11-02.jsonl", bench.read("good.jsonl"));
+    for flags in ["", "--overwrite"] {
+        let before = bench.files("out");
+        let said = bench.fails(73, &format!("run days.toml --date 2026-11-02 {flags}"));
+        assert!(said.contains("run days.toml --redo 2026-11-02"), "{said}");
+        std::fs::remove_file(bench.path("out/2026-11-02/batch.seg.failed.json")).ok();
+        assert_eq!(bench.files("out"), before);
+    }
+    let before = (bench.files("out"), bench.files("store"));
+    let told = bench.done("run days.toml --redo 2026-11-02 --dry-run");
+    assert!(told.stderr.contains("2026-11-02, 2026-11-03"), "{}", told.stderr);
+    assert_eq!((told.count("days"), told.count("back_to_version")), (2, 2));
+    assert_eq!((bench.files("out"), bench.files("store")), before);
+
+    bench.done("run days.toml --redo 2026-11-02");
+    let fresh = Bench::new();
+    for day in 1..=3 {
+        let name = format!("crawl/2026-11-0{day}.jsonl");
+        fresh.write(&name, bench.read(&name));
+    }
+    fresh.write("days.toml", bench.read("days.toml"));
+    fresh.done("run days.toml");
+    assert_eq!(contents(&bench), contents(&fresh));
+    for day in 1..=3 {
+        bench.done(&format!("verify out/2026-11-0{day}"));
+    }
+    bench.done("store verify store");
+    let log = bench.answer("store log store");
+    let changes: Vec<_> = log.lines().skip(5).map(|line| line[32..].trim()).collect();
+    assert_eq!(changes, ["rollback to 2", "add 2026-11-02", "add 2026-11-03"], "{log}");
+
+    let done = (bench.files("out"), bench.files("store"));
+    for again in ["run days.toml", "run days.toml --redo 2026-11-02"] {
+        assert_eq!(bench.done(again).summary()["already_done"], true, "{again}");
+        assert_eq!((bench.files("out"), bench.files("store")), done);
+    }
+    bench.fails(66, "run days.toml --redo 2026-11-04");
+}
+
+#[test]
+fn a_redo_that_fails_changes_nothing() {
+    let bench = days();
+    let before = (bench.files("out"), bench.files("store"));
+    // The manifests of a draft are no versions; the next change writes over them.
+    let store = || {
+        let mut store = bench.files("store");
+        store.retain(|name, _| before.1.contains_key(name) || !name.starts_with("manifests/"));
+        store
+    };
+    let unchanged = |code: i32| {
+        let ended = bench.run("run days.toml --redo 2026-11-02 --workers 1");
+        assert_eq!(ended.code, code, "{}", ended.stderr);
+        let _ = fs::remove_dir_all(bench.path("out/2026-11-02/.redo"));
+        assert_eq!(bench.files("out"), before.0);
+        assert_eq!(store(), before.1);
+        for day in 1..=3 {
+            bench.done(&format!("verify out/2026-11-0{day}"));
+        }
+    };
+    bench.write("crawl/2026-11-02.jsonl", "no page\nno page\n");
+    unchanged(65);
+    fs::remove_file(bench.path("crawl/2026-11-02.jsonl")).unwrap();
+    unchanged(66);
+    bench.write("crawl/2026-11-02.jsonl", bench.read("good.jsonl"));
+    let last = bench.path("out/2026-11-03/batch.seg");
+    let sound = fs::read(&last).unwrap();
+    fs::remove_file(&last).unwrap();
+    assert_eq!(bench.run("run days.toml --redo 2026-11-02").code, 66);
+    fs::write(&last, sound).unwrap();
+    fs::remove_file(bench.path("out/2026-11-03/dedup.failed.json")).ok();
+    assert_eq!(store(), before.1);
+    flip(&segment_of(&bench, "2026-11-01"));
+    assert_eq!(bench.run("run days.toml --redo 2026-11-02").code, 65);
+    flip(&segment_of(&bench, "2026-11-01"));
+    assert_eq!(store(), before.1);
+    bench.done("run days.toml --redo 2026-11-02");
+    bench.done("store verify store");
+}
+
+#[test]
+fn verify_says_when_the_store_holds_something_else() {
+    let bench = days();
+    let differs = |day: u32| {
+        let said = bench.fails(65, &format!("verify out/2026-11-0{day}"));
+        assert!(said.contains("the store holds something else"), "{said}");
+    };
+    bench.done("store compact store");
+    (1..=3).for_each(|day| drop(bench.done(&format!("verify out/2026-11-0{day}"))));
+    bench.done("store rollback store --before-day 2026-11-02");
+    bench.done("verify out/2026-11-01");
+    [2, 3].into_iter().for_each(differs);
+    bench.done("run days.toml");
+    (1..=3).for_each(|day| drop(bench.done(&format!("verify out/2026-11-0{day}"))));
+    // The same day, of other pages.
+    bench.done("store rollback store --before-day 2026-11-03");
+    bench.done("store add store --segment out/2026-11-01/batch.seg --day 2026-11-03");
+    differs(3);
+}

@@ -20,7 +20,7 @@ pub use lock::{Fence, Lock, superseded};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_whole};
 pub use output_file::{OutputFile, Sum};
-pub use staging::{SUCCESS, Staging, remove_leftovers};
+pub use staging::{SUCCESS, Staging, put, remove_leftovers};
 
 /// Makes the names in a folder durable.
 pub fn sync_folder(folder: &Path) -> Result<()> {

@@ -69,17 +69,21 @@ impl Staging {
         sync_folder(self.folder())?;
         let Staging { target, folder, lock } = self;
         lock.check()?;
-        if !target.exists() {
-            fs::rename(folder.path(), &target).at(&target)?;
-            let _ = folder.keep();
-            return sync_folder(parent_of(&target));
-        }
-        renameat_with(CWD, folder.path(), CWD, &target, RenameFlags::EXCHANGE)
-            .map_err(|cause| Error::io(&target, &cause.into()))?;
-        sync_folder(parent_of(&target))?;
-        // The folder now holds what was replaced.
-        remove(&folder.keep())
+        put(&folder.keep(), &target)
     }
+}
+
+/// Renames a whole folder into place, and removes what stood there before.
+pub fn put(folder: &Path, target: &Path) -> Result<()> {
+    if !target.exists() {
+        fs::rename(folder, target).at(target)?;
+        return sync_folder(parent_of(target));
+    }
+    renameat_with(CWD, folder, CWD, target, RenameFlags::EXCHANGE)
+        .map_err(|cause| Error::io(target, &cause.into()))?;
+    sync_folder(parent_of(target))?;
+    // The folder now holds what was replaced.
+    remove(folder)
 }
 
 /// What the names of folders being built go on with, before some random characters.

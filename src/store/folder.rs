@@ -49,9 +49,8 @@ pub enum Added {
     Already(Version),
 }
 
-/// A segment that may enter the store, the ids it is cut down to, and the version before it.
-struct Prospect {
-    current: Manifest,
+/// A segment that may enter the store, and the ids it is cut down to.
+pub(super) struct Prospect {
     segment: Segment,
     only: Option<Only>,
 }
@@ -129,21 +128,38 @@ impl Store {
         after: Option<Digest>,
     ) -> Result<Added> {
         let lock = self.lock()?;
-        let Some(Prospect { current, segment, only }) = self.prospect(segment, day, only)? else {
+        let current = self.current()?;
+        let Some(prospect) = self.prospect(&current, segment, day, only)? else {
             return self.at(None).map(Added::Already);
         };
         let held = self.at(None)?.digest();
         if let Some(after) = after.filter(|after| *after != held) {
-            return Err(Error::new(Kind::Temporary, "another run has changed the store meanwhile")
-                .at(&self.path)
-                .expected(after)
-                .found(held)
-                .help("run the same command again"));
+            return Err(self.has_changed().expected(after).found(held));
         }
         self.sweep(&current, &lock)?;
+        let next = self.admit(&current, prospect, day, &lock)?;
+        self.commit(next, &lock).map(Added::New)
+    }
+
+    /// Another run has changed the store since something was decided by looking at it.
+    pub(super) fn has_changed(&self) -> Error {
+        Error::new(Kind::Temporary, "another run has changed the store meanwhile")
+            .at(&self.path)
+            .help("run the same command again")
+    }
+
+    /// Brings a segment into the store, and returns the manifest after `last` that tells of it.
+    pub(super) fn admit(
+        &self,
+        last: &Manifest,
+        prospect: Prospect,
+        day: Day,
+        lock: &Lock,
+    ) -> Result<Manifest> {
+        let Prospect { segment, only } = prospect;
         let digest = only.as_ref().map(Only::digest);
         let file = file_name(day, segment.digest(), digest);
-        let held = self.take_in(&segment, only.as_ref(), &file, &lock)?;
+        let held = self.take_in(&segment, only.as_ref(), &file, lock)?;
         let entry = Entry {
             day,
             file,
@@ -151,17 +167,17 @@ impl Store {
             rows: held.rows(),
             empties: held.empties(),
             bytes: held.bytes(),
-            added_in: current.version + 1,
+            added_in: last.version + 1,
             source: segment.digest(),
             only: digest,
         };
-        self.commit(current.with(&held, entry), &lock).map(Added::New)
+        Ok(last.with(&held, entry))
     }
 
     /// Whether [`Store::add`] would change anything; fails where that would, as far as can be told
     /// without writing.
     pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
-        match self.prospect(segment, day, only)? {
+        match self.prospect(&self.current()?, segment, day, only)? {
             Some(prospect) => prospect.segment.verify().map(|()| true),
             None => Ok(false),
         }
@@ -181,21 +197,26 @@ impl Store {
         self.commit(manifest, &lock)
     }
 
-    /// What an addition is made of, unless the store holds it already. The rows are not read yet.
-    fn prospect(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<Option<Prospect>> {
-        let current = self.current()?;
+    /// What an addition to `current` is made of, unless that holds it already. The rows are not read yet.
+    pub(super) fn prospect(
+        &self,
+        current: &Manifest,
+        segment: &Path,
+        day: Day,
+        only: Option<&Path>,
+    ) -> Result<Option<Prospect>> {
         let segment = Segment::open(segment)?;
         let only = only.map(Only::read).transpose()?;
         if let Some(entry) = current.entry(day) {
             self.expect_same(entry, segment.digest(), only.as_ref().map(Only::digest))?;
             return Ok(None);
         }
-        self.expect_recipe(&current, &segment)?;
+        self.expect_recipe(current, &segment)?;
         if segment.has_days() {
             return Err(Error::new(Kind::BadData, "a segment of several days cannot be one day")
                 .at(segment.path()));
         }
-        Ok(Some(Prospect { current, segment, only }))
+        Ok(Some(Prospect { segment, only }))
     }
 
     /// Keeps other runs from changing the store until it is dropped.
@@ -206,9 +227,14 @@ impl Store {
     /// Makes `manifest` the newest version.
     pub(super) fn commit(&self, manifest: Manifest, lock: &Lock) -> Result<Version> {
         let checksum = manifest.write(&self.manifest_path(manifest.version), lock)?;
-        let line = current_line(manifest.version, checksum);
-        write_whole(&self.path.join(CURRENT), line.as_bytes(), lock)?;
+        self.point_to(manifest.version, checksum, lock)?;
         Ok(Version::new(&self.path.join(SEGMENTS), manifest))
+    }
+
+    /// Makes the version of that number, whose manifest has this checksum, the newest.
+    pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
+        let line = current_line(version, checksum);
+        write_whole(&self.path.join(CURRENT), line.as_bytes(), lock)
     }
 
     /// The newest version, which is the one that `CURRENT` tells of.
@@ -250,7 +276,7 @@ impl Store {
         }
     }
 
-    fn manifest_path(&self, number: u64) -> PathBuf {
+    pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
         self.path.join(MANIFESTS).join(format!("{number:06}.json"))
     }
 
@@ -267,7 +293,7 @@ impl Store {
             .at(&self.path)
             .expected(show(entry.source, entry.only))
             .found(show(source, only))
-            .help("to replace a day, roll back to the version before it and add it again"))
+            .help("to replace a day, go back with `store rollback --before-day` and add it again; `run --redo` does both"))
     }
 
     /// Fails unless `segment` is of the store's recipe and width.

@@ -63,6 +63,11 @@ impl Version {
         &self.manifest.entries
     }
 
+    /// What it holds under `day`, if it does.
+    pub fn entry(&self, day: Day) -> Option<&Entry> {
+        self.manifest.entry(day)
+    }
+
     /// Its segments of several days.
     pub fn merged(&self) -> &[Merged] {
         &self.manifest.merged
