@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use dupsieve::{Error, Kind, Result};
 
 use crate::cluster::{ClusterSettings, Flags};
@@ -15,13 +15,13 @@ use crate::packed_file::STDOUT;
 use crate::settings::ByteSize;
 use crate::summary::{Summary, Told};
 use crate::{
-    cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, inspect,
-    plan, run, store, verify, weights,
+    cluster, compare, dedup, ending, evaluate, explain, filter, fingerprint, generate, help,
+    inspect, plan, run, sample, store, verify, weights,
 };
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]
-#[command(name = "dupsieve", version, max_term_width = 100, after_help = ending::CODES)]
+#[command(name = "dupsieve", version, max_term_width = 100)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -31,17 +31,17 @@ pub(crate) struct CommandLine {
 
 /// The flags that every job takes.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Every job")]
+#[command(next_help_heading = "Flags of every job")]
 pub(crate) struct Common {
     /// Threads in each process [default: cores / local processes]
     #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_WORKERS")]
     pub(crate) workers: Option<usize>,
     #[command(flatten)]
     pub(crate) cluster: Flags,
-    /// Work beside the output and report what would be done, without doing it
+    /// Report what would be done, and what would be refused; write nothing
     #[arg(long, global = true)]
     pub(crate) dry_run: bool,
-    /// Replace an output made from other inputs or parameters
+    /// Replace an output that was made from other inputs or parameters
     #[arg(long, global = true)]
     pub(crate) overwrite: bool,
     /// How log lines on stderr look
@@ -50,7 +50,7 @@ pub(crate) struct Common {
     /// Print the answer as JSON, or on a terminal the summary line instead of sentences
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// No progress and no log lines but warnings and errors
+    /// Show no progress, and no log lines except warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Memory for tables and sorts in each process, such as 8GiB. A join holds about 40 bytes more for
@@ -58,21 +58,23 @@ pub(crate) struct Common {
     /// each id, and `store add --only` 17; see `dupsieve plan` [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
     pub(crate) memory: Option<ByteSize>,
-    /// Flags for this job from a configuration file, below the command line and the environment
+    /// Read the flags that are not typed from this configuration file. The command line wins over
+    /// the environment, and the environment over the file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// The commands that answer a question: their answer is all that stands on stdout. Some are one of
-/// several below a command.
-const ANSWERS: [(&str, Option<&str>); 7] = [
-    ("inspect", None),
-    ("plan", None),
-    ("explain", None),
-    ("compare", None),
-    ("evaluate", None),
-    ("store", Some("list")),
-    ("store", Some("log")),
+/// The commands that answer a question: their answer is all that stands on stdout.
+const ANSWERS: [&str; 9] = [
+    "inspect",
+    "plan",
+    "explain",
+    "compare",
+    "sample",
+    "evaluate",
+    "store list",
+    "store log",
+    help::FLAGS,
 ];
 
 /// How log lines look.
@@ -99,8 +101,12 @@ enum Command {
     Verify(verify::Arguments),
     Compare(compare::Arguments),
     Explain(explain::Arguments),
+    Sample(sample::Arguments),
     Evaluate(evaluate::Arguments),
     Weights(weights::Arguments),
+    /// Show the flags that every job takes
+    #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
+    Flags(Common),
 }
 
 impl Common {
@@ -118,9 +124,8 @@ impl Common {
 impl CommandLine {
     /// Reads the command line. Help, version and usage errors are printed and end the process.
     pub(crate) fn read() -> CommandLine {
-        let read = CommandLine::try_parse();
-        name_job(read.as_ref().ok());
-        read.unwrap_or_else(|typed| {
+        name_job();
+        CommandLine::parsed().unwrap_or_else(|typed| {
             let _ = typed.print();
             if !typed.use_stderr() {
                 ending::end_with(None, 0);
@@ -136,6 +141,15 @@ impl CommandLine {
             let told = Told::of(ending::job(), Err(Error::new(Kind::Usage, what)));
             ending::end_with(Some(told), Kind::Usage.code())
         })
+    }
+
+    fn parsed() -> Result<CommandLine, clap::Error> {
+        let typed = help::command().try_get_matches()?;
+        if let Some((flag, command)) = help::idle_flag(&typed) {
+            let what = format!("{flag} does nothing in `dupsieve {command}`");
+            return Err(help::command().error(ErrorKind::ArgumentConflict, what));
+        }
+        CommandLine::from_arg_matches(&typed)
     }
 
     /// The flags that every job takes.
@@ -185,34 +199,42 @@ impl CommandLine {
             Command::Verify(arguments) => verify::run(arguments, common),
             Command::Compare(arguments) => compare::run(arguments, common),
             Command::Explain(arguments) => explain::run(arguments, common),
+            Command::Sample(arguments) => sample::run(arguments, common),
             Command::Evaluate(arguments) => evaluate::run(arguments, common),
             Command::Weights(arguments) => weights::run(arguments, common),
+            Command::Flags(_) => show_flags(),
         }?;
         Ok(if common.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
     }
 }
 
-/// Tells how the process ends which job it is, and who reads stdout. A command line that cannot be
-/// read is understood as far as possible: its mistake is then told to the same reader.
-fn name_job(line: Option<&CommandLine>) {
-    let typed = CommandLine::command().ignore_errors(true).try_get_matches().unwrap_or_default();
-    let (job, of_job) = typed.subcommand().unwrap_or(("dupsieve", &typed));
-    let answers = ANSWERS.contains(&(job, None))
-        || ANSWERS.contains(&(job, of_job.subcommand_name()))
-        || writes_to_stdout(job, of_job);
-    let json = env::args_os().any(|word| word == "--json");
-    let reader = match line.and_then(|line| line.common.cluster.child) {
-        Some(_) => Reader::Supervisor,
-        None => Reader::of_job(answers, json),
+/// Tells how the process ends which job it is, and who reads stdout. A command line with a mistake is
+/// understood as far as possible, so that the mistake is told to the same reader.
+fn name_job() {
+    let typed = help::command().ignore_errors(true).try_get_matches().unwrap_or_default();
+    let (path, of_job) = help::innermost(&typed);
+    let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
+    let answers = ANSWERS.contains(&path.as_str()) || writes_to_stdout(&path, of_job);
+    let reader = match is_typed("--child") {
+        true => Reader::Supervisor,
+        false => Reader::of_job(answers, is_typed("--json")),
     };
-    ending::name_job(job, reader);
+    ending::name_job(typed.subcommand_name().unwrap_or("dupsieve"), reader);
+}
+
+fn show_flags() -> Result<Summary> {
+    let mut command = help::command();
+    command.build();
+    if let Some(flags) = command.find_subcommand_mut(help::FLAGS) {
+        print!("{}", flags.render_long_help());
+    }
+    Ok(Summary::answered())
 }
 
 /// Whether the records that a job writes go to standard output, where nothing may stand between them.
-fn writes_to_stdout(job: &str, of_job: &ArgMatches) -> bool {
-    let innermost = of_job.subcommand().map_or(of_job, |(_, inner)| inner);
-    let output = innermost.try_get_one::<PathBuf>("output");
-    ["filter", "generate"].contains(&job)
+fn writes_to_stdout(path: &str, of_job: &ArgMatches) -> bool {
+    let output = of_job.try_get_one::<PathBuf>("output");
+    (path == "filter" || path.starts_with("generate "))
         && matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 
@@ -226,8 +248,6 @@ fn first_paragraph(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    use clap::CommandFactory;
 
     use super::*;
 
@@ -248,7 +268,7 @@ mod tests {
 
     #[test]
     fn every_flag_has_a_name_of_its_own_and_a_description() {
-        let mut command = CommandLine::command();
+        let mut command = help::command();
         command.build();
         check(&command);
     }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::document::{Content, Format};
 use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, hex};
+use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::arguments::Common;
-use crate::pages::Pages;
-use crate::settings::{CheckChoice, RecipeChoice};
+use crate::pages;
+use crate::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
 use crate::summary::Summary;
 
 /// Compare two files by a recipe or a check, each as one document
@@ -19,8 +19,12 @@ use crate::summary::Summary;
 pub(crate) struct Arguments {
     /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
     /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
-    recipe: RecipeChoice,
+    /// [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
+    /// 64 or 128 bits, where the recipe allows both
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
     /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features
     one: PathBuf,
     /// The other file
@@ -28,13 +32,17 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `compare`: one JSON object.
-pub(crate) fn run(arguments: &Arguments, _: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
-    let name = arguments.recipe.name();
+    let file = common.config()?.fingerprint;
+    let recipe = arguments.recipe.clone().or(file.recipe);
+    let recipe = recipe.unwrap_or_else(|| RecipeChoice::Named("default".to_owned()));
+    let width = arguments.width.or(file.width);
+    let name = recipe.name();
     let object = match (name, name.and_then(|name| name.parse().ok())) {
         (Some(NILSIMSA), _) => by_nilsimsa(files)?,
         (_, Some(check)) => by_check(check, files)?,
-        _ => by_recipe(&arguments.recipe.recipe(None)?, files)?,
+        _ => by_recipe(&recipe.recipe(width)?, files)?,
     };
     println!("{object}");
     Ok(Summary::answered())
@@ -112,7 +120,8 @@ fn with_document<T>(
     mut take: impl FnMut(&Content<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut taken = None;
-    Pages::of(format).each(&[path.to_owned()], |document| {
+    let settings = FingerprintSettings { format: Some(format), ..FingerprintSettings::default() };
+    pages::each(&[path.to_owned()], &settings, |document| {
         if taken.is_some() {
             return Err(Error::new(Kind::Usage, "more than one document").at(path));
         }

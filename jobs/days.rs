@@ -10,6 +10,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::config::{Add, Config};
 use crate::dedup;
 use crate::fingerprint;
+use crate::pages::Source;
 use crate::store_at::StoreAt;
 
 /// What a configuration file asks for, with what it must name.
@@ -46,7 +47,12 @@ impl Plan<'_> {
 
     /// The folder for the output of a day.
     pub(crate) fn output(&self, day: Day) -> PathBuf {
-        absolute(Path::new(&day.expand(self.output)))
+        absolute(&self.named_output(day))
+    }
+
+    /// The folder for the output of a day, as the file names it.
+    pub(crate) fn named_output(&self, day: Day) -> PathBuf {
+        PathBuf::from(day.expand(self.output))
     }
 
     /// Says where the inputs of a day are looked for, if that is why the job failed.
@@ -100,6 +106,7 @@ impl Plan<'_> {
             store: StoreAt::Before(self.store.clone(), day),
             output: self.found(day),
             settings: self.config.dedup.clone(),
+            pages: Some(Source::new(&self.config.inputs, &self.config.fingerprint)),
         }
     }
 

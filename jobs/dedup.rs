@@ -11,23 +11,27 @@ mod finding;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::fingerprint::{Check, Fingerprint, Stamp, Width};
+use dupsieve::fingerprint::{Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::Cluster;
 use dupsieve::matches::{Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Column, Day, Digest, Segment, Version};
-use dupsieve::tables::Design;
+use dupsieve::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::Common;
 use crate::cluster::cluster;
+use crate::pages::Source;
 use crate::report::{self, Existing, Parameters, Proof, Report};
 use crate::settings::{Count, DedupSettings};
 use crate::store_at::StoreAt;
 use crate::summary::Summary;
+
+/// The most bits in which near-duplicates differ, unless told otherwise.
+const DISTANCE: u32 = 3;
 
 /// The most rows that are written, unless told otherwise.
 const MAX_MATCHES: u64 = 100_000_000;
@@ -60,6 +64,8 @@ pub(crate) struct Request {
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
     pub(crate) settings: DedupSettings,
+    /// Where the pages of the batch came from, if it is known.
+    pub(crate) pages: Option<Source>,
 }
 
 /// What process 0 tells the others.
@@ -87,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     };
     let (batch, output) = (batch.clone(), output.clone());
     let settings = settings.clone().or(common.config()?.dedup);
-    let request = Request { batch, batch_place: None, store, output, settings };
+    let request = Request { batch, batch_place: None, store, output, settings, pages: None };
     let mut cluster = cluster(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
     if !cluster.is_leader() || common.dry_run {
@@ -156,6 +162,8 @@ struct Job {
     detail: Detail,
     max_matches: u64,
     keep: KeepOrder,
+    settings: DedupSettings,
+    pages: Option<Source>,
 }
 
 impl Job {
@@ -163,18 +171,9 @@ impl Job {
         let settings = &request.settings;
         let segment = Segment::open(&request.batch)?;
         let keep = KeepOrder::for_segment(settings.keep, &segment)?;
-        if let Some(stamp) = store.as_ref().and_then(Version::stamp)
-            && stamp != segment.stamp()
-        {
-            return Err(Error::new(Kind::Usage, "batch and store were made by different recipes")
-                .at(segment.path())
-                .expected(stamp)
-                .found(segment.stamp())
-                .help("make the batch again with the store's recipe"));
-        }
-        if let Some(Confirm { check, .. }) = settings.check {
-            check_is_kept(&segment, check)?;
-        }
+        let stamp = segment.stamp();
+        check_recipe(store.as_ref(), stamp).map_err(|error| error.at(segment.path()))?;
+        check_is_kept(settings.check, stamp).map_err(|error| error.at(segment.path()))?;
         let batch_place = request.batch_place.as_ref().unwrap_or(&request.batch).clone();
         Ok(Job {
             segment,
@@ -183,12 +182,14 @@ impl Job {
             store_path: request.store.path().map(Path::to_path_buf),
             output: request.output.clone(),
             day: request.store.day(),
-            distance: settings.distance.unwrap_or(3),
+            distance: settings.distance.unwrap_or(DISTANCE),
             check: settings.check,
             design: settings.design.unwrap_or(Design::Auto),
             detail: settings.matches.unwrap_or_default(),
             max_matches: settings.max_matches.map_or(MAX_MATCHES, |Count(count)| count),
             keep,
+            settings: settings.clone(),
+            pages: request.pages.clone(),
         })
     }
 
@@ -200,13 +201,10 @@ impl Job {
             ("batch", self.segment.digest().to_string()),
             ("records", report::records(&self.segment.counts())),
             ("store", store),
-            ("distance", self.distance.to_string()),
             ("keep", self.keep.to_string()),
-            ("matches", self.detail.to_string()),
         ];
-        let check = self.check.map(|check| ("check", check.to_string()));
-        let named = named.into_iter().chain(check);
-        named.map(|(name, value)| (name.to_owned(), value)).collect()
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        named.into_iter().chain(parameters(&self.settings)).collect()
     }
 
     /// The batch and the store, by their digests.
@@ -218,7 +216,11 @@ impl Job {
     /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
         let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
-        json!({ "batch": place(&self.batch_place), "store": self.store_path.as_deref().map(place) })
+        json!({
+            "batch": place(&self.batch_place),
+            "store": self.store_path.as_deref().map(place),
+            Source::NAME: self.pages,
+        })
     }
 
     /// The inputs must be the ones that process 0 sees.
@@ -260,6 +262,7 @@ impl Job {
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
             (Existing::Nothing, None) => {
+                output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
                 let would = format!("would join {}", request.batch.display());
                 Ok((Decision::Nothing, None, self.would().say(would)))
             }
@@ -364,16 +367,54 @@ fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 
-/// The batch must hold signatures of that check; the store, which is of the same recipe, then has them
-/// too.
-fn check_is_kept(segment: &Segment, check: Check) -> Result<()> {
-    let kept = Stamp::parse(segment.stamp())?.check()?;
+/// What of the settings decides the result, whatever the batch is.
+pub(crate) fn parameters(settings: &DedupSettings) -> Parameters {
+    let named = [
+        ("distance", settings.distance.unwrap_or(DISTANCE).to_string()),
+        ("matches", settings.matches.unwrap_or_default().to_string()),
+    ];
+    let check = settings.check.map(|check| ("check", check.to_string()));
+    named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Finds out whether a batch of this recipe could be joined with that store as the settings ask,
+/// before there is one.
+pub(crate) fn check_settings(
+    settings: &DedupSettings,
+    store: Option<&Version>,
+    recipe: &Recipe,
+    common: &Common,
+) -> Result<()> {
+    let (k, width) = (settings.distance.unwrap_or(DISTANCE), recipe.width());
+    let problem = Problem { batch: 1, store: 1, k, width, workers: 1, split: false };
+    plan::choose(settings.design.unwrap_or(Design::Auto), &problem, common.memory_bytes() / 2)?;
+    let stamp = recipe.stamp();
+    check_recipe(store, stamp.as_str())?;
+    check_is_kept(settings.check, stamp.as_str())
+}
+
+/// The store must be empty or of the recipe with that stamp.
+fn check_recipe(store: Option<&Version>, stamp: &str) -> Result<()> {
+    let Some(held) = store.and_then(Version::stamp).filter(|held| *held != stamp) else {
+        return Ok(());
+    };
+    let [held, asked] = Stamp::differences(held, stamp);
+    Err(Error::new(Kind::Usage, "batch and store are of different recipes")
+        .expected(format_args!("the store's {held}"))
+        .found(asked)
+        .help("use the recipe of the store, or another store"))
+}
+
+/// A batch with that stamp must hold the signatures of the check; the store, which is of the same
+/// recipe, then has them too.
+fn check_is_kept(asked: Option<Confirm>, stamp: &str) -> Result<()> {
+    let Some(Confirm { check, .. }) = asked else { return Ok(()) };
+    let kept = Stamp::parse(stamp)?.check()?;
     if kept == Some(check) {
         return Ok(());
     }
-    Err(Error::new(Kind::Usage, "the batch cannot be checked so: it holds no such signatures")
-        .at(segment.path())
-        .expected(check)
-        .found(kept.map_or("none".to_owned(), |kept| kept.to_string()))
-        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`")))
+    let kept = kept.map_or("none".to_owned(), |kept| format!("those of {kept}"));
+    Err(Error::new(Kind::Usage, format!("without the signatures of {check} nothing can be checked"))
+        .found(kept)
+        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
 }

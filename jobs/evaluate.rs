@@ -48,10 +48,10 @@ pub(crate) struct Arguments {
     /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
     #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
     check: Vec<CheckChoice>,
-    /// With --sweep: the largest distance that is to count as near
-    #[arg(long, short = 'k', value_name = "K", default_value_t = 3)]
+    /// With --sweep: the largest distance that is to count as near [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
-    distance: u32,
+    distance: Option<u32>,
     #[command(flatten)]
     pages: Pages,
 }

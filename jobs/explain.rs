@@ -1,34 +1,46 @@
 //! `dupsieve explain`: why two documents are as far apart as they are.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::features::ONE;
 use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, Width, hex};
+use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::pages::{Pages, no_text};
-use crate::settings::{CheckChoice, RecipeChoice, parse_width};
+use crate::config::Config;
+use crate::outputs::{self, Nearest, Verdict};
+use crate::pages::{self, Pages, no_text};
+use crate::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
 use crate::summary::Summary;
 
 /// How many features are shown of a text, of a difference, and of a bit.
 const SHOWN: [usize; 3] = [10, 20, 5];
 
-/// Explain the distance of two documents: their features, and those that moved the bits that differ
+/// Explain the distance of two documents: their features, and those that moved the bits that differ.
+///
+/// With --config and --date one id is enough: the other page is the one that the verdict of that day
+/// names.
 #[derive(Args, Debug)]
-#[command(override_usage = "dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>")]
+#[command(override_usage = "\
+dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
+       dupsieve explain [OPTIONS] --config <FILE> --date <YYYY-MM-DD> <ID>")]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The recipe: a name, or a .toml file
-    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE", default_value = "default")]
-    recipe: RecipeChoice,
+    /// The day of `run` whose verdict names the other page; the inputs and the output are those of
+    /// the file that --config names
+    #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "input")]
+    date: Option<Day>,
+    /// The recipe: a name, or a .toml file [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
     /// 64 or 128 bits, where the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
@@ -37,29 +49,59 @@ pub(crate) struct Arguments {
     check: CheckChoice,
     #[command(flatten)]
     pages: Pages,
-    /// The ids of the two documents
-    #[arg(value_name = "ID", num_args = 2)]
+    /// The ids of the two documents, or with --date of the one
+    #[arg(value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
 }
 
+/// A document that is to be found, and where.
+struct Wanted {
+    id: String,
+    inputs: Vec<PathBuf>,
+}
+
 impl Arguments {
-    /// The inputs, and the two ids: after `--input PATH...` they look like two paths more.
-    fn parts(&self) -> Result<(&[PathBuf], [&str; 2])> {
+    /// The two documents. After `--input PATH...` their ids look like two paths more.
+    fn wanted(&self) -> Result<[Wanted; 2]> {
         let (inputs, ids) = match self.ids.is_empty() {
             true => self.input.split_at(self.input.len().saturating_sub(2)),
             false => (&self.input[..], &self.ids[..]),
         };
         match ids {
             [one, another] if !inputs.is_empty() => {
-                let (one, another) = one
-                    .to_str()
-                    .zip(another.to_str())
-                    .ok_or_else(|| Error::new(Kind::Usage, "an id is not UTF-8"))?;
-                Ok((inputs, [one, another]))
+                let wanted = |id| Ok(Wanted { id: text(id)?, inputs: inputs.to_vec() });
+                Ok([wanted(one)?, wanted(another)?])
             }
-            _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")),
+            _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")
+                .help("with --config and --date one id is enough")),
         }
     }
+
+    /// The document that is named, and the one that the verdict of the day names.
+    fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, Verdict)> {
+        let output = config.output.as_deref().filter(|_| !config.inputs.is_empty());
+        let (Some(output), [id]) = (output, &self.ids[..]) else {
+            return Err(Error::new(
+                Kind::Usage,
+                "--date needs one id, and a file that `run` reads",
+            )
+            .help("name the file with --config"));
+        };
+        let (id, output) = (text(id)?, day.expand(output));
+        let verdict = outputs::verdict(Path::new(&output), &id)?;
+        Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
+    }
+}
+
+/// An id as it was typed.
+fn text(id: &PathBuf) -> Result<String> {
+    let id = id.to_str().ok_or_else(|| Error::new(Kind::Usage, "an id is not UTF-8"))?;
+    Ok(id.to_owned())
+}
+
+/// The inputs of a day, as the file names them.
+fn inputs_of(config: &Config, day: Day) -> Vec<PathBuf> {
+    config.inputs.iter().map(|input| day.expand(input).into()).collect()
 }
 
 /// A document, taken apart.
@@ -73,51 +115,112 @@ struct Apart {
 
 /// Runs `explain`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let recipe = arguments.recipe.recipe(arguments.width)?;
-    let documents = take_apart(arguments, &recipe)?;
+    let config = common.config()?;
+    let (wanted, verdict) = match arguments.date {
+        None => (arguments.wanted()?, None),
+        Some(day) => {
+            let (wanted, verdict) = arguments.by_verdict(day, &config)?;
+            let Some(Nearest { id, against, .. }) = &verdict.nearest else {
+                return tell_undropped(&wanted.id, &verdict, common.json);
+            };
+            // `batch` is the same day.
+            let inputs = inputs_of(&config, against.parse().unwrap_or(day));
+            ([wanted, Wanted { id: id.clone(), inputs }], Some(verdict))
+        }
+    };
+    let file = FingerprintSettings { check: None, ..config.fingerprint };
+    let settings = FingerprintSettings {
+        recipe: arguments.recipe.clone().or(file.recipe.clone()),
+        width: arguments.width.or(file.width),
+        ..arguments.pages.over(file)
+    };
+    let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+    let documents = take_apart(&wanted, &settings, &recipe)?;
     let [one, another] = &documents;
     let distant = one.fingerprint ^ another.fingerprint;
     let sides = [&one.features[..], &another.features[..]];
     let difference = Difference::of(sides, distant, recipe.width());
+    if let Some(Verdict { nearest: Some(nearest), .. }) = &verdict
+        && nearest.distance != distant.count_ones()
+    {
+        tracing::warn!(
+            "the verdict was drawn at {} bits: the recipe or the pages have changed since",
+            nearest.distance
+        );
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let check = arguments.check;
     let alike = (check, check.similarity([&one.text, &another.text])?);
     match common.json {
-        true => writeln!(out, "{}", object(&documents, &difference, &recipe, alike)),
-        false => describe(&documents, &difference, &recipe, alike, &mut out),
+        true => {
+            let mut object = object(&documents, &difference, &recipe, alike);
+            object["verdict"] = json!(verdict);
+            writeln!(out, "{object}")
+        }
+        false => describe_verdict(verdict.as_ref(), &mut out)
+            .and_then(|()| describe(&documents, &difference, &recipe, alike, &mut out)),
     }
     .and_then(|()| out.flush())
     .at("stdout")?;
     Ok(Summary::answered())
 }
 
+/// Says of a page that was not dropped what became of it.
+fn tell_undropped(id: &str, verdict: &Verdict, as_json: bool) -> Result<Summary> {
+    match (as_json, verdict.word.as_str()) {
+        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict })),
+        (false, "empty") => {
+            println!("{id} has no feature, so it has no fingerprint and no verdict")
+        }
+        (false, word) => println!("{id}: {word}; no page that counts as kept before it is near"),
+    }
+    Ok(Summary::answered())
+}
+
 /// Finds the two documents, the first of their ids, and their features.
-fn take_apart(arguments: &Arguments, recipe: &Recipe) -> Result<[Apart; 2]> {
-    let (inputs, ids) = arguments.parts()?;
+fn take_apart(
+    wanted: &[Wanted; 2],
+    settings: &FingerprintSettings,
+    recipe: &Recipe,
+) -> Result<[Apart; 2]> {
     let mut sketcher = recipe.sketcher()?;
     let mut found = [None, None];
-    arguments.pages.each(inputs, |document| {
-        for (id, found) in ids.into_iter().zip(&mut found) {
-            if found.is_some() || id != document.id {
-                continue;
+    let same = wanted[0].inputs == wanted[1].inputs;
+    for inputs in wanted.iter().take(if same { 1 } else { 2 }).map(|wanted| &wanted.inputs) {
+        pages::each(inputs, settings, |document| {
+            for (wanted, found) in wanted.iter().zip(&mut found) {
+                if found.is_some() || wanted.id != document.id || wanted.inputs != *inputs {
+                    continue;
+                }
+                let id = &wanted.id;
+                let Content::Text(text) = &document.content else { return Err(no_text(id)) };
+                let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
+                    Error::new(Kind::BadData, "the document has no feature").found(id)
+                })?;
+                let features = sketcher.weighted(text)?;
+                let (id, text) = (id.to_owned(), text.clone().into_owned());
+                *found = Some(Apart { id, fingerprint, class, features, text });
             }
-            let Content::Text(text) = &document.content else { return Err(no_text(id)) };
-            let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
-                Error::new(Kind::BadData, "the document has no feature").found(id)
-            })?;
-            let features = sketcher.weighted(text)?;
-            let (id, text) = (id.to_owned(), text.clone().into_owned());
-            *found = Some(Apart { id, fingerprint, class, features, text });
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    }
     match found {
         [Some(one), Some(another)] => Ok([one, another]),
         [one, _] => {
-            let id = ids[usize::from(one.is_some())];
+            let id = &wanted[usize::from(one.is_some())].id;
             Err(Error::new(Kind::Missing, "no document of the inputs has this id").found(id))
         }
     }
+}
+
+fn describe_verdict(verdict: Option<&Verdict>, out: &mut impl Write) -> io::Result<()> {
+    let Some(Verdict { word, nearest: Some(nearest) }) = verdict else { return Ok(()) };
+    let Nearest { id, distance, against } = nearest;
+    let held = match against.as_str() {
+        "batch" => "a kept page of the same day".to_owned(),
+        day => format!("a page that the store holds since {day}"),
+    };
+    writeln!(out, "verdict   {word}: {distance} bits from {id}, {held}")
 }
 
 /// All that is known of the two as one JSON object.

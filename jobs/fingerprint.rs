@@ -6,7 +6,7 @@ use clap::Args;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
-use dupsieve::output::Lock;
+use dupsieve::output::{self, Lock};
 use dupsieve::store::{Arrival, Counts, IdKind, Intake, Lists, Segment, SegmentOptions};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ use crate::reading::{self, Accepted, Found, Listing, Pages};
 use crate::report::{self, Parameters, beside};
 use crate::settings::FingerprintSettings;
 use crate::summary::Summary;
+
+/// A segment takes at least about this part of the bytes that its pages take.
+const INPUT_TO_SEGMENT: u64 = 1000;
 
 /// Make fingerprints of documents, and a segment of them
 #[derive(Args, Debug)]
@@ -164,6 +167,8 @@ impl Job {
                 None => return Err(reading::stream_again(output)),
             }
         }
+        let (_, bytes) = self.pages.size();
+        output::check_room(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
         match common.dry_run {
             true => Ok(Decision::Asked),
             false => Ok(Decision::Make(self.pages.listing())),
@@ -259,7 +264,7 @@ impl Job {
             }
         }
         if has_times {
-            summary = summary.count("times", times.known()).say(format!("times read: {times}"));
+            summary = summary.count("times", times.known());
         }
         Ok(summary)
     }

@@ -24,12 +24,12 @@ pub(crate) struct Arguments {
     /// Fingerprints of the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// The most bits in which near-duplicates differ
-    #[arg(long, short = 'k', value_name = "K", default_value_t = 3)]
-    distance: u32,
-    /// Bits of a fingerprint
-    #[arg(long, value_name = "64|128", default_value = "64", value_parser = parse_width)]
-    width: Width,
+    /// The most bits in which near-duplicates differ [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    distance: Option<u32>,
+    /// Bits of a fingerprint [default: 64]
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
     /// The check by which matches are confirmed: its signatures are held in memory
     #[arg(long, value_name = "C")]
     check: Option<Check>,
@@ -38,6 +38,10 @@ pub(crate) struct Arguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let &Arguments { batch, store, distance, width, check } = arguments;
+    let file = common.config()?;
+    let distance = distance.or(file.dedup.distance).unwrap_or(3);
+    let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
+    let check = check.or(file.fingerprint.check);
     let workers = workers(common, 1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As dedup does: half for the tables, the rest for sorts.

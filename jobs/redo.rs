@@ -212,6 +212,7 @@ fn make(
         store: StoreAt::Drafted(plan.store.clone(), day, number),
         output: staged.join("dedup"),
         settings: asked.settings,
+        pages: asked.pages,
     };
     let found = dedup(cluster, &joined, common)?;
     cluster.agree(&format!("draft {day}"), || {

@@ -1,11 +1,12 @@
 //! report.json: what an output was made of, and the proof that it is complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
+use dupsieve::fingerprint::Stamp;
 use dupsieve::matches::Outcome;
 use dupsieve::output::{self, NewFile, SUCCESS, Staging, Sum};
 use dupsieve::store::{Counts, Day, Digest};
@@ -252,10 +253,27 @@ fn damaged(what: &str) -> Error {
 
 /// The output at `path` was made with `made`, and not with what is `asked` for.
 pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
-    let [expected, found] = [(asked, made), (made, asked)].map(|(these, those)| {
-        let differing = these.iter().filter(|(name, value)| those.get(*name) != Some(value));
-        differing.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
-    });
+    let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    for name in names {
+        let [asked, made] = [asked, made].map(|it| it.get(name).map_or("none", String::as_str));
+        if asked == made {
+            continue;
+        }
+        // Of a recipe only the parts that differ.
+        match [asked, made].map(Stamp::parse) {
+            [Ok(_), Ok(_)] => {
+                let [asked, made] = Stamp::differences(asked, made);
+                expected.push(format!("{name}: {asked}"));
+                found.push(format!("{name}: {made}"));
+            }
+            _ => {
+                expected.push(format!("{name} = {asked}"));
+                found.push(format!("{name} = {made}"));
+            }
+        }
+    }
+    let [expected, found] = [expected, found].map(|it| it.join("; "));
     Error::new(Kind::Exists, "the output was made with other inputs or parameters")
         .at(path)
         .expected(expected)

@@ -1,5 +1,7 @@
 //! The whole day, and the day after: fingerprint, join with the store, add to the store.
 
+mod preflight;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -60,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     if cluster.is_leader() && !common.dry_run {
         redo::finish(&plan, &plan.days)?;
     }
+    cluster.agree("check the days", || preflight::check(&plan, &arguments.days, common))?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
         let done = run_day(&plan, &mut cluster, day, common);
@@ -126,7 +129,8 @@ fn add(plan: &Plan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
 /// Says what was read and found, what was written, and what can be done with it. `day` is the
 /// last of the days.
 fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
-    let folder = plan.output(day);
+    // As the file names it.
+    let folder = plan.named_output(day);
     let output = folder.join("dedup");
     let output = output.display();
     let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
@@ -140,12 +144,13 @@ fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<S
     };
     let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
-    let (store, config) = (plan.store.display(), config.display());
+    let store = plan.config.store.as_deref().unwrap_or(&plan.store);
+    let (store, config) = (store.display(), config.display());
     Ok(total
         .say(format!("{days}: {done}. {pages} pages were read:"))
         .say(format!("  {kept} kept, because no earlier page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
-        .say(format!("  {empty} without any word, {repeated} with an id met before that day, {bad} unreadable"))
+        .say(format!("  {empty} without any word, {repeated} with an id that came earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
         .say("  verdicts.tsv         what becomes of each page, and because of which other page")
@@ -153,6 +158,8 @@ fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<S
         .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
         .say("  report.json          parameters, counts and checksums")
         .say("Next:")
+        .say(format!("  look at some pairs    {program} sample {}", folder.display()))
+        .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
         .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
         .say(format!("  check the results     {program} verify {}", folder.display())))
 }

@@ -126,3 +126,252 @@ fn a_supervised_job_is_told_as_any_other() {
     assert_eq!(ended.stderr.matches("3 documents: 2 kept").count(), 1, "{ended:?}");
     assert!(ended.summary().get("sentences").is_none(), "{ended:?}");
 }
+
+#[test]
+fn the_flags_of_every_job_stand_in_one_place() {
+    let bench = Bench::new();
+    let flags = ["--stall-timeout", "--overwrite", "--quiet", "--memory", "--json"];
+    let page = bench.answer("help flags");
+    assert_eq!(page, bench.answer("flags"));
+    assert!(flags.iter().all(|flag| page.contains(flag)), "{page}");
+    for job in ["run", "dedup", "inspect", "store add", "generate segment", ""] {
+        let page = bench.answer(&format!("help {job}"));
+        let stands = |flag: &str| page.lines().any(|line| line.trim_start().starts_with(flag));
+        assert!(!flags.iter().any(|flag| stands(flag)), "{page}");
+        assert!(page.contains("dupsieve help flags"), "{page}");
+        assert_eq!(page.contains("Examples:\n"), !job.is_empty(), "{page}");
+    }
+    // They are taken all the same.
+    bench.done("generate segment --count 10 --output a.seg --quiet --stall-timeout 60");
+}
+
+#[test]
+fn flags_that_do_nothing_are_refused() {
+    let bench = bench();
+    bench.write("empty.toml", "");
+    for (line, flag) in [
+        ("inspect pages.seg --json --overwrite", "--overwrite"),
+        ("plan --batch 1 --store 1 --json --dry-run", "--dry-run"),
+        ("store list store --json --restarts 1", "--restarts"),
+        ("verify pages.seg --peer-timeout 9", "--peer-timeout"),
+        ("compare pages.tsv labels.tsv --json --workers 2", "--workers"),
+        ("store init other --config empty.toml", "--config"),
+        ("weights --input pages.tsv --output w --check minhash", "--check"),
+        ("evaluate --pairs labels.tsv --labels labels.tsv --json -k 3", "--distance"),
+    ] {
+        let said = bench.fails(2, line);
+        assert!(said.contains(flag) && said.contains("does nothing"), "{line}: {said}");
+    }
+    // The environment is for all jobs: what does nothing in one is not an error.
+    let mut command = bench.command("inspect pages.seg");
+    command.env("DUPSIEVE_WORKERS", "2").env("DUPSIEVE_RESTARTS", "1");
+    assert_eq!(Running::start(command).end().code, 0);
+}
+
+/// Runs a command with one environment variable set; gives what it printed.
+fn with_variable(bench: &Bench, variable: (&str, &str), line: &str) -> Value {
+    let mut command = bench.command(line);
+    command.env(variable.0, variable.1);
+    object(&Running::start(command).end().stdout)
+}
+
+#[test]
+fn a_configuration_counts_in_every_command_that_takes_one() {
+    let bench = bench();
+    bench.write("one.txt", "the quick brown fox");
+    bench.write("two.txt", "the quick brown dog");
+    bench.write(
+        "pages.jsonl",
+        "{\"url\":\"a\",\"body\":\"one two\"}\n{\"url\":\"b\",\"body\":\"two\"}\n",
+    );
+    bench.write("labels2.tsv", "a\t1\nb\t2\n");
+    bench.write(
+        "wide.toml",
+        "[fingerprint]\nrecipe = \"shingles\"\nwidth = 128\nid_field = \"url\"\ntext_field = \"body\"\n\
+         [dedup]\ndistance = 1\n",
+    );
+    let shingles = "shingles-1";
+    let compare = "compare one.txt two.txt --config wide.toml";
+    let compared = object(&bench.answer(compare));
+    assert_eq!(compared["recipe"], shingles);
+    assert_eq!(compared["sketches"][0].as_str().unwrap().len(), 2 + 32);
+    // Flags win over the environment, and the environment over the file.
+    let words = "words-2";
+    assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
+    let flagged = format!("{compare} --recipe shingles");
+    assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), &flagged)["recipe"], shingles);
+    let explain = "explain --input pages.jsonl a b --config wide.toml --json";
+    let explained = object(&bench.answer(explain));
+    assert_eq!((&explained["recipe"], &explained["width"]), (&shingles.into(), &128.into()));
+    let sweep =
+        "evaluate --sweep --input pages.jsonl --labels labels2.tsv --config wide.toml --json";
+    let swept = object(&bench.answer(sweep));
+    assert_eq!(swept["recommended"]["distance"], 1);
+    let longer = with_variable(&bench, ("DUPSIEVE_DISTANCE", "2"), sweep);
+    assert_eq!(longer["recommended"]["distance"], 2);
+    let planned = bench.answer("plan --batch 1e6 --store 1e6 --config wide.toml --json");
+    assert_ne!(planned, bench.answer("plan --batch 1e6 --store 1e6 --json"));
+}
+
+/// A configuration of two days of pages, with `more` at its end.
+fn two_days(bench: &Bench, name: &str, more: &str) {
+    bench.write("crawl/2026-01-01.tsv", PAGES);
+    bench.write("crawl/2026-01-02.tsv", PAGES.replace("lazy dog", "lazy cat").replace("a1", "a0"));
+    bench.write(
+        name,
+        format!(
+            "inputs = [\"crawl/{{date}}.tsv\"]\noutput = \"out/{{date}}\"\nstore = \"held\"\n\
+             dates = [\"2026-01-01\", \"2026-01-02\"]\n{more}"
+        ),
+    );
+}
+
+#[test]
+fn what_is_known_before_the_long_part_is_said_before_it() {
+    let bench = Bench::new();
+    two_days(&bench, "days.toml", "");
+    let refused = |code: i32, line: &str, what: &[&str]| {
+        for line in [line.to_owned(), format!("{line} --dry-run")] {
+            let before = bench.tree();
+            let said = bench.fails(code, &line);
+            assert!(what.iter().all(|what| said.contains(what)), "{line}: {said}");
+            assert!(!said.contains('{'), "{said}");
+            assert_eq!(before, bench.tree(), "{line} left something");
+        }
+    };
+    for (more, what) in [
+        ("[dedup]\ndistance = 99\n", ["99", "at most 15"]),
+        ("[dedup]\ndesign = \"halves\"\ndistance = 9\n", ["halves", "9"]),
+        ("[dedup]\ncheck = \"minhash:0.6\"\n", ["minhash", "--check"]),
+        ("[dedup]\nkeep = \"oldest\"\n", ["oldest", "--time-field"]),
+    ] {
+        two_days(&bench, "wrong.toml", more);
+        refused(2, "run wrong.toml", &what);
+    }
+    bench.done("run days.toml --date 2026-01-01");
+    // The store has another recipe, told by the parts that differ.
+    two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
+    let parts = ["weights = raised-tf", "weights = tf", "normalise.digits = keep"];
+    refused(2, "run other.toml --date 2026-01-02", &parts);
+    // The output of a later day was made with another distance.
+    bench.done("run days.toml");
+    std::fs::remove_file(bench.path("out/2026-01-02/batch.seg")).unwrap();
+    two_days(&bench, "near.toml", "[dedup]\ndistance = 1\n");
+    refused(73, "run near.toml", &["distance = 1", "distance = 3", "out/2026-01-01/dedup"]);
+    refused(73, "run near.toml --date 2026-01-02", &["out/2026-01-02/dedup"]);
+}
+
+#[test]
+fn two_recipes_are_told_apart_by_the_parts_that_differ() {
+    let bench = bench();
+    let said = bench.fails(73, "fingerprint --recipe words-1 --input pages.tsv --output pages.seg");
+    assert!(said.contains("recipe: ") && said.contains("weights = raised-tf"), "{said}");
+    assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
+    bench.done("fingerprint --recipe words-1 --input pages.tsv --output other.seg");
+    for (code, line) in [
+        (2, "dedup --batch other.seg --store store --output out"),
+        (73, "store add store --segment other.seg --day 2026-01-02"),
+    ] {
+        let said = bench.fails(code, line);
+        assert!(said.contains("weights = raised-tf") && said.contains("weights = tf"), "{said}");
+        assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
+    }
+}
+
+#[test]
+fn one_id_is_explained_by_its_verdict() {
+    let bench = Bench::new();
+    two_days(&bench, "days.toml", "");
+    bench.done("run days.toml");
+    let explain = |day: &str, id: &str| {
+        bench.answer(&format!("explain --config days.toml --date {day} {id}"))
+    };
+    let told = explain("2026-01-01", "a2");
+    assert!(told.contains("drop: 0 bits from a1, a kept page of the same day"), "{told}");
+    // The same id stands in both days: the other page is the one of the earlier day.
+    let told = explain("2026-01-02", "b1");
+    assert!(told.contains("drop: 0 bits from b1, a page that the store holds since 2026-01-01"));
+    assert!(explain("2026-01-01", "b1").contains("b1: keep"));
+    let line = "explain --config days.toml --date 2026-01-01";
+    let json = object(&bench.answer(&format!("{line} a2 --json")));
+    assert_eq!(json["verdict"]["nearest"]["id"], "a1");
+    assert_eq!(json["verdict"]["nearest"]["distance"], json["distance"]);
+    bench.fails(66, &format!("{line} nobody --json"));
+    bench.fails(2, "explain --date 2026-01-01 a2 --json");
+    bench.fails(66, "explain --config days.toml --date 2026-01-03 a2 --json");
+}
+
+#[test]
+fn a_sample_shows_pairs_of_every_distance() {
+    let bench = Bench::new();
+    let crawl = format!("{}/bench-data/sample/crawl", env!("CARGO_MANIFEST_DIR"));
+    bench.write(
+        "days.toml",
+        format!(
+            "inputs = [\"{crawl}/{{date}}/*\"]\noutput = \"out/{{date}}\"\nstore = \"held\"\n\
+             dates = [\"2026-11-18\", \"2026-11-19\"]\n"
+        ),
+    );
+    bench.done("run days.toml");
+    let matches = bench.read("out/2026-11-19/dedup/matches.tsv");
+    let at = |distance: &str| {
+        matches.lines().filter(|line| line.split('\t').nth(2) == Some(distance)).count()
+    };
+    let told = bench.answer("sample out/2026-11-19 --per-distance 2");
+    for distance in ["0", "1", "2", "3"].into_iter().filter(|distance| at(distance) > 0) {
+        let all = at(distance);
+        let head = format!("distance {distance}: {} of {all} pairs\n", all.min(2));
+        assert!(told.contains(&head), "{head}{told}");
+    }
+    assert!(at("0") + at("1") + at("2") + at("3") > 10, "{matches}");
+    assert!(told.contains("  jaccard ") && told.contains("(2026-11-18)"), "{told}");
+    assert!(told.contains("{+") && !told.contains("not in the inputs"), "{told}");
+    assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --per-distance 2"));
+    assert_ne!(told, bench.answer("sample out/2026-11-19 --per-distance 2 --seed 2"));
+    for line in bench.answer("sample out/2026-11-19 --json").lines() {
+        let pair = object(line);
+        assert!((0.0..=1.0).contains(&pair["jaccard"].as_f64().unwrap()), "{pair}");
+        let row = format!(
+            "{}\t{}\t",
+            pair["new"].as_str().unwrap(),
+            pair["existing"]["id"].as_str().unwrap()
+        );
+        assert!(matches.contains(&row), "{row}");
+    }
+    // An output of `dedup` does not know its pages.
+    bench.done("dedup --batch out/2026-11-19/batch.seg --output alone");
+    assert!(bench.fails(2, "sample alone --json").contains("--input"));
+    let told = bench.answer(&format!("sample alone --input {crawl}/2026-11-19"));
+    assert!(told.contains("(batch)  jaccard "), "{told}");
+}
+
+#[test]
+fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
+    let bench = bench();
+    let sweep = "evaluate --sweep --input pages.tsv --labels labels.tsv";
+    let told = bench.answer(sweep);
+    for name in ["default", "wide", "short-text", "shingles"] {
+        assert!(told.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {told}");
+    }
+    let pasted = |told: &str| {
+        let (_, pasted) = told.split_once("in a configuration file this is:\n\n").unwrap();
+        let whole = "inputs = [\"pages.tsv\"]\noutput = \"out/{date}\"\nstore = \"held\"\n";
+        bench.write("pasted.toml", format!("{whole}{pasted}"));
+        pasted.to_owned()
+    };
+    assert!(pasted(&told).contains("distance = 3"), "{told}");
+    bench.done("run pasted.toml --date 2026-01-01 --dry-run");
+    // A recipe without a name is pasted part by part.
+    bench.write(
+        "mine.toml",
+        "[fingerprint.recipe]\nscheme = \"simhash\"\nfeatures = \"character-shingles\"\nlength = 4\n\
+         weights = \"tf\"\nhash = \"xxh3\"\nwidth = 64\nties = \"clear\"\n\
+         normalise = { nfkc = true, case = \"fold\", digits = \"keep\", white_space = \"collapse\" }\n",
+    );
+    let json = object(&bench.answer(&format!("{sweep} --config mine.toml --json")));
+    assert_eq!(json["recipes"][0]["recipe"], "the file's own");
+    let told = bench.answer(&format!("{sweep} --recipe wide shingles --check minhash"));
+    let text = pasted(&told);
+    assert!(text.contains("check = \"minhash-512x2\"\n") && text.contains("minhash-512x2:"));
+    bench.done("run pasted.toml --date 2026-01-01");
+}

@@ -9,21 +9,29 @@ use dupsieve::error::At;
 use dupsieve::evaluate::curve::{Curve, Line};
 use dupsieve::evaluate::sweep::{MOST_DOCUMENTS, by_distance, sweep};
 use dupsieve::evaluate::{Intervals, Labels, Scores, bootstrap};
-use dupsieve::fingerprint::Recipe;
+use dupsieve::fingerprint::{Check, Recipe};
 use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
 
 use super::Arguments;
 use super::checks::{Sketched, Table};
 use super::room::{NEAR_BYTES, Room};
 use crate::arguments::Common;
 use crate::packed_file::PackedFile;
-use crate::pages::no_text;
+use crate::pages::{self, no_text};
+use crate::settings::{FingerprintSettings, RecipeChoice};
 use crate::summary::Summary;
+
+/// The largest distance at which a recipe can be recommended.
+const MOST_DISTANCE: u32 = 32;
 
 /// How far past the distance asked for the table goes.
 const BEYOND: u32 = 7;
 
-/// The usual recipes, by the features and the weights they differ in from `words-1`.
+/// The named recipes that are judged.
+const NAMED: [&str; 4] = ["default", "wide", "short-text", "shingles"];
+
+/// The other usual recipes, by the features and the weights they differ in from `words-1`.
 const USUAL: [(&str, Option<i64>, &[&str]); 4] = [
     ("words", None, &["tf", "sqrt-tf", "log-tf", "uniform", "tf-idf"]),
     ("word-shingles", Some(2), &["tf", "uniform"]),
@@ -34,6 +42,7 @@ const USUAL: [(&str, Option<i64>, &[&str]); 4] = [
 /// A recipe with the name it is shown by, and what it made of the labelled documents.
 struct Candidate {
     name: String,
+    choice: RecipeChoice,
     recipe: Recipe,
     fingerprints: Vec<Option<u128>>,
     /// The outcome for k = 0, 1, 2, ...
@@ -48,15 +57,40 @@ struct Row {
     judging_intervals: Intervals,
 }
 
+/// What is judged: how the documents are read, and at which distances.
+struct Sweep<'a> {
+    labels: &'a Labels,
+    settings: FingerprintSettings,
+    /// The distance at which a recipe is recommended.
+    distance: u32,
+    seed: u64,
+}
+
+impl Sweep<'_> {
+    /// The largest distance that is judged.
+    fn most(&self) -> u32 {
+        self.distance + BEYOND
+    }
+}
+
 /// Runs the sweep.
 pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Result<Summary> {
+    let config = common.config()?;
+    let distance = arguments.distance.or(config.dedup.distance).unwrap_or(3);
+    if distance > MOST_DISTANCE {
+        return Err(Error::new(Kind::Usage, "the distance is too large")
+            .expected(format!("at most {MOST_DISTANCE}"))
+            .found(distance));
+    }
+    let settings = arguments.pages.over(config.fingerprint);
+    let sweep = Sweep { labels, settings, distance, seed: arguments.seed };
     if labels.clusters().len() > MOST_DOCUMENTS {
         return Err(Error::new(Kind::Usage, "too many labelled documents to compare all pairs")
             .expected(format!("at most {MOST_DOCUMENTS}"))
             .found(labels.clusters().len()));
     }
     let mut room = Room::of(common.memory_bytes());
-    let texts = texts(arguments, labels, &mut room)?;
+    let texts = texts(arguments, &sweep, &mut room)?;
     let found = texts.iter().flatten().count();
     if found == 0 {
         return Err(Error::new(
@@ -71,7 +105,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     if absent > 0 {
         tracing::warn!("{absent} of the {all} labelled documents are not among the inputs");
     }
-    let mut candidates = candidates(arguments)?;
+    let mut candidates = candidates(arguments, &sweep.settings)?;
     let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
     room.take(fingerprints, "the fingerprints of the documents")?;
     let workers = common.workers.or(thread::available_parallelism().ok().map(usize::from));
@@ -85,11 +119,9 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
                     scope.spawn(|| {
                         candidate.take(&texts)?;
                         match arguments.check.is_empty() {
-                            true => {
-                                candidate.judge(labels, arguments, most_pairs).ok_or_else(|| {
-                                    room.exceeded("the near pairs of the recipes judged at once")
-                                })
-                            }
+                            true => candidate.judge(&sweep, most_pairs).ok_or_else(|| {
+                                room.exceeded("the near pairs of the recipes judged at once")
+                            }),
                             false => Ok(()),
                         }
                     })
@@ -98,37 +130,67 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
             running.into_iter().try_for_each(|job| job.join().expect("panics end the process"))
         })?;
     }
-    match arguments.check.is_empty() {
-        true => table(&candidates, arguments.distance as usize).at("stdout")?,
-        false => {
-            let sketched = candidates
-                .iter()
-                .map(|it| Sketched { name: &it.name, fingerprints: &it.fingerprints });
+    match (arguments.check.is_empty(), common.json) {
+        (true, true) => println!("{}", object(&candidates, distance as usize)),
+        (true, false) => table(&candidates, distance as usize).at("stdout")?,
+        (false, as_json) => {
+            let sketched = candidates.iter().map(|candidate| Sketched {
+                name: &candidate.name,
+                choice: &candidate.choice,
+                fingerprints: &candidate.fingerprints,
+            });
             let table = Table {
                 checks: &arguments.check,
                 sketched: sketched.collect(),
                 texts: &texts,
                 labels,
                 seed: arguments.seed,
-                most: arguments.distance + BEYOND,
+                most: sweep.most(),
                 workers,
             };
-            table.print(room)?;
+            let lines = table.lines(room)?;
+            match as_json {
+                true => println!("{}", table.object(&lines)),
+                false => table.print(&lines).at("stdout")?,
+            }
         }
     }
     if let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) {
+        let title = arguments.labels.display().to_string();
         let mut file = PackedFile::create(path)?;
-        file.line(curve(&candidates, arguments).to_string().trim_end().as_bytes())?;
+        file.line(curve(&candidates, title, distance).to_string().trim_end().as_bytes())?;
         file.finish(common.overwrite)?;
     }
     Ok(Summary::answered())
 }
 
+/// What a configuration says to choose a recipe, a distance, and a check with its least similarity.
+pub(super) fn configuration(
+    choice: &RecipeChoice,
+    distance: u32,
+    check: Option<(Check, f64)>,
+) -> String {
+    let (mut fingerprint, mut dedup) = (toml::Table::new(), toml::Table::new());
+    let recipe = match choice {
+        RecipeChoice::Named(name) => name.clone().into(),
+        RecipeChoice::Parts(parts) => parts.clone().into(),
+    };
+    fingerprint.insert("recipe".into(), recipe);
+    dedup.insert("distance".into(), i64::from(distance).into());
+    if let Some((check, least)) = check {
+        fingerprint.insert("check".into(), check.to_string().into());
+        dedup.insert("check".into(), format!("{check}:{}", (least * 1e3).floor() / 1e3).into());
+    }
+    let sections = [("fingerprint", fingerprint), ("dedup", dedup)];
+    let sections = sections.map(|(name, section)| (name.to_owned(), section.into()));
+    toml::to_string(&toml::Table::from_iter(sections)).expect("a table is TOML")
+}
+
 /// The text of each labelled document that the inputs hold, the first of its id.
-fn texts(arguments: &Arguments, labels: &Labels, room: &mut Room) -> Result<Vec<Option<String>>> {
-    let mut texts = vec![None; labels.clusters().len()];
-    arguments.pages.each(&arguments.input, |document| {
-        let Some(number) = labels.document(&document.id) else { return Ok(()) };
+fn texts(arguments: &Arguments, sweep: &Sweep<'_>, room: &mut Room) -> Result<Vec<Option<String>>> {
+    let mut texts = vec![None; sweep.labels.clusters().len()];
+    pages::each(&arguments.input, &sweep.settings, |document| {
+        let Some(number) = sweep.labels.document(&document.id) else { return Ok(()) };
         match document.content {
             Content::Text(text) if texts[number as usize].is_none() => {
                 room.take(text.len() as u64, "the labelled documents")?;
@@ -142,37 +204,38 @@ fn texts(arguments: &Arguments, labels: &Labels, room: &mut Room) -> Result<Vec<
     Ok(texts)
 }
 
-fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
-    let candidate = |name: String, recipe| Candidate {
-        name,
-        recipe,
-        fingerprints: Vec::new(),
-        rows: Vec::new(),
+/// The recipes that were asked for, or the one of the configuration file and all the usual ones.
+fn candidates(arguments: &Arguments, settings: &FingerprintSettings) -> Result<Vec<Candidate>> {
+    let candidate = |name: String, choice: RecipeChoice| {
+        let recipe = choice.recipe(None)?;
+        let (fingerprints, rows) = (Vec::new(), Vec::new());
+        Ok(Candidate { name, choice, recipe, fingerprints, rows })
+    };
+    let named = |choice: RecipeChoice| {
+        let name = choice.name().unwrap_or("the file's own").to_owned();
+        candidate(name, choice)
     };
     if !arguments.recipe.is_empty() {
-        let asked = arguments.recipe.iter().map(|choice| {
-            let recipe = choice.recipe(None)?;
-            let name = choice.name().unwrap_or(recipe.name()).to_owned();
-            Ok(candidate(name, recipe))
-        });
-        return asked.collect();
+        return arguments.recipe.iter().cloned().map(named).collect();
     }
+    let known = NAMED.map(|name| RecipeChoice::Named(name.to_owned()));
+    let is_new = |choice: &RecipeChoice| !choice.name().is_some_and(|name| NAMED.contains(&name));
+    let own = settings.recipe.clone().filter(is_new);
     let usual = USUAL.iter().flat_map(|&(features, length, weights)| {
         weights.iter().map(move |&weights| (features, length, weights))
     });
-    usual
-        .map(|(features, length, weights)| {
-            let name = match length {
-                Some(length) => format!("{features} {length} {weights}"),
-                None => format!("{features} {weights}"),
-            };
-            Ok(candidate(name, variant(features, length, weights)?))
-        })
-        .collect()
+    let usual = usual.map(|(features, length, weights)| {
+        let name = match length {
+            Some(length) => format!("{features} {length} {weights}"),
+            None => format!("{features} {weights}"),
+        };
+        candidate(name, RecipeChoice::Parts(variant(features, length, weights)?))
+    });
+    own.into_iter().chain(known).map(named).chain(usual).collect()
 }
 
 /// The recipe `words-1` with other features and weights.
-fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Recipe> {
+fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<toml::Table> {
     let words = Recipe::named("words-1", None)?;
     let mut table = toml::Table::try_from(&words).expect("a recipe is a table");
     table.insert("features".into(), features.into());
@@ -183,7 +246,7 @@ fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Recipe>
     if features == "character-shingles" {
         table.remove("hmm");
     }
-    Recipe::from_table(&table)
+    Ok(table)
 }
 
 impl Candidate {
@@ -199,16 +262,17 @@ impl Candidate {
     }
 
     /// Scores the fingerprints at every k; none if there are more near pairs than `most_pairs`.
-    fn judge(&mut self, labels: &Labels, arguments: &Arguments, most_pairs: u64) -> Option<()> {
-        let near = by_distance(&self.fingerprints, arguments.distance + BEYOND, most_pairs)?;
-        let choosing = labels.halves(arguments.seed);
+    fn judge(&mut self, asked: &Sweep<'_>, most_pairs: u64) -> Option<()> {
+        let &Sweep { labels, seed, .. } = asked;
+        let near = by_distance(&self.fingerprints, asked.most(), most_pairs)?;
+        let choosing = labels.halves(seed);
         let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
         let halves = [choosing, judging].map(|half| {
             let (labels, numbers) = labels.restrict(&half);
             let mut rows = Vec::new();
             sweep(&near, &numbers, |_, pairs| {
                 let scores = Scores::of(pairs, &labels);
-                rows.push((scores, bootstrap(pairs, &labels, arguments.seed)));
+                rows.push((scores, bootstrap(pairs, &labels, seed)));
             });
             rows
         });
@@ -227,6 +291,26 @@ impl Candidate {
     fn f1(&self, k: usize) -> f64 {
         self.rows[k].choosing.f1.unwrap_or(0.0)
     }
+}
+
+/// The recipe to take: the best at this distance by the half that chooses.
+fn best(candidates: &[Candidate], distance: usize) -> Option<&Candidate> {
+    candidates.iter().rev().max_by(|a, b| a.f1(distance).total_cmp(&b.f1(distance)))
+}
+
+/// All scores, and which recipe to take, as one JSON object.
+fn object(candidates: &[Candidate], distance: usize) -> Value {
+    let recipes = candidates.iter().map(|candidate| {
+        let rows = candidate.rows.iter().enumerate();
+        let rows = rows
+            .map(|(k, row)| json!({ "k": k, "choosing": row.choosing, "judging": row.judging }));
+        json!({ "recipe": candidate.name, "rows": rows.collect::<Vec<_>>() })
+    });
+    let recommended = best(candidates, distance).map(|best| {
+        let configuration = configuration(&best.choice, distance as u32, None);
+        json!({ "recipe": best.name, "distance": distance, "configuration": configuration })
+    });
+    json!({ "recipes": recipes.collect::<Vec<_>>(), "recommended": recommended })
 }
 
 /// Prints a line for each recipe and k, and which recipe to take.
@@ -253,11 +337,7 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    let Some(best) =
-        candidates.iter().rev().max_by(|a, b| a.f1(distance).total_cmp(&b.f1(distance)))
-    else {
-        return Ok(());
-    };
+    let Some(best) = best(candidates, distance) else { return Ok(()) };
     let range = |interval: Option<(f64, f64)>| match interval {
         Some((low, high)) => format!("{low:.3} to {high:.3}"),
         None => "unknown".into(),
@@ -281,18 +361,19 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
         candidates.iter().filter(|rival| rival.name != best.name && rival.f1(distance) >= low);
     let rivals: Vec<&str> = rivals.map(|rival| &*rival.name).collect();
     match rivals.is_empty() {
-        true => writeln!(out, "    no other recipe comes within its interval"),
-        false => writeln!(out, "    within its interval too: {}", rivals.join(", ")),
+        true => writeln!(out, "    no other recipe comes within its interval")?,
+        false => writeln!(out, "    within its interval too: {}", rivals.join(", "))?,
     }
+    let configuration = configuration(&best.choice, distance as u32, None);
+    write!(out, "\nin a configuration file this is:\n\n{configuration}")
 }
 
 /// Precision over recall on the half that judges.
-fn curve(candidates: &[Candidate], arguments: &Arguments) -> Curve {
+fn curve(candidates: &[Candidate], title: String, marked: u32) -> Curve {
     let point = |row: &Row| row.judging.recall.zip(row.judging.precision);
     let lines = candidates.iter().map(|candidate| Line {
         name: candidate.name.clone(),
         points: candidate.rows.iter().map(point).collect(),
     });
-    let title = arguments.labels.display().to_string();
-    Curve { title, lines: lines.collect(), marked: arguments.distance }
+    Curve { title, lines: lines.collect(), marked }
 }

@@ -4,6 +4,7 @@
 //! them, the dictionary, the idf table, the versions of Unicode and the number of the algorithm.
 //! The name of a recipe is no part of it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -81,9 +82,48 @@ impl Stamp {
         parts["check"]["signature"].as_str().map(str::parse).transpose()
     }
 
+    /// The parts in which two stamps differ, each as `name = value`: those of the one, and those of the
+    /// other. A part that only one of them has is `none` in the other. Where one of them has no parts,
+    /// both are told whole.
+    pub fn differences(one: &str, other: &str) -> [String; 2] {
+        let [Ok(these), Ok(those)] = [one, other].map(Stamp::parse) else {
+            return [one, other].map(str::to_owned);
+        };
+        let [these, those] = [these, those].map(|stamp| stamp.parts());
+        let names: BTreeSet<&String> = these.keys().chain(those.keys()).collect();
+        let differing: Vec<&String> =
+            names.into_iter().filter(|name| these.get(*name) != those.get(*name)).collect();
+        [&these, &those].map(|parts| {
+            let value = |name: &str| parts.get(name).map_or("none", String::as_str);
+            let parts = differing.iter().map(|name| format!("{name} = {}", value(name)));
+            parts.collect::<Vec<_>>().join(", ")
+        })
+    }
+
+    /// Every value by its name; `a.b` is the part `b` of the part `a`.
+    fn parts(&self) -> BTreeMap<String, String> {
+        let mut parts = BTreeMap::new();
+        gather("", &serde_json::from_str(&self.text).unwrap_or_default(), &mut parts);
+        parts
+    }
+
     /// The stamp as it is written.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// Puts every value that is no object into `parts`, under the names that lead to it.
+fn gather(path: &str, value: &Value, parts: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(inner) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            inner.iter().for_each(|(name, value)| {
+                gather(&format!("{path}{dot}{name}"), value, parts);
+            });
+        }
+        Value::String(text) => drop(parts.insert(path.to_owned(), text.clone())),
+        value => drop(parts.insert(path.to_owned(), value.to_string())),
     }
 }
 
@@ -194,6 +234,23 @@ mod tests {
         let later = Stamp::parse(r#"{"features":"external","later":1,"width":64}"#).unwrap();
         assert_ne!(later, stamp("external-64"));
         assert!(later.as_str().contains("later"));
+    }
+
+    #[test]
+    fn two_stamps_are_told_apart_by_the_parts_that_differ() {
+        let [one, other] = ["words-1", "words-2"].map(stamp);
+        let [ours, theirs] = Stamp::differences(one.as_str(), other.as_str());
+        assert_eq!(
+            ours,
+            "normalise.digits = keep, normalise.markup = none, short_words = none, weights = tf"
+        );
+        assert_eq!(
+            theirs,
+            "normalise.digits = drop, normalise.markup = drop, short_words = half, \
+             weights = raised-tf"
+        );
+        assert_eq!(Stamp::differences(one.as_str(), one.as_str()), ["", ""]);
+        assert_eq!(Stamp::differences("external-64", one.as_str()), ["external-64", one.as_str()]);
     }
 
     #[test]

@@ -61,8 +61,9 @@ pub fn bears(path: &Path, mark: &[u8]) -> Result<bool> {
 }
 
 /// Fails with [`Kind::Io`] if the disk of `folder` has no room for about `needed` bytes more. There may
-/// be less room by the time they are written, which is then found out.
+/// be less room by the time they are written, which is then found out. The folder need not exist yet.
 pub fn check_room(folder: &Path, needed: u64) -> Result<()> {
+    let folder = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("."));
     let disk = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
     let free = u128::from(disk.f_bavail) * u128::from(disk.f_frsize);
     match u128::from(needed) <= free {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::Stamp;
 
 use super::damaged;
 use super::day::Day;
@@ -305,10 +306,11 @@ impl Store {
         if (stamp, width) == (segment.stamp(), segment.width()) {
             return Ok(());
         }
+        let [held, found] = Stamp::differences(stamp, segment.stamp());
         Err(Error::new(Kind::Exists, "the store holds fingerprints of another recipe")
             .at(&self.path)
-            .expected(format_args!("{} bits by {stamp}", width.bits()))
-            .found(format_args!("{} bits by {}", segment.width().bits(), segment.stamp()))
+            .expected(format_args!("{} bits by {held}", width.bits()))
+            .found(format_args!("{} bits by {found}", segment.width().bits()))
             .help("fingerprint the batch by the store's recipe, or add it to another store"))
     }
 

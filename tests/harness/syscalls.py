@@ -10,7 +10,8 @@ from tally import Tally
 CALLS = ["write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat", "renameat2", "link", "linkat",
          "openat", "unlink", "unlinkat", "mkdir", "rmdir", "copy_file_range"]
 FAULTS = ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]
-FLAGS = ("--workers", "1")
+# By the environment, since some jobs refuse the flag: they have no workers.
+ONE_WORKER = ("-E", "DUPSIEVE_WORKERS=1")
 # Where the loader itself cannot open a library.
 NOT_LOADED = 127
 
@@ -44,8 +45,8 @@ def occurrences(bench, job):
 
 
 def trace(bench, home, job, *words):
-    record = ["strace", "-f", "-o", bench.scratch / "trace", *words]
-    return Running([*record, *bench.command(*job.words, *FLAGS)], home).end()
+    record = ["strace", "-f", *ONE_WORKER, "-o", bench.scratch / "trace", *words]
+    return Running([*record, *bench.command(*job.words)], home).end()
 
 
 def cycle(bench, tally, job, call, fault, number):

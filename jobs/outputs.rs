@@ -1,0 +1,89 @@
+//! What an output says, read back line by line: verdicts and matches.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::{Error, Kind, Result};
+use serde::Serialize;
+
+/// What became of a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct Verdict {
+    /// keep, drop or empty.
+    pub(crate) word: String,
+    /// The kept page in favour of which it was dropped.
+    pub(crate) nearest: Option<Nearest>,
+}
+
+/// The page that a verdict or a match names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Nearest {
+    pub(crate) id: String,
+    pub(crate) distance: u32,
+    /// `batch`, or the day under which the store holds the page.
+    pub(crate) against: String,
+}
+
+/// The folder that `dedup` wrote: `path` itself, or `dedup` in the folder of a day.
+pub(crate) fn folder(path: &Path) -> PathBuf {
+    let below = path.join("dedup");
+    if below.is_dir() { below } else { path.to_path_buf() }
+}
+
+/// The verdict on the page with that id.
+pub(crate) fn verdict(output: &Path, id: &str) -> Result<Verdict> {
+    let path = folder(output).join("verdicts.tsv");
+    let mut found = None;
+    each_line(&path, |columns| {
+        if columns.first() == Some(&id) {
+            let word = columns.get(1)?.to_string();
+            let nearest = match word.as_str() {
+                "drop" => Some(nearest(columns.get(2..5)?)?),
+                _ => None,
+            };
+            found = Some(Verdict { word, nearest });
+        }
+        Some(found.is_none())
+    })?;
+    found.ok_or_else(|| {
+        Error::new(Kind::Missing, "no page of this output has this id").at(&path).found(id)
+    })
+}
+
+/// Calls `each` with every match: the new page, and the one that it is near.
+pub(crate) fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
+    each_line(&folder(output).join("matches.tsv"), |columns| {
+        each(columns.first()?, nearest(columns.get(1..4)?)?);
+        Some(true)
+    })
+}
+
+fn nearest(columns: &[&str]) -> Option<Nearest> {
+    let [id, distance, against] = columns else { return None };
+    let (id, against) = (id.to_string(), against.to_string());
+    Some(Nearest { id, distance: distance.parse().ok()?, against })
+}
+
+/// Calls `each` with the columns of every line below the header, until it says that it has seen
+/// enough. Fails with [`Kind::BadData`] on a line that it makes nothing of.
+fn each_line(path: &Path, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
+    let file = BufReader::new(File::open(path).at(path)?);
+    for (line, number) in file.lines().zip(1..) {
+        let line = line.at(path)?;
+        if number == 1 {
+            continue;
+        }
+        let columns: Vec<&str> = line.split('\t').collect();
+        match each(&columns) {
+            Some(true) => {}
+            Some(false) => return Ok(()),
+            None => {
+                let what = "this line is not as dupsieve writes it";
+                return Err(Error::new(Kind::BadData, what).at(path).line(number));
+            }
+        }
+    }
+    Ok(())
+}
