@@ -29,6 +29,7 @@ use crate::report::{self, Existing, Parameters, Proof, Report};
 use crate::settings::{Count, DedupSettings};
 use crate::store_at::StoreAt;
 use crate::summary::Summary;
+use build::build;
 
 /// The most bits in which near-duplicates differ, unless told otherwise.
 const DISTANCE: u32 = 3;
@@ -81,6 +82,9 @@ enum Decision {
         store: Option<(u64, Digest)>,
         /// The lock on the output.
         fence: Fence,
+        /// The build of process 0, which all ledgers of the join name: processes whose builds differ
+        /// must not take each other's ledgers for those of another join.
+        build: Digest,
     },
 }
 
@@ -136,13 +140,15 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
     match (decision, led) {
         (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
         (Decision::Nothing, None) => Ok(Summary::new()),
-        (Decision::Make { .. }, Some((job, staging, _))) => job.make_any(cluster, staging, common),
-        (Decision::Make { batch, store, fence }, None) => {
+        (Decision::Make { build, .. }, Some((job, staging, _))) => {
+            job.make_any(cluster, staging, build, common)
+        }
+        (Decision::Make { batch, store, fence, build }, None) => {
             let _lock = Lock::shared(fence);
             let version = request.store.at(store.map(|(number, _)| number))?;
             let job = Job::open(request, version)?;
             job.check_inputs((batch, store))?;
-            job.make_any(cluster, None, common)
+            job.make_any(cluster, None, build, common)
         }
     }
 }
@@ -270,8 +276,8 @@ impl Job {
                 output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
                 let (batch, store) = self.inputs();
                 let staging = Staging::beside(&self.output, lock)?;
-                let fence = staging.fence().clone();
-                Ok((Decision::Make { batch, store, fence }, Some(staging), Summary::new()))
+                let (fence, build) = (staging.fence().clone(), build()?);
+                Ok((Decision::Make { batch, store, fence, build }, Some(staging), Summary::new()))
             }
         }
     }
@@ -309,11 +315,12 @@ impl Job {
         self,
         cluster: &mut Cluster,
         staging: Option<Staging>,
+        build: Digest,
         common: &Common,
     ) -> Result<Summary> {
         match self.segment.width() {
-            Width::W64 => self.make::<u64>(cluster, staging, common),
-            Width::W128 => self.make::<u128>(cluster, staging, common),
+            Width::W64 => self.make::<u64>(cluster, staging, build, common),
+            Width::W128 => self.make::<u128>(cluster, staging, build, common),
         }
     }
 

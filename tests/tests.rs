@@ -13,6 +13,7 @@ mod hostile;
 mod inputs;
 mod keep_rule;
 mod linear;
+mod memory;
 mod nothing_lost;
 mod proof;
 mod quality;

@@ -12,13 +12,12 @@ use dupsieve::flow::{
 use dupsieve::matches::{self, Detail, Pair, Sieve};
 use dupsieve::output::{self, Staging};
 use dupsieve::runs::Sorter;
-use dupsieve::store::{Segment, Version};
+use dupsieve::store::{Digest, Segment, Version};
 use dupsieve::tables::{Method, Plan, Problem, Sorted, plan};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Job;
-use super::build::build;
 use crate::arguments::Common;
 use crate::progress::{Progress, Unit};
 use crate::report::Proof;
@@ -45,6 +44,7 @@ impl Job {
         self,
         cluster: &mut Cluster,
         staging: Option<Staging>,
+        build: Digest,
         common: &Common,
     ) -> Result<Summary> {
         let began = Instant::now();
@@ -57,12 +57,12 @@ impl Job {
         let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
         let chunks = flow::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
-        let ledger = self.ledger(sieve.as_ref(), &segments, &chunks, &itself)?;
-        let build =
+        let ledger = self.ledger(build, sieve.as_ref(), &segments, &chunks, &itself)?;
+        let arrange =
             |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
         let join = Arc::new(Join {
-            method: build(&groups)?,
-            hot: split.then(|| Hot::new(&groups, self.distance, build)).transpose()?,
+            method: arrange(&groups)?,
+            hot: split.then(|| Hot::new(&groups, self.distance, arrange)).transpose()?,
             itself,
             chunks,
             groups,
@@ -112,12 +112,13 @@ impl Job {
     /// The chunks that runs which were cut short have finished.
     fn ledger<F: Fingerprint>(
         &self,
+        build: Digest,
         sieve: Option<&Sieve>,
         segments: &[Segment],
         chunks: &[Chunk<F>],
         itself: &Sorted<F>,
     ) -> Result<Ledger> {
-        let (batch, build) = (self.segment.digest(), build()?);
+        let batch = self.segment.digest();
         let key = ledger_key(build, batch, self.distance, sieve, segments, chunks, itself);
         let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
         if ledger.remove_others()? > 0 {
