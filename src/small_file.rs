@@ -106,9 +106,13 @@ mod tests {
     #[test]
     fn a_pipe_is_read_and_waited_for_no_longer_than_the_limit() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        let error = in_time(&path, Duration::from_millis(50), |path| File::open(path)).unwrap_err();
+        // Two pipes: the reader that was left alone at the first would take what is written there.
+        let [alone, path] = ["alone", "pipe"].map(|name| folder.path().join(name));
+        for pipe in [&alone, &path] {
+            mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        }
+        let limit = Duration::from_millis(50);
+        let error = in_time(&alone, limit, |path| File::open(path)).unwrap_err();
         assert_eq!(error.kind(), Kind::Temporary, "{error}");
         let writer = path.clone();
         let writer = thread::spawn(move || fs::write(writer, "through the pipe"));

@@ -11,6 +11,7 @@
 //! that rename the store is the old version, after it the new one, whenever the power fails.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -84,14 +85,17 @@ impl Store {
     /// Opens the store at `path`.
     ///
     /// # Errors
-    /// A folder that is no store is [`Kind::Missing`].
+    /// A folder that is no store is [`Kind::Missing`]; a path that leads nowhere, such as a loop of links,
+    /// is [`Kind::Usage`].
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         let store = Store { path: path.as_ref().to_path_buf() };
-        match store.path.join(CURRENT).exists() {
-            true => Ok(store),
-            false => Err(Error::new(Kind::Missing, "there is no store here")
-                .at(&store.path)
-                .help("make one with `dupsieve store init`")),
+        match fs::metadata(store.path.join(CURRENT)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(Error::new(Kind::Missing, "there is no store here")
+                    .at(&store.path)
+                    .help("make one with `dupsieve store init`"))
+            }
+            found => found.at(&store.path).map(|_| store),
         }
     }
 
