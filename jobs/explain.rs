@@ -94,7 +94,7 @@ impl Arguments {
 }
 
 /// An id as it was typed.
-fn text(id: &PathBuf) -> Result<String> {
+fn text(id: &Path) -> Result<String> {
     let id = id.to_str().ok_or_else(|| Error::new(Kind::Usage, "an id is not UTF-8"))?;
     Ok(id.to_owned())
 }

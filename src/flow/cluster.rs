@@ -58,7 +58,7 @@ impl Cluster {
     /// end a failed step for all.
     ///
     /// # Errors
-    /// [`Kind::Io`] if the listener cannot be attended to.
+    /// As [`Error::system`], if the system has no thread or address for the listener.
     pub fn join(
         topology: Topology,
         listener: TcpListener,
@@ -68,9 +68,8 @@ impl Cluster {
     ) -> Result<Cluster> {
         assert_eq!(topology.processes, peers.hosts.len(), "every process has an address");
         assert!(topology.process < topology.processes, "this process is one of them");
-        let mesh = Mesh::new(topology, listener, peers, job).map_err(|cause| {
-            Error::new(Kind::Io, format!("cannot attend to the cluster's listener: {cause}"))
-        })?;
+        let mesh = Mesh::new(topology, listener, peers, job)
+            .map_err(|cause| Error::system("cannot listen for the other processes", &cause))?;
         Ok(Cluster { topology, mesh: Some(mesh), links: None, fatal })
     }
 

@@ -77,7 +77,7 @@ impl Audit<'_> {
     /// order, also that no document is missing and none is strange.
     ///
     /// # Errors
-    /// What does not agree is [`Kind::BadData`], with its file and line.
+    /// What does not agree is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, ids: Option<Sorted<DocumentId>>) -> Result<()> {
         let Claims { named, favoured } = self.verdicts(ids)?;
         let outvoted = self.matches(named.sorted()?)?;

@@ -94,7 +94,7 @@ impl Mesh {
     /// came, which are kept alive from now on.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if no thread can be had for that.
+    /// As [`Error::system`], if no thread can be had for that.
     pub(crate) fn close(&self) -> Result<Links> {
         let mut hall = self.door.hall();
         hall.state = State::Before;
@@ -103,9 +103,8 @@ impl Mesh {
         for (link, peer) in
             links.iter().zip(0..).filter_map(|(link, peer)| Some((link.as_ref()?, peer)))
         {
-            link.keep_alive(self.name(peer), self.patience.silence).map_err(|cause| {
-                Error::new(Kind::Internal, format!("cannot keep a connection alive: {cause}"))
-            })?;
+            link.keep_alive(self.name(peer), self.patience.silence)
+                .map_err(|cause| Error::system("cannot keep a connection alive", &cause))?;
         }
         Ok(links)
     }
