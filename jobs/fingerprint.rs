@@ -307,7 +307,7 @@ impl Job {
         if repeated > 0 {
             let path = beside(output, reading::REPEATED);
             tracing::warn!(
-                "{repeated} records repeat the id of an earlier one, {same} of them with the same text; they are listed in {}",
+                "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
                 path.display()
             );
         }

@@ -89,9 +89,9 @@ impl Pages {
     pub(crate) fn announce(&self) {
         let formats = self.inputs.formats().into_iter();
         let formats: Vec<String> =
-            formats.map(|(format, files)| format!("{files} files as {format}")).collect();
+            formats.map(|(format, files)| format!("as {format}: {files}")).collect();
         if !formats.is_empty() {
-            tracing::info!("reading {}", formats.join(", "));
+            tracing::info!("files to read {}", formats.join(", "));
         }
         let passed_over = self.inputs.passed_over();
         if !passed_over.is_empty() {

@@ -60,7 +60,10 @@ fn json_lines_are_read_as_such_whatever_the_file_is_called() {
     for input in ["crawl", "crawl --format jsonl", "crawl/part-00000.gz crawl/p*1"] {
         let ended = bench.done(&format!("fingerprint --input {input} --output out.seg"));
         assert_eq!(ended.count("fingerprinted"), 100, "{input}");
-        assert!(ended.stderr.contains("3 files as jsonl") || ended.stderr.contains("done already"));
+        assert!(
+            ended.stderr.contains("files to read as jsonl: 3")
+                || ended.stderr.contains("done already")
+        );
         fs::remove_file(bench.path("out.seg")).unwrap();
     }
 }
