@@ -152,7 +152,9 @@ impl Job {
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
         let output = self.pages.output();
-        if output.exists() && !Segment::stands_at(output)? {
+        if output.is_symlink() && !output.exists()
+            || output.exists() && !Segment::stands_at(output)?
+        {
             return Err(report::foreign(output, "a segment"));
         }
         if let Some(made) = self.standing().or_else(|damage| match common.overwrite {

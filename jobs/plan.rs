@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     // As dedup does: half for the tables, the rest for sorts.
     let memory_bytes = common.memory_bytes() / 2;
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
-    let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check));
+    let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check, workers));
     match common.json {
         true => println!("{}", object(&plan, read, held)),
         false => {

@@ -6,7 +6,8 @@
 //! has left is put in place by the next run of those days.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 
 use dupsieve::error::At;
 use dupsieve::flow::Cluster;
@@ -19,6 +20,7 @@ use crate::arguments::Common;
 use crate::days::Plan;
 use crate::dedup::{self, dedup};
 use crate::fingerprint::{self, fingerprint};
+use crate::reading::{QUARANTINE, REPEATED};
 use crate::report::{self, Report};
 use crate::store::{not_held, show};
 use crate::store_at::StoreAt;
@@ -27,14 +29,8 @@ use crate::summary::Summary;
 /// The folder, in the output of a day, for what is made again.
 const STAGED: &str = ".redo";
 
-/// What stands beside a segment and belongs to it.
-const LISTS: [&str; 5] = [
-    ".quarantine.tsv",
-    ".repeated.tsv",
-    ".failed.quarantine.tsv",
-    ".failed.repeated.tsv",
-    ".failed.json",
-];
+/// What failed attempts leave beside a segment.
+const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", ".failed.json"];
 
 /// What is to be made again.
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,10 +75,13 @@ pub(crate) fn redo(
         total = total.plus(make(plan, cluster, day, &course, number, &mut draft, common)?);
     }
     cluster.agree("commit the days", || {
+        // What is staged must outlast a power cut before the store relies on it.
+        course.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)))?;
         draft.map_or(Ok(()), Draft::commit)?;
         course.days.iter().try_for_each(|&day| settle(&plan.output(day)))
     })?;
     let days = shown(&course.days);
+    let total = total.moved(&format!("/{STAGED}/"), "/");
     Ok(total.count("days", count).say(format!("Made again, and in the store again: {days}.")))
 }
 
@@ -234,19 +233,14 @@ fn is_committed(plan: &Plan<'_>, day: Day, output: &Path) -> bool {
     })
 }
 
-/// Puts what was made again in the place of what stood there. What is in place already stays.
+/// Puts what was made again in the place of what stood there. What is in place already stays, so that
+/// this can be repeated after any of its steps.
 fn settle(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
     let [batch, found] = ["batch.seg", "dedup"].map(|name| output.join(name));
     let _locks = [Lock::beside(&batch)?, Lock::beside(&found)?];
     if staged.join("batch.seg").exists() {
-        for suffix in LISTS {
-            remove_file(&report::beside(&batch, suffix))?;
-            let list = report::beside(&staged.join("batch.seg"), suffix);
-            if list.exists() {
-                move_file(&list, &report::beside(&batch, suffix))?;
-            }
-        }
+        settle_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
@@ -254,7 +248,26 @@ fn settle(output: &Path) -> Result<()> {
         output::put(&staged.join("dedup"), &found)?;
         remove_file(&report::beside(&found, ".failed.json"))?;
     }
-    fs::remove_dir_all(&staged).at(&staged)
+    match fs::remove_dir_all(&staged) {
+        // Another run has settled the same day.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.at(&staged),
+    }
+}
+
+/// Gives the segment at `batch` the lists of the segment that replaces it. A list that this one names and
+/// that is not staged has its place already.
+fn settle_lists(made: &Segment, batch: &Path) -> Result<()> {
+    let lists = [(QUARANTINE, made.quarantine()), (REPEATED, made.repeated())];
+    for (suffix, named) in lists {
+        let (staged, list) = (report::beside(made.path(), suffix), report::beside(batch, suffix));
+        if staged.exists() {
+            move_file(&staged, &list)?;
+        } else if named.is_none() {
+            remove_file(&list)?;
+        }
+    }
+    FAILED.iter().try_for_each(|suffix| remove_file(&report::beside(batch, suffix)))
 }
 
 /// Removes what an earlier attempt has left, if all of it is ours.
@@ -279,7 +292,7 @@ fn output_prefix(name: &str) -> &'static str {
     [".unfinished-", "."].into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("")
 }
 
-fn move_file(from: &PathBuf, to: &Path) -> Result<()> {
+fn move_file(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).at(to)
 }
 

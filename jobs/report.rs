@@ -167,6 +167,9 @@ pub(crate) fn existing(
     may_replace: impl FnOnce(&Parameters) -> bool,
     overwrite: bool,
 ) -> Result<Existing> {
+    if output.is_symlink() && !output.exists() {
+        return Err(foreign(output, "a whole output of dupsieve"));
+    }
     if !output.exists() {
         return Ok(Existing::Nothing);
     }

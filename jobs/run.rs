@@ -59,10 +59,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     if let Some(day) = arguments.redo {
         return redo::redo(&plan, &mut cluster, day, common);
     }
-    if cluster.is_leader() && !common.dry_run {
-        redo::finish(&plan, &plan.days)?;
-    }
-    cluster.agree("check the days", || preflight::check(&plan, &arguments.days, common))?;
+    cluster.agree("check the days", || {
+        if !common.dry_run {
+            redo::finish(&plan, &plan.days)?;
+        }
+        preflight::check(&plan, &arguments.days, common)
+    })?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
         let done = run_day(&plan, &mut cluster, day, common);

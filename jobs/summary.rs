@@ -44,6 +44,16 @@ impl Summary {
         self
     }
 
+    /// Names what was moved by its new place: `to` stands in its path for `from`.
+    pub(crate) fn moved(mut self, from: &str, to: &str) -> Summary {
+        for path in self.paths.values_mut() {
+            if let Value::String(path) = path {
+                *path = path.replace(from, to);
+            }
+        }
+        self
+    }
+
     /// Adds a path under `name`.
     pub(crate) fn path(mut self, name: &str, path: &Path) -> Summary {
         self.paths.insert(name.into(), path.display().to_string().into());

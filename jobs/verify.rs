@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::fingerprint::Width;
-use dupsieve::matches::{Audit, Confirm, Detail, DocumentId, Recompute, Recomputed};
+use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum};
 use dupsieve::runs::{Sorted, Sorter};
 use dupsieve::store::{Segment, Store, Version};
@@ -96,10 +96,14 @@ fn verify_segment(path: &Path) -> Result<Segment> {
     Ok(segment)
 }
 
-/// A list beside the segment, if it still stands there.
+/// A list beside the segment. One that is no longer there is told.
 fn verify_list(segment: &Segment, written: Option<&Sum>, suffix: &str) -> Result<()> {
     let path = beside(segment.path(), suffix);
-    let Some(written) = written.filter(|_| path.exists()) else { return Ok(()) };
+    let Some(written) = written else { return Ok(()) };
+    if !path.exists() {
+        tracing::warn!("{} is not there, so it was not checked", path.display());
+        return Ok(());
+    }
     let found = Sum::of(&path)?;
     match found == *written {
         true => Ok(()),
@@ -192,7 +196,7 @@ impl Made<'_> {
 
     /// The files among themselves, and against the batch.
     fn audit(&self, batch: Option<&Segment>) -> Result<()> {
-        let ids = batch.map(|batch| self.ids(batch)).transpose()?;
+        let documents = batch.map(|batch| self.documents(batch)).transpose()?;
         let audit = Audit {
             output: self.output,
             outcome: &self.report.outcome,
@@ -204,7 +208,7 @@ impl Made<'_> {
             spill: &env::temp_dir(),
             memory_bytes: self.memory_bytes,
         };
-        audit.run(ids)
+        audit.run(documents)
     }
 
     /// Every match, and the verdicts of a sample, from the batch and the store. Where they are not
@@ -259,17 +263,23 @@ impl Made<'_> {
         self.report.parameters.get("check").map(|check| check.parse()).transpose()
     }
 
-    /// The ids of the batch, which must be the one that was read, in their order.
-    fn ids(&self, batch: &Segment) -> Result<Sorted<DocumentId>> {
+    /// The documents of the batch, which must be the one that was read, in the order of their ids.
+    fn documents(&self, batch: &Segment) -> Result<Sorted<Document>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
+        if self.report.batch != batch.counts() {
+            return Err(Error::new(Kind::BadData, "the report has other counts than its batch")
+                .at(self.output)
+                .expected(format_args!("{:?}", batch.counts()))
+                .found(format_args!("{:?}", self.report.batch)));
+        }
         let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
         let mut ids = batch.ids();
         for row in 0..batch.rows() {
-            sorter.push(DocumentId(ids.get(row)?.to_owned()))?;
+            sorter.push(Document { id: ids.get(row)?.to_owned(), empty: false })?;
         }
         for id in batch.empty_ids() {
-            sorter.push(DocumentId(id?))?;
+            sorter.push(Document { id: id?, empty: true })?;
         }
         sorter.sorted()
     }

@@ -136,7 +136,8 @@ impl Job {
 
     fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
         let output = self.pages.output();
-        if output.exists() && !Counts::stands_at(output)? {
+        if output.is_symlink() && !output.exists() || output.exists() && !Counts::stands_at(output)?
+        {
             return Err(report::foreign(output, "a table of counts"));
         }
         if output.exists() && !common.overwrite {

@@ -235,3 +235,61 @@ fn a_report_of_an_older_build_is_done_and_verified() {
     let again = bench.done("dedup --batch batch.seg --store store --output out");
     assert_eq!(again.summary()["already_done"], true);
 }
+
+#[test]
+fn a_row_on_a_page_that_is_not_in_the_batch_is_found_at_the_end_too() {
+    let bench = joined("--matches all");
+    let last = "h-pair\tg-pair\t1\tbatch\n";
+    let more = format!("{last}z-nobody\ta-first\t1\tbatch\n");
+    forge(&bench, &[("matches.tsv", last, &more)], |report| {
+        add(report, &[("distances/1", 1), ("matches", 1)]);
+    });
+    let said = bench.fails(65, "verify out");
+    assert!(said.contains("no page of the batch that has a fingerprint"), "{said}");
+}
+
+/// A page with words and one without.
+fn with_an_empty_page() -> Bench {
+    let bench = Bench::new();
+    let pages = "{\"id\": \"a\", \"text\": \"some words\"}\n{\"id\": \"b\", \"text\": \"\"}\n";
+    bench.write("pages.jsonl", pages);
+    bench.done("fingerprint --input pages.jsonl --check minhash --output batch.seg");
+    bench.done("dedup --batch batch.seg --output out");
+    bench
+}
+
+#[test]
+fn a_page_with_words_is_not_called_empty() {
+    let bench = with_an_empty_page();
+    let (told, forged) = ("a\tkeep\t\t\t\nb\tempty\t\t\t\n", "a\tempty\t\t\t\nb\tkeep\t\t\t\n");
+    let files = [("verdicts.tsv", told, forged), ("keep.txt", "a\n", "b\n")];
+    forge(&bench, &files, |_| ());
+    let said = bench.fails(65, "verify out");
+    assert!(said.contains("verdicts.tsv:2") && said.contains("the empty ones"), "{said}");
+}
+
+#[test]
+fn a_report_with_other_counts_than_its_batch_is_refused() {
+    let bench = with_an_empty_page();
+    forge(
+        &bench,
+        &[("keep.txt", "a\n", "a\nb\n"), ("verdicts.tsv", "b\tempty", "b\tkeep")],
+        |report| {
+            add(report, &[("kept", 1)]);
+            report["batch"]["fingerprinted"] = json!(2);
+            report["batch"]["empty"] = json!(0);
+        },
+    );
+    let said = bench.fails(65, "verify out");
+    assert!(said.contains("other counts than its batch"), "{said}");
+}
+
+#[test]
+fn a_day_on_which_nothing_was_kept_disturbs_no_check() {
+    let bench = with_an_empty_page();
+    bench.write("nobody.txt", "");
+    bench.done("store init store");
+    bench.done("store add store --segment batch.seg --day 2026-01-01 --only nobody.txt");
+    bench.done("dedup --batch batch.seg --store store --check minhash:0.5 --output later");
+    assert_eq!(bench.done("verify later").count("recomputed"), 1);
+}

@@ -296,6 +296,45 @@ fn a_bad_day_is_made_again_with_the_days_after_it() {
     bench.fails(66, "run days.toml --redo 2026-11-04");
 }
 
+/// A redo that died when the store had moved, after each of the steps that put its outputs in place.
+#[test]
+fn a_redo_that_died_on_its_last_steps_is_finished_by_the_next_run() {
+    let day = "out/2026-11-02";
+    let bench = days();
+    let old = [format!("{day}/batch.seg"), format!("{day}/dedup/report.json")]
+        .map(|it| fs::read(bench.path(&it)).unwrap());
+    let mut good = bench.read("good.jsonl");
+    good.push_str("no record\n");
+    bench.write("crawl/2026-11-02.jsonl", good);
+    let redo = "run days.toml --max-bad 50% --redo 2026-11-02";
+    let ended = bench.done(redo);
+    let paths = ended.summary()["paths"].to_string();
+    assert!(paths.contains("batch.seg.quarantine.tsv") && !paths.contains(".redo"), "{paths}");
+    let whole = bench.files("out");
+    let again = "run days.toml --max-bad 50% --date 2026-11-02";
+    for steps in 0..3 {
+        let staged = bench.path(&format!("{day}/.redo"));
+        fs::create_dir(&staged).unwrap();
+        let stage = |name: &str| {
+            fs::rename(bench.path(&format!("{day}/{name}")), staged.join(name)).unwrap();
+        };
+        stage("dedup");
+        fs::create_dir(bench.path(&format!("{day}/dedup"))).unwrap();
+        bench.write(&format!("{day}/dedup/report.json"), &old[1]);
+        bench.write(&format!("{day}/dedup/_SUCCESS"), "");
+        if steps < 2 {
+            stage("batch.seg");
+            bench.write(&format!("{day}/batch.seg"), &old[0]);
+        }
+        if steps < 1 {
+            stage("batch.seg.quarantine.tsv");
+        }
+        bench.done(again);
+        assert_eq!(bench.files("out"), whole, "{steps}");
+        bench.done(&format!("verify {day}"));
+    }
+}
+
 #[test]
 fn a_redo_that_fails_changes_nothing() {
     let bench = days();

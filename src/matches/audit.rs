@@ -54,11 +54,26 @@ impl Record for Match {
 
 /// The id of a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct DocumentId(pub String);
+struct DocumentId(String);
 
 impl Record for DocumentId {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.0.len()
+    }
+}
+
+/// A document of the batch, ordered by its id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Document {
+    /// Its id.
+    pub id: String,
+    /// Whether it has no fingerprint, so that its verdict is `empty`.
+    pub empty: bool,
+}
+
+impl Record for Document {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len()
     }
 }
 
@@ -73,19 +88,20 @@ struct Claims {
 impl Audit<'_> {
     /// Checks that every document has one verdict, that the lists are those verdicts, that every
     /// dropped page is near to a kept one by a row of the matches, that no two kept pages are near by
-    /// any row, and that all counts are those of the outcome. With `ids`, all of the batch's in their
-    /// order, also that no document is missing and none is strange.
+    /// any row, and that all counts are those of the outcome. With `documents`, all of the batch's in
+    /// their order, also that no document is missing, none is strange, and those without a fingerprint
+    /// are the empty ones.
     ///
     /// # Errors
     /// What does not agree is [`BadData`](crate::Kind::BadData), with its file and line.
-    pub fn run(&self, ids: Option<Sorted<DocumentId>>) -> Result<()> {
-        let Claims { named, favoured } = self.verdicts(ids)?;
+    pub fn run(&self, documents: Option<Sorted<Document>>) -> Result<()> {
+        let Claims { named, favoured } = self.verdicts(documents)?;
         let outvoted = self.matches(named.sorted()?)?;
         self.check_kept(favoured.sorted()?, true)?;
         self.check_kept(outvoted.sorted()?, false)
     }
 
-    fn verdicts(&self, mut ids: Option<Sorted<DocumentId>>) -> Result<Claims> {
+    fn verdicts(&self, mut documents: Option<Sorted<Document>>) -> Result<Claims> {
         let mut claims = Claims { named: self.sorter(), favoured: self.sorter() };
         let (mut keep, mut drop) = (self.open("keep.txt")?, self.open("drop.txt")?);
         let mut verdicts = self.open("verdicts.tsv")?;
@@ -99,10 +115,17 @@ impl Audit<'_> {
             if id <= last.as_str() {
                 return Err(verdicts.wrong("the ids do not ascend"));
             }
-            if let Some(ids) = &mut ids
-                && ids.next().transpose()?.is_none_or(|expected| expected.0 != id)
-            {
-                return Err(verdicts.wrong("not the next document of the batch"));
+            if let Some(documents) = &mut documents {
+                match documents.next().transpose()? {
+                    Some(document) if document.id == id => {
+                        if document.empty != (verdict == "empty") {
+                            let what =
+                                "the pages without a fingerprint are the empty ones, no others";
+                            return Err(verdicts.wrong(what));
+                        }
+                    }
+                    _ => return Err(verdicts.wrong("not the next document of the batch")),
+                }
             }
             last.replace_range(.., id);
             let kind = match verdict {
@@ -131,8 +154,8 @@ impl Audit<'_> {
         }
         keep.expect_end()?;
         drop.expect_end()?;
-        if let Some(missing) = ids.and_then(|mut ids| ids.next()).transpose()? {
-            return Err(verdicts.wrong("a document of the batch is missing").expected(missing.0));
+        if let Some(missing) = documents.and_then(|mut rest| rest.next()).transpose()? {
+            return Err(verdicts.wrong("a document of the batch is missing").expected(missing.id));
         }
         let told = [self.outcome.kept, self.outcome.dropped, self.empty];
         match counts == told {

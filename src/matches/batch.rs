@@ -17,15 +17,19 @@ use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{KeyRange, Segment};
 
 /// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
-/// which `--memory` bounds: the fingerprint, the page's place in each order, its verdict, and with a
-/// check its mark. The process that writes the output holds all of it, the others the fingerprint.
-pub fn held_bytes(width: Width, check: Option<Check>) -> u64 {
+/// which `--memory` bounds: the fingerprint, the page's place in each order, its verdict, the sieve of
+/// each of the `workers`, and with a check its mark. The process that writes the output holds all of
+/// it, the others hold the fingerprint and the sieves.
+pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; the nearest page
-    // of the store; the sieve.
-    const PLACES: u64 = 8 + 12 + 5 + 1 + 2;
+    // of the store.
+    const PLACES: u64 = 8 + 12 + 5 + 1;
+    /// Of one worker.
+    const SIEVE: u64 = 2;
     // Places and first groups of divided fingerprints, what they are sorted from, and the class.
     const DIVIDED: u64 = 4 + 4 + 8 + 1;
-    u64::from(width.bits()) / 8 + PLACES + check.map_or(0, |check| DIVIDED + check.bytes() as u64)
+    let marks = check.map_or(0, |check| DIVIDED + check.bytes() as u64);
+    u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + marks
 }
 
 /// The documents of the batch. A group is all rows with one fingerprint, one class and, with a check,
@@ -174,6 +178,13 @@ impl Batch {
         self.divided.as_ref().map_or(group, |divided| {
             divided.firsts.partition_point(|&first| first <= group) as u32 - 1
         })
+    }
+
+    /// How many rows of a group have an id that comes before the one of this rank. The ids of a group
+    /// ascend.
+    pub(super) fn before(&self, group: u32, rank: u32) -> usize {
+        let Range { start, end } = self.rows_of(group);
+        self.ranks[start as usize..end as usize].partition_point(|&other| other < rank)
     }
 
     /// The group of a row.

@@ -31,7 +31,7 @@ mod sift;
 mod verdicts;
 
 pub use against::Against;
-pub use audit::{Audit, DocumentId};
+pub use audit::{Audit, Document};
 use batch::{Batch, Id};
 pub use batch::{groups, held_bytes};
 pub use confirm::{Confirm, Similarity};

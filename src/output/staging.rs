@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{Fence, Lock, OutputFile, parent_of, resume_folder, sibling, sync_folder};
@@ -79,11 +80,25 @@ pub fn put(folder: &Path, target: &Path) -> Result<()> {
         fs::rename(folder, target).at(target)?;
         return sync_folder(parent_of(target));
     }
-    renameat_with(CWD, folder, CWD, target, RenameFlags::EXCHANGE)
-        .map_err(|cause| Error::io(target, &cause.into()))?;
+    match renameat_with(CWD, folder, CWD, target, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return replace(folder, target),
+        exchanged => exchanged.map_err(|cause| Error::io(target, &cause.into()))?,
+    }
     sync_folder(parent_of(target))?;
     // The folder now holds what was replaced.
     remove(folder)
+}
+
+/// Puts a whole folder in the place of another where the file system cannot exchange the two, as some
+/// network file systems cannot: for a moment there is none.
+fn replace(folder: &Path, target: &Path) -> Result<()> {
+    let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
+    let prefix = prefix.file_name().unwrap_or_default();
+    let aside = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).at(parent)?.keep();
+    fs::rename(target, &aside).at(target)?;
+    fs::rename(folder, target).at(target)?;
+    sync_folder(parent)?;
+    remove(&aside)
 }
 
 /// What the names of folders being built go on with, before some random characters.
@@ -172,6 +187,20 @@ mod tests {
         assert!(!target.exists());
         staging.commit().unwrap();
         assert_eq!(names(&target), [SUCCESS, "a.txt"]);
+        assert_eq!(names(home.path()), ["out"]);
+    }
+
+    #[test]
+    fn a_folder_is_replaced_where_the_two_cannot_be_exchanged() {
+        let home = tempfile::tempdir().unwrap();
+        let [folder, target] = ["new", "out"].map(|name| home.path().join(name));
+        for (path, file) in [(&folder, "new.txt"), (&target, "old.txt")] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join(SUCCESS), "").unwrap();
+            fs::write(path.join(file), "").unwrap();
+        }
+        replace(&folder, &target).unwrap();
+        assert_eq!(names(&target), [SUCCESS, "new.txt"]);
         assert_eq!(names(home.path()), ["out"]);
     }
 

@@ -95,6 +95,10 @@ impl<F: Fingerprint> Anew<'_, F> {
         expected: &mut [Expected],
     ) -> Result<()> {
         let segment = dated.segment();
+        // A segment of a day on which no page was kept has no signatures either.
+        if segment.rows() == 0 {
+            return Ok(());
+        }
         let marks = self.batch.marks().map(|_| MarkReader::new(segment, self.of.confirm.as_ref()));
         let mut lookup =
             Lookup { ids: segment.ids(), days: dated.days(), marks: marks.transpose()? };
@@ -133,6 +137,7 @@ impl<F: Fingerprint> Anew<'_, F> {
             });
         };
         for row in rows {
+            progress::tick(Activity::Working);
             for expected in &mut *expected {
                 let reader = lookup.marks.as_mut().expect("the segment has what the batch has");
                 let mark = self.batch.mark(marks, expected.group);
@@ -154,6 +159,7 @@ impl<F: Fingerprint> Anew<'_, F> {
             method.probe(&[window], &mut scratch, &mut |Hit { batch, at, distance, .. }| {
                 let batch = batch as usize;
                 for expected in &mut expected[starts[batch]..starts[batch + 1]] {
+                    progress::tick(Activity::Working);
                     for other in self.batch.groups_of(first + at) {
                         self.meet(expected, other, distance);
                     }
@@ -229,8 +235,7 @@ impl<F: Fingerprint> Anew<'_, F> {
     pub(super) fn pairs(&self, expected: &Expected, row: u32) -> u128 {
         let rank = self.batch.rank(row);
         let groups = expected.near.iter().copied().chain([expected.group]);
-        let rows = groups.flat_map(|group| self.batch.rows_of(group));
-        expected.held + rows.filter(|&other| self.batch.rank(other) < rank).count() as u128
+        expected.held + groups.map(|group| self.batch.before(group, rank) as u128).sum::<u128>()
     }
 }
 

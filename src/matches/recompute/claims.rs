@@ -68,11 +68,19 @@ impl<'a> Matches<'a> {
             self.advance()?;
         }
         match &self.next {
-            Some((new, claim)) if new.as_str() < id => {
-                Err(wrong_row(self.of.output, claim.line, "the new page is none of the batch"))
-            }
+            Some((new, claim)) if new.as_str() < id => Err(self.stranger(claim)),
             _ => Ok(count),
         }
+    }
+
+    /// Fails if a row is left when every page of the batch has been asked for.
+    pub(super) fn expect_end(&self) -> Result<()> {
+        self.next.as_ref().map_or(Ok(()), |(_, claim)| Err(self.stranger(claim)))
+    }
+
+    fn stranger(&self, claim: &Claim) -> Error {
+        let what = "the new page is no page of the batch that has a fingerprint";
+        wrong_row(self.of.output, claim.line, what)
     }
 
     fn advance(&mut self) -> Result<()> {
