@@ -36,7 +36,7 @@ Exit codes:
 69, 74 and 75 may go better the next time, 70 once.";
 
 /// How long a process may take to say how it ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 static JOB: OnceLock<String> = OnceLock::new();
 static READER: OnceLock<Reader> = OnceLock::new();

@@ -125,7 +125,8 @@ fn a_killed_join_goes_on_with_what_is_missing_in_any_topology() {
         let least = finished(&bench).len() as u64;
         completed(&bench, last);
         let [resumed, all] = resumed(&bench);
-        assert!(0 < least && least <= resumed && resumed < all, "{least}, {resumed} of {all}");
+        // On a busy machine the last chunk may be finished before the kill comes.
+        assert!(0 < least && least <= resumed && resumed <= all, "{least}, {resumed} of {all}");
         assert_eq!((bench.files("out"), all), (expected.clone(), planned));
         assert!(!bench.path(".out.resume").exists(), "nothing is left");
     }
