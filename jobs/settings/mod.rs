@@ -76,9 +76,11 @@ impl FromStr for ByteSize {
             .unwrap_or((text, 1));
         let bytes = number.parse().ok().map(|number: f64| number * unit as f64);
         let whole =
-            bytes.filter(|bytes| bytes.fract() == 0.0 && (0.0..2_f64.powi(63)).contains(bytes));
+            bytes.filter(|bytes| bytes.fract() == 0.0 && (1.0..2_f64.powi(63)).contains(bytes));
         whole.map(|bytes| ByteSize(bytes as u64)).ok_or_else(|| {
-            Error::new(Kind::Usage, "not a size").expected("such as 64MiB or 2GB").found(text)
+            Error::new(Kind::Usage, "not a size")
+                .expected("more than 0, such as 64MiB or 2GB")
+                .found(text)
         })
     }
 }
@@ -160,12 +162,10 @@ mod tests {
 
     #[test]
     fn sizes_are_read_exactly_or_not_at_all() {
-        for (text, bytes) in
-            [("0", 0), ("64MiB", 64 << 20), ("1.5GB", 1_500_000_000), ("2e3", 2000)]
-        {
+        for (text, bytes) in [("64MiB", 64 << 20), ("1.5GB", 1_500_000_000), ("2e3", 2000)] {
             assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }
-        for text in ["", "-1", "1.5", "many", "1e30", "NaN", "9XB"] {
+        for text in ["", "0", "0MiB", "-1", "1.5", "many", "1e30", "NaN", "9XB"] {
             assert!(ByteSize::from_str(text).is_err(), "{text}");
         }
     }
