@@ -3,6 +3,7 @@
 //! for longer than a disk or a reader that answers no more may take: then it ends without a word.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::panic;
 use std::path::PathBuf;
 use std::process;
@@ -38,6 +39,9 @@ Exit codes:
 /// How long a process may take to say how it ended.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
+/// About how much memory it takes to write the report of a failure.
+const REPORT_BYTES: usize = 1 << 16;
+
 static JOB: OnceLock<String> = OnceLock::new();
 static READER: OnceLock<Reader> = OnceLock::new();
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
@@ -45,6 +49,8 @@ static ENDING: OnceLock<ThreadId> = OnceLock::new();
 static IMPATIENT: OnceLock<Thread> = OnceLock::new();
 static CODE: AtomicU8 = AtomicU8::new(0);
 static FAILURE: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The last words where no memory is left to make them: a line for stderr, and one for stdout.
+static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
 /// Who reads stdout, which decides what stands there when the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +84,10 @@ impl Reader {
 pub(crate) fn name_job(job: &str, reader: Reader) {
     JOB.get_or_init(|| job.to_owned());
     READER.get_or_init(|| reader);
+    NO_MEMORY.get_or_init(|| {
+        let error = no_memory();
+        [format!("dupsieve: {error}\n"), text_for(reader, Told::of(job, Err(error)))]
+    });
 }
 
 /// The job that was named, or the program as long as none was.
@@ -147,6 +157,30 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     exit(Some(Told::of(job(), outcome)), code)
 }
 
+/// The standard library aborts where memory runs out, after it has said so on stderr.
+fn no_memory() -> Error {
+    Error::new(Kind::Temporary, "aborted, most likely because there was no memory left")
+        .help("free some memory, or allow the job less of it with --memory and --workers")
+}
+
+/// Ends the process where no memory is left. The last words are written without any: threads that
+/// still work may take what little is given back. The report of the failure needs some: it comes last,
+/// and is left out where there is none.
+pub(crate) fn end_without_memory() -> ! {
+    let Some([sentence, summary]) = NO_MEMORY.get() else { end(Err(no_memory())) };
+    let code = Kind::Temporary.code();
+    claim(code);
+    let _ = write_all(io::stderr(), sentence.as_bytes());
+    let _ = write_all(io::stdout(), summary.as_bytes());
+    if let Some(path) = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take()
+        && Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok()
+        && output::superseded().is_none()
+    {
+        let _ = report::write_failure(&path, &no_memory());
+    }
+    process::exit(code.into())
+}
+
 fn code_of(outcome: &Result<Summary>) -> u8 {
     outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0)
 }
@@ -196,7 +230,7 @@ fn give_up(code: u8) -> ! {
 /// same command again finds the output done, and says so.
 fn exit(told: Option<Told>, mut code: u8) -> ! {
     let text = told.map_or(String::new(), |told| text_for(reader(), told));
-    if let Err(cause) = write_stdout(text.as_bytes())
+    if let Err(cause) = write_all(io::stdout(), text.as_bytes())
         && code == 0
         && cause.kind() != io::ErrorKind::BrokenPipe
     {
@@ -221,10 +255,10 @@ fn text_for(reader: Reader, mut told: Told) -> String {
     }
 }
 
-/// Writes all of `bytes` to stdout, whoever else is writing there.
-fn write_stdout(mut bytes: &[u8]) -> io::Result<()> {
+/// Writes all of `bytes` to `stream`, whoever else is writing there.
+fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::write(io::stdout(), bytes) {
+        match rustix::io::write(&stream, bytes) {
             Err(Errno::INTR) => {}
             written => bytes = &bytes[written?..],
         }

@@ -45,7 +45,7 @@ pub(crate) fn listen() -> Result<()> {
             match signal {
                 SIGABRT => {
                     reserve.take();
-                    ending::end(Err(aborted()))
+                    ending::end_without_memory()
                 }
                 _ => act(name_of(signal)),
             }
@@ -70,12 +70,6 @@ fn act(name: &'static str) {
 /// The failure that a signal causes.
 pub(crate) fn interrupted(name: &str) -> Error {
     Error::new(Kind::Temporary, format!("interrupted by {name}"))
-}
-
-/// The standard library aborts where memory runs out, after it has said so on stderr.
-fn aborted() -> Error {
-    Error::new(Kind::Temporary, "aborted, most likely because there was no memory left")
-        .help("free some memory, or allow the job less of it with --memory and --workers")
 }
 
 /// What people call a signal.
