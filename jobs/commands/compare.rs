@@ -1,0 +1,132 @@
+//! `dupsieve compare`: how far apart two files are by a recipe.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::document::{Content, Format};
+use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
+use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::commands::command_line::Common;
+use crate::commands::pages;
+use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
+use crate::outcome::summary::Summary;
+
+/// Compare two files by a recipe or a check, each as one document
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
+    /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles
+    /// [default: default]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
+    /// 64 or 128 bits, where the recipe allows both
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
+    /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features
+    one: PathBuf,
+    /// The other file
+    another: PathBuf,
+}
+
+/// Runs `compare`: one JSON object.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let files = [&arguments.one, &arguments.another];
+    let file = common.config()?.fingerprint;
+    let recipe = arguments.recipe.clone().or(file.recipe);
+    let recipe = recipe.unwrap_or_else(|| RecipeChoice::Named("default".to_owned()));
+    let width = arguments.width.or(file.width);
+    let name = recipe.name();
+    let object = match (name, name.and_then(|name| name.parse().ok())) {
+        (Some(NILSIMSA), _) => by_nilsimsa(files)?,
+        (_, Some(check)) => by_check(check, files)?,
+        _ => by_recipe(&recipe.recipe(width)?, files)?,
+    };
+    println!("{object}");
+    Ok(Summary::answered())
+}
+
+fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+    let text = |path| {
+        with_document(path, Format::Text, |content| match content {
+            Content::Text(text) => Ok(text.clone().into_owned()),
+            _ => unreachable!("the format is text"),
+        })
+    };
+    let texts = [text(files[0])?, text(files[1])?];
+    let similarity = check.similarity([&texts[0], &texts[1]])?;
+    Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
+}
+
+fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+    let sketch = |path| {
+        with_document(path, Format::Text, |content| match content {
+            Content::Text(text) => Ok(Nilsimsa::of(text)),
+            _ => unreachable!("the format is text"),
+        })
+    };
+    let [one, another] = [sketch(files[0])?, sketch(files[1])?];
+    let distance = one.distance(&another);
+    let sketches = [one, another].map(|sketch| format!("0x{sketch}"));
+    Ok(json!({
+        "recipe": NILSIMSA,
+        "distance": distance,
+        "score": one.score(&another),
+        "sketches": sketches,
+    }))
+}
+
+fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+    let mut sketcher = recipe.sketcher()?;
+    let format = match recipe.features() {
+        Features::Given { .. } => Format::Features,
+        _ => Format::Text,
+    };
+    let mut sketch = |path| {
+        let sketched = with_document(path, format, |content| sketch(&mut sketcher, content))?;
+        sketched.ok_or_else(|| Error::new(Kind::BadData, "the document has no feature").at(path))
+    };
+    let pages = [sketch(files[0])?, sketch(files[1])?];
+    let [(one, _), (another, _)] = pages;
+    let distance = (one ^ another).count_ones();
+    let sketches = pages.map(|(sketch, _)| hex(sketch, recipe.width()));
+    let mut object = json!({
+        "recipe": recipe.name(),
+        "distance": distance,
+        "sketches": sketches,
+    });
+    if recipe.has_classes() {
+        object["classes"] = json!(pages.map(|(_, class)| class));
+    }
+    Ok(object)
+}
+
+fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128, Class)>> {
+    match content {
+        Content::Text(text) => sketcher.page(text),
+        Content::Features(features) => {
+            Ok(sketcher.features(features)?.map(|fingerprint| (fingerprint, Class::Full)))
+        }
+        Content::Fingerprint(_) => unreachable!("the format is text or features"),
+    }
+}
+
+/// What `take` makes of the one document that stands in a file.
+fn with_document<T>(
+    path: &Path,
+    format: Format,
+    mut take: impl FnMut(&Content<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut taken = None;
+    let settings = FingerprintSettings { format: Some(format), ..FingerprintSettings::default() };
+    pages::each(&[path.to_owned()], &settings, |document| {
+        if taken.is_some() {
+            return Err(Error::new(Kind::Usage, "more than one document").at(path));
+        }
+        taken = Some(take(&document.content)?);
+        Ok(())
+    })?;
+    taken.ok_or_else(|| Error::new(Kind::BadData, "no document that can be read").at(path))
+}

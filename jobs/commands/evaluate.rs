@@ -1,0 +1,84 @@
+//! `dupsieve evaluate`: how good pairs are, by labels; with `--sweep`, which recipe is.
+
+mod all_pairs;
+mod checks;
+mod room;
+mod sweep;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, bootstrap};
+use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::commands::pages::Pages;
+use crate::flags::settings::{CheckChoice, RecipeChoice};
+use crate::outcome::summary::Summary;
+
+/// Judge pairs by labels, or recipes with --sweep
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The pairs: a matches.tsv, or two columns of ids
+    #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
+    pairs: Option<PathBuf>,
+    /// What belongs together: `id<TAB>cluster`
+    #[arg(long, value_name = "FILE")]
+    labels: PathBuf,
+    /// How alike pairs are (columns id1, id2, J3), for the recall of pairs so and so alike
+    #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
+    similarity: Option<PathBuf>,
+    /// What is drawn at random follows from this
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Judge the pairs within every k by many recipes instead
+    #[arg(long, requires = "input")]
+    sweep: bool,
+    /// With --sweep: files, folders or globs that hold the labelled documents
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
+    input: Vec<PathBuf>,
+    /// With --sweep: a drawing of the outcome
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    svg: Option<PathBuf>,
+    /// With --sweep: these recipes, each a name or a .toml file, instead of the usual ones
+    #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
+    recipe: Vec<RecipeChoice>,
+    /// With --sweep: confirm pairs by these checks, each at its best least similarity: as for
+    /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
+    #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
+    check: Vec<CheckChoice>,
+    /// With --sweep: the largest distance that is to count as near [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
+    distance: Option<u32>,
+    #[command(flatten)]
+    pages: Pages,
+}
+
+/// Runs `evaluate`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let labels = Labels::read(&arguments.labels)?;
+    if labels.is_empty() {
+        return Err(Error::new(Kind::BadData, "there are no labels").at(&arguments.labels));
+    }
+    match &arguments.pairs {
+        Some(path) => judge(&Pairs::read(path, &labels)?, &labels, arguments),
+        None => sweep::run(arguments, &labels, common),
+    }
+}
+
+/// Prints the scores of `pairs` as one JSON object.
+fn judge(pairs: &Pairs, labels: &Labels, arguments: &Arguments) -> Result<Summary> {
+    let mut object = json!(Scores::of(pairs, labels));
+    object["documents"] = labels.clusters().len().into();
+    object["clusters"] = labels.len().into();
+    object["unlabelled"] = pairs.unlabelled.into();
+    object["intervals"] = json!(bootstrap(pairs, labels, arguments.seed));
+    object["bands"] = match &arguments.similarity {
+        Some(path) => json!(Similarity::read(path, labels)?.bands(pairs, labels)),
+        None => Value::Null,
+    };
+    println!("{object}");
+    Ok(Summary::answered())
+}

@@ -1,0 +1,325 @@
+//! Documents to a segment: read, fingerprint on every worker, sort, write.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::document::Tolerance;
+use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
+use dupsieve::flow::{Cluster, Sketching};
+use dupsieve::output::{self, Lock};
+use dupsieve::store::{Arrival, Counts, IdKind, Intake, Lists, Segment, SegmentOptions};
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::command_line::Common;
+use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::flags::settings::FingerprintSettings;
+use crate::outcome::report::{self, Parameters, beside};
+use crate::outcome::summary::Summary;
+use crate::processes::cluster::cluster;
+
+/// A segment takes at least about this part of the bytes that its pages take.
+const INPUT_TO_SEGMENT: u64 = 1000;
+
+/// Make fingerprints of documents, and a segment of them
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, or - for standard input. A rerun compares what the files hold, not when they
+    /// were written; a file whose contents change between being looked at and being read ends the job
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The segment to make
+    #[arg(long, value_name = "FILE.seg")]
+    output: PathBuf,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// One segment that is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) output: PathBuf,
+    pub(crate) settings: FingerprintSettings,
+}
+
+/// What process 0 tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Decision {
+    /// It stands there already.
+    Done,
+    /// It was only asked about.
+    Asked,
+    /// Make it, from these inputs.
+    Make(Listing),
+}
+
+/// Runs the job as its command line asks.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let request = Request {
+        inputs: arguments.input.clone(),
+        output: arguments.output.clone(),
+        settings: arguments.settings.clone().or(common.config()?.fingerprint),
+    };
+    let mut cluster = cluster(common, &format!("{request:?}"))?;
+    let summary = fingerprint(&mut cluster, &request, common)?;
+    if !cluster.is_leader() || common.dry_run {
+        return Ok(summary);
+    }
+    let [read, made, empty, repeated, bad] =
+        ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
+    let output = request.output.display();
+    Ok(summary
+        .say(format!(
+            "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
+        ))
+        .say(format!("written: {output}"))
+        .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
+}
+
+/// Makes one segment; every process of the cluster calls this, and process 0 writes it.
+pub(crate) fn fingerprint(
+    cluster: &mut Cluster,
+    request: &Request,
+    common: &Common,
+) -> Result<Summary> {
+    let is_leader = cluster.is_leader();
+    let summary =
+        report::on_failure(&request.output, is_leader, common, || make(cluster, request, common))?;
+    if is_leader && !common.dry_run && summary.counted("read") == 0 {
+        tracing::warn!(
+            "the inputs of {} hold no page; if they come later, make it again with --overwrite",
+            request.output.display()
+        );
+    }
+    Ok(summary)
+}
+
+/// Whether the segment that is asked for stands there, whole.
+pub(crate) fn stands(request: &Request) -> Result<bool> {
+    let job = Job::find(request, 1)?;
+    let asked = job.parameters()?;
+    let made = job.standing().ok().flatten();
+    let made = made.and_then(|made| serde_json::from_str::<Parameters>(made.identity()).ok());
+    Ok(made.is_some_and(|made| made == asked))
+}
+
+fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+    let output = &request.output;
+    let job = Job::find(request, cluster.topology().processes)?;
+    let (mut lock, mut parameters) = (None, Parameters::new());
+    let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
+        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
+        job.pages.announce();
+        parameters = job.parameters()?;
+        job.decide(&parameters, common)
+    })?;
+    let listing = match decision {
+        Decision::Make(listing) => listing,
+        _ if !cluster.is_leader() => return Ok(Summary::new()),
+        Decision::Asked => return Ok(job.would()),
+        Decision::Done => return job.already_done(),
+    };
+    job.pages.check_listing(&listing)?;
+    let found = job.sketch(cluster, common)?;
+    let mut summary = Summary::new();
+    cluster.agree(&format!("write {}", output.display()), || {
+        let lock = lock.expect("process 0 holds the lock");
+        summary = job.write(found, &parameters, common, &lock)?;
+        Ok(())
+    })?;
+    Ok(summary)
+}
+
+/// A segment to be made, with its inputs found.
+struct Job {
+    pages: Pages,
+    recipe: Recipe,
+    page_time: PageTime,
+    max_repeated: Tolerance,
+}
+
+impl Job {
+    fn find(request: &Request, processes: usize) -> Result<Job> {
+        let settings = &request.settings;
+        let pages = Pages::find(&request.inputs, &request.output, settings, processes)?;
+        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let page_time = settings.page_time();
+        let max_repeated = settings.max_repeated.unwrap_or(Tolerance::REPEATED);
+        Ok(Job { pages, recipe, page_time, max_repeated })
+    }
+
+    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+        let output = self.pages.output();
+        if output.is_symlink() && !output.exists()
+            || output.exists() && !Segment::stands_at(output)?
+        {
+            return Err(report::foreign(output, "a segment"));
+        }
+        if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
+            true => Ok(None),
+            false => Err(damage.help("make it again with --overwrite, or choose another output")),
+        })? {
+            let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
+            match asked.get("inputs") {
+                Some(_) if made == *asked => return Ok(Decision::Done),
+                _ if common.overwrite => {}
+                Some(_) => return Err(report::made_otherwise(output, &made, asked)),
+                None => return Err(reading::stream_again(output)),
+            }
+        }
+        let (_, bytes) = self.pages.size();
+        output::check_room(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
+        match common.dry_run {
+            true => Ok(Decision::Asked),
+            false => Ok(Decision::Make(self.pages.listing())),
+        }
+    }
+
+    /// The segment that stands where this one is to be made, if it is sound.
+    fn standing(&self) -> Result<Option<Segment>> {
+        let output = self.pages.output();
+        if !output.exists() {
+            return Ok(None);
+        }
+        let segment = Segment::open(output)?;
+        segment.verify().map(|()| Some(segment))
+    }
+
+    /// The summary of the segment that stands there already.
+    fn already_done(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        tracing::info!("{} is done already", output.display());
+        reading::remove_stale(output, true, true);
+        Ok(self.summary(&Segment::open(output)?.counts()).already_done())
+    }
+
+    fn summary(&self, counts: &Counts) -> Summary {
+        Summary::new()
+            .count("read", counts.read)
+            .count("fingerprinted", counts.fingerprinted)
+            .count("empty", counts.empty)
+            .count("repeated", counts.repeated)
+            .count("quarantined", counts.quarantined)
+            .count("blank", counts.blank)
+            .count("truncated", counts.truncated)
+            .count("passed_over", self.pages.passed_over())
+            .path("output", self.pages.output())
+    }
+
+    /// What there is to do, for a dry run.
+    fn would(&self) -> Summary {
+        let (files, bytes) = self.pages.size();
+        let output = self.pages.output().display();
+        let would = format!("would make {output} by recipe {}", self.recipe.name());
+        Summary::new()
+            .count("files", files)
+            .count("bytes", bytes)
+            .count("passed_over", self.pages.passed_over())
+            .say(would)
+    }
+
+    /// What decides the segment.
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = self.pages.parameters()?;
+        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        // A segment within the usual share of repeated ids is the same as one made without the flag.
+        if self.max_repeated != Tolerance::REPEATED {
+            parameters.insert("max_repeated".to_owned(), self.max_repeated.to_string());
+        }
+        Ok(parameters)
+    }
+
+    fn sketch(&self, cluster: &mut Cluster, common: &Common) -> Result<Found<Arrival>> {
+        let (recipe, time) = (self.recipe.clone(), self.page_time);
+        let hand = move || Sketching::new(&recipe, time);
+        self.pages.read(cluster, common, "fingerprinting", hand)
+    }
+
+    /// Process 0 sorts what came, refuses what is too bad, and writes the rest.
+    fn write(
+        &self,
+        found: Found<Arrival>,
+        parameters: &Parameters,
+        common: &Common,
+        lock: &Lock,
+    ) -> Result<Summary> {
+        let accepted = self.pages.accept(found, lock)?;
+        let (times, has_times) = (accepted.read.times, self.pages.has_times());
+        let identity = serde_json::to_string(parameters).expect("parameters are text");
+        let memory = common.memory_bytes() as usize / 4;
+        let segment = match self.recipe.width() {
+            Width::W64 => self.write_rows::<u64>(accepted, &identity, memory, lock),
+            Width::W128 => self.write_rows::<u128>(accepted, &identity, memory, lock),
+        }?;
+        let output = self.pages.output();
+        let (quarantine, repeated) = (segment.quarantine().is_some(), segment.repeated().is_some());
+        reading::remove_stale(output, quarantine, repeated);
+        let mut summary = self.summary(&segment.counts());
+        for (stands, name, suffix) in [
+            (quarantine, "quarantine", reading::QUARANTINE),
+            (repeated, "repeated", reading::REPEATED),
+        ] {
+            if stands {
+                summary = summary.path(name, &beside(output, suffix));
+            }
+        }
+        if has_times {
+            summary = summary.count("times", times.known());
+        }
+        Ok(summary)
+    }
+
+    fn write_rows<F: Fingerprint>(
+        &self,
+        accepted: Accepted<Arrival>,
+        identity: &str,
+        memory_bytes: usize,
+        lock: &Lock,
+    ) -> Result<Segment> {
+        let Accepted { made, read, quarantine } = accepted;
+        let documents = read.documents;
+        let counts = Counts {
+            read: read.documents + read.bad,
+            quarantined: read.bad,
+            blank: read.blank,
+            truncated: read.truncated,
+            ..Counts::default()
+        };
+        let options = SegmentOptions {
+            ids: IdKind::Text,
+            lengths: !self.recipe.is_external(),
+            times: self.pages.has_times(),
+            classes: self.recipe.has_classes(),
+            check_bytes: self.recipe.check().map_or(0, Check::bytes),
+            stamp: self.recipe.stamp().to_string(),
+            ..SegmentOptions::default()
+        };
+        let mut list = self.pages.repeated(lock);
+        let mut take = |id: &str, first, again| list.push(id, first, again);
+        let output = self.pages.output();
+        let intake = Intake::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
+        let (repeated, same) = (list.count(), list.same());
+        let lists = Lists { quarantine, repeated: list.finish()? };
+        if self.max_repeated.exceeded(repeated, documents) {
+            let path = self.pages.publish_failed(lists)?;
+            return Err(self.too_many_repeated(repeated, same, documents).at(path));
+        }
+        if repeated > 0 {
+            let path = beside(output, reading::REPEATED);
+            tracing::warn!(
+                "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
+                path.display()
+            );
+        }
+        intake.write(identity, lists, lock)
+    }
+
+    fn too_many_repeated(&self, repeated: u64, same: u64, documents: u64) -> Error {
+        Error::new(Kind::BadData, "too many ids are repeated; a wrong id field looks like this")
+            .expected(format!("at most {}", self.max_repeated))
+            .found(format!("{repeated} of {documents} records, {same} of them with the same text"))
+            .help("the file lists them; check --id-field, or raise --max-repeated")
+    }
+}

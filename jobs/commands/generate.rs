@@ -1,0 +1,31 @@
+//! `dupsieve generate`: made-up inputs to measure and to check on.
+
+mod documents;
+mod segment;
+
+use clap::{Args, Subcommand};
+use dupsieve::Result;
+
+use crate::commands::command_line::Common;
+use crate::outcome::summary::Summary;
+
+/// Make up inputs to measure and to check on, the same for the same seed
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Segment(segment::Arguments),
+    Documents(documents::Arguments),
+}
+
+/// Runs `generate`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    match &arguments.what {
+        What::Segment(arguments) => segment::run(arguments, common),
+        What::Documents(arguments) => documents::run(arguments, common),
+    }
+}

@@ -1,0 +1,212 @@
+//! `generate segment`: random fingerprints, and near-duplicates of another segment's among them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::store::{self, Codec, IdKind, MAX_DRAW, Planted, Random, Segment};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::commands::command_line::Common;
+use crate::flags::settings::{parse_count, parse_width};
+use crate::outcome::packed_file::PackedFile;
+use crate::outcome::report;
+use crate::outcome::summary::Summary;
+
+/// Write a segment of random fingerprints, sorted and distinct
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// How many fingerprints, planted ones included
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    count: u64,
+    /// What every random choice follows from
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Take the first fingerprints of a set of this size, drawn over all keys [default: the count]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    density: Option<u64>,
+    /// Plant near-duplicates of random rows of this segment
+    #[arg(long, value_name = "FILE.seg", requires = "planted")]
+    near: Option<PathBuf>,
+    /// How many to plant
+    #[arg(long, value_name = "M", value_parser = parse_count, requires = "near", default_value = "0")]
+    planted: u64,
+    /// In how many bits a planted fingerprint differs from its row
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    planted_distance: u32,
+    /// Where the planted pairs go: `planted near distance`
+    #[arg(long, value_name = "FILE", requires = "near")]
+    truth: Option<PathBuf>,
+    /// What names the rows
+    #[arg(long, value_enum, default_value_t)]
+    ids: Ids,
+    /// How they are coded: elias-fano, dense, hot-cold, huffman or raw
+    #[arg(long, value_name = "C", default_value_t)]
+    codec: Codec,
+    /// The width of the fingerprints in bits, 64 or 128
+    #[arg(long, value_name = "W", value_parser = parse_width, default_value = "64")]
+    width: Width,
+    /// Where to
+    #[arg(long, value_name = "FILE.seg")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Ids {
+    /// Nothing: an id is the fingerprint, as 0x...
+    #[default]
+    None,
+    /// Their numbers, from 0
+    Numbers,
+}
+
+/// Runs `generate segment`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let near = arguments.near.as_ref().map(Segment::open).transpose()?;
+    let wanted = arguments.wanted();
+    arguments.check(&wanted, near.as_ref())?;
+    let identity = arguments.identity(&wanted, near.as_ref());
+    let stands = arguments.stands(&identity, common.overwrite)?;
+    if stands && arguments.truth.is_none() {
+        return Ok(arguments.summary(Summary::new().already_done()));
+    }
+    if !common.dry_run {
+        match arguments.width {
+            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, common)?,
+            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, common)?,
+        }
+    }
+    Ok(arguments.summary(Summary::new()))
+}
+
+impl Arguments {
+    fn wanted(&self) -> Random {
+        let ids = match self.ids {
+            Ids::None => IdKind::None,
+            Ids::Numbers => IdKind::Numbers,
+        };
+        let density = self.density.unwrap_or(self.count);
+        Random { seed: self.seed, count: self.count, density, ids, codec: self.codec }
+    }
+
+    /// Fails where the numbers do not go together.
+    fn check(&self, wanted: &Random, near: Option<&Segment>) -> Result<()> {
+        let refuse = |what: &str, found: u64, most: u64| {
+            let error = Error::new(Kind::Usage, what).found(found);
+            Err(error.expected(format_args!("at most {most}")))
+        };
+        match near {
+            Some(near) if near.width() != self.width => {
+                let error = Error::new(Kind::Usage, "--near is of another width").at(near.path());
+                return Err(error.expected(self.width.bits()).found(near.width().bits()));
+            }
+            _ => {}
+        }
+        if self.planted > self.count {
+            return refuse("--planted exceeds --count", self.planted, self.count);
+        }
+        if self.count > wanted.density {
+            return refuse("--count exceeds --density", self.count, wanted.density);
+        }
+        match wanted.density > MAX_DRAW {
+            true => refuse("too many fingerprints to draw", wanted.density, MAX_DRAW),
+            false => Ok(()),
+        }
+    }
+
+    /// What decides every byte of the output.
+    fn identity(&self, wanted: &Random, near: Option<&Segment>) -> String {
+        let near = near.map(|near| {
+            json!({
+                "segment": near.digest(), "planted": self.planted,
+                "distance": self.planted_distance,
+            })
+        });
+        json!({
+            "generated": 1, "count": wanted.count, "density": wanted.density, "seed": wanted.seed,
+            "ids": wanted.ids, "codec": wanted.codec.to_string(), "width": self.width.bits(),
+            "near": near,
+        })
+        .to_string()
+    }
+
+    /// Whether the output stands there, made from the same parameters. Whose truth a file is cannot be
+    /// told from the file: it is compared once it is known again.
+    fn stands(&self, identity: &str, overwrite: bool) -> Result<bool> {
+        let stands = match self.output.exists() {
+            false => false,
+            true if !Segment::stands_at(&self.output)? => {
+                return Err(report::foreign(&self.output, "a segment"));
+            }
+            true if overwrite => false,
+            true => {
+                let found = Segment::open(&self.output)?;
+                if found.identity() != identity {
+                    let what = "the output was made from other parameters";
+                    return Err(Error::new(Kind::Exists, what)
+                        .at(&self.output)
+                        .expected(identity)
+                        .found(found.identity())
+                        .help("choose another output, or replace this one with --overwrite"));
+                }
+                true
+            }
+        };
+        match &self.truth {
+            Some(truth) if truth.exists() && !stands && !overwrite => {
+                Err(Error::new(Kind::Exists, "the truth belongs to another output")
+                    .at(truth)
+                    .help("choose another --truth, or replace both with --overwrite"))
+            }
+            _ => Ok(stands),
+        }
+    }
+
+    fn write<F: Fingerprint>(
+        &self,
+        wanted: &Random,
+        near: Option<&Segment>,
+        identity: &str,
+        common: &Common,
+    ) -> Result<()> {
+        let planted = near.map_or(Ok(Vec::new()), |near| {
+            store::plant::<F>(near, self.planted, self.planted_distance, self.seed)
+        })?;
+        let stamp = format!("external-{}", F::BITS);
+        let (segment, rows) = store::generate(&self.output, wanted, &planted, stamp, identity)?;
+        match &self.truth {
+            Some(path) => {
+                let truth = PackedFile::create(path)?;
+                write_truth(truth, &segment, &planted, &rows, self.planted_distance)?
+                    .finish(common.overwrite)
+                    .map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn summary(&self, summary: Summary) -> Summary {
+        let summary = summary
+            .count("fingerprints", self.count)
+            .count("planted", self.planted)
+            .path("output", &self.output);
+        self.truth.iter().fold(summary, |summary, truth| summary.path("truth", truth))
+    }
+}
+
+/// Writes the planted pairs, in the order of their fingerprints.
+fn write_truth<F>(
+    mut truth: PackedFile,
+    segment: &Segment,
+    planted: &[Planted<F>],
+    rows: &[u64],
+    distance: u32,
+) -> Result<PackedFile> {
+    let mut ids = segment.ids();
+    truth.line(b"planted\tnear\tdistance")?;
+    for (Planted { near, .. }, &row) in planted.iter().zip(rows) {
+        truth.line(format!("{}\t{near}\t{distance}", ids.get(row)?).as_bytes())?;
+    }
+    Ok(truth)
+}

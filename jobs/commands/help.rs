@@ -1,0 +1,348 @@
+//! What `help` shows beyond the flags of a command: examples below each, and the flags that every job
+//! takes in one place. Flags that count in some commands only are refused in the others.
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory};
+
+use crate::commands::command_line::CommandLine;
+use crate::outcome::exit::CODES;
+
+/// The command that shows the flags that every job takes.
+pub(crate) const FLAGS: &str = "flags";
+
+/// What stands below the list of commands.
+const CLOSING: &str = "\
+`dupsieve help COMMAND` explains a command and shows examples.
+`dupsieve help flags` shows the flags that every job takes.";
+
+/// Examples for each command: what one does, and the command line.
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "run",
+        &[
+            ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
+            ("Run one day, every morning", "dupsieve run configs/daily.toml --date 2026-11-21"),
+            (
+                "See what would be done, and what would be refused",
+                "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
+            ),
+        ],
+    ),
+    (
+        "fingerprint",
+        &[
+            (
+                "Read a folder of JSON Lines files",
+                "dupsieve fingerprint --input crawl/ --output day.seg",
+            ),
+            (
+                "Read other fields, and allow one bad record in a hundred",
+                "dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \
+                 --max-bad 1% --output day.seg",
+            ),
+            (
+                "Read fingerprints that were made elsewhere",
+                "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
+            ),
+        ],
+    ),
+    (
+        "dedup",
+        &[
+            (
+                "Find the near-duplicates inside one batch",
+                "dupsieve dedup --batch day.seg --output found",
+            ),
+            (
+                "Find those of the pages in a store too",
+                "dupsieve dedup --batch day.seg --store store --distance 3 --output found",
+            ),
+            (
+                "Cast a wider net, and confirm by signatures",
+                "dupsieve dedup --batch day.seg --distance 7 --check minhash:0.6 --output found",
+            ),
+        ],
+    ),
+    (
+        "filter",
+        &[(
+            "Copy the pages that were kept",
+            "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
+        )],
+    ),
+    (
+        "generate segment",
+        &[
+            (
+                "Make a million random fingerprints",
+                "dupsieve generate segment --count 1e6 --output random.seg",
+            ),
+            (
+                "Plant 100 near-duplicates of another segment, and write down which",
+                "dupsieve generate segment --count 1e6 --seed 2 --near random.seg --planted 100 \
+                 --truth truth.tsv --output store.seg",
+            ),
+        ],
+    ),
+    (
+        "generate documents",
+        &[(
+            "Make 3,000 pages, four in ten of them near-duplicates",
+            "dupsieve generate documents --count 3000 --near-share 0.4 --output pages.jsonl",
+        )],
+    ),
+    (
+        "inspect",
+        &[
+            ("Show what a segment holds", "dupsieve inspect day.seg"),
+            ("Print its ids and fingerprints", "dupsieve inspect day.seg --dump"),
+        ],
+    ),
+    (
+        "plan",
+        &[(
+            "See how a million pages would be joined with eight billion",
+            "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
+        )],
+    ),
+    ("store init", &[("Make an empty store", "dupsieve store init store")]),
+    (
+        "store add",
+        &[(
+            "Add the kept pages of a day",
+            "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt",
+        )],
+    ),
+    (
+        "store list",
+        &[
+            ("List the days of a store", "dupsieve store list store"),
+            ("List them for a program", "dupsieve store list store --json"),
+        ],
+    ),
+    ("store log", &[("Show what changed the store, and when", "dupsieve store log store")]),
+    ("store verify", &[("Check every byte of a store", "dupsieve store verify store")]),
+    ("store compact", &[("Merge the days into one file", "dupsieve store compact store")]),
+    (
+        "store rollback",
+        &[("Go back to what version 7 held", "dupsieve store rollback store --to 7")],
+    ),
+    (
+        "verify",
+        &[
+            ("Prove the output of a day", "dupsieve verify out/2026-11-21"),
+            ("Prove a segment", "dupsieve verify day.seg"),
+        ],
+    ),
+    (
+        "compare",
+        &[
+            ("Compare two pages", "dupsieve compare one.txt two.txt"),
+            (
+                "Compare them by the exact share of common shingles",
+                "dupsieve compare --recipe jaccard one.txt two.txt",
+            ),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            (
+                "Explain why a page was dropped",
+                "dupsieve explain --config configs/local.toml --date 2026-11-20 ID",
+            ),
+            (
+                "Explain the distance of any two pages",
+                "dupsieve explain --input crawl/ ID OTHER-ID",
+            ),
+        ],
+    ),
+    (
+        "sample",
+        &[
+            ("Show twenty pairs for each distance", "dupsieve sample out/2026-11-21"),
+            (
+                "Show five, of pages that `dedup` was not told the place of",
+                "dupsieve sample found --per-distance 5 --input crawl/",
+            ),
+        ],
+    ),
+    (
+        "evaluate",
+        &[
+            (
+                "Judge the matches of an output by labels",
+                "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
+            ),
+            (
+                "Find the recipe that suits a corpus",
+                "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
+            ),
+        ],
+    ),
+    (
+        "weights",
+        &[(
+            "Count in how many pages each word occurs",
+            "dupsieve weights --input crawl/ --output words.idf",
+        )],
+    ),
+];
+
+/// The commands that several processes can share.
+const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
+
+/// The flags of every job that count in some commands only, and in which.
+const LIMITED: &[(&str, &[&str])] = &[
+    ("workers", &["run", "fingerprint", "dedup", "weights", "evaluate", "plan"]),
+    ("memory", &["run", "fingerprint", "dedup", "weights", "filter", "evaluate", "plan", "verify"]),
+    ("processes", SHARED),
+    ("hosts", SHARED),
+    ("process", SHARED),
+    ("secret_file", SHARED),
+    ("listen", SHARED),
+    ("wait_for_peers", SHARED),
+    ("peer_timeout", SHARED),
+    ("restarts", SHARED),
+    (
+        "dry_run",
+        &[
+            "run",
+            "fingerprint",
+            "dedup",
+            "weights",
+            "filter",
+            "generate",
+            "evaluate",
+            "store init",
+            "store add",
+            "store compact",
+            "store rollback",
+        ],
+    ),
+    ("overwrite", &["run", "fingerprint", "dedup", "weights", "filter", "generate", "evaluate"]),
+    (
+        "config",
+        &[
+            "fingerprint",
+            "dedup",
+            "weights",
+            "filter",
+            "plan",
+            "verify",
+            "compare",
+            "explain",
+            "sample",
+            "evaluate",
+        ],
+    ),
+];
+
+/// Flags that a command shares with others but does not need.
+const IDLE: &[(&str, &str)] = &[("weights", "check")];
+
+/// Flags of `evaluate` that count with `--sweep` only.
+const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
+
+/// The command line as it is parsed and as help shows it.
+pub(crate) fn command() -> Command {
+    let root = CommandLine::command();
+    // Each command inherits them; they are shown by `flags` alone.
+    let root = root.mut_args(|flag| flag.hide(true)).after_help(format!("{CLOSING}\n\n{CODES}"));
+    root.mut_subcommands(|command| described(command, ""))
+}
+
+/// The command with what stands below its flags; `above` are the names of the commands above it.
+fn described(command: Command, above: &str) -> Command {
+    let path = format!("{above}{}", command.get_name());
+    if path == FLAGS {
+        return command;
+    }
+    let mut text = String::new();
+    if let Some((_, examples)) = EXAMPLES.iter().find(|(command, _)| *command == path) {
+        text += "Examples:\n";
+        for (what, line) in *examples {
+            text += &format!("  # {what}\n  {line}\n");
+        }
+        text += "\n";
+    }
+    text += "`dupsieve help flags` shows the flags that every job takes.";
+    command.after_help(text).mut_subcommands(|command| described(command, &format!("{path} ")))
+}
+
+/// The flag that was typed though it does nothing in this command, with the command.
+pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
+    let (path, of_command) = innermost(typed);
+    let is_typed = |id: &str| {
+        of_command.try_contains_id(id).is_ok()
+            && of_command.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let counts = |commands: &[&str]| {
+        commands.iter().any(|&command| path == command || path.starts_with(&format!("{command} ")))
+    };
+    let limited = LIMITED.iter().find(|(id, commands)| is_typed(id) && !counts(commands));
+    let idle = IDLE.iter().find(|(command, id)| path == *command && is_typed(id));
+    let judges = path == "evaluate" && !of_command.get_flag("sweep");
+    let of_sweeps = OF_SWEEPS.iter().find(|id| judges && is_typed(id));
+    let id = limited.map(|(id, _)| id).or(idle.map(|(_, id)| id)).or(of_sweeps)?;
+    Some((format!("--{}", id.replace('_', "-")), path))
+}
+
+/// The command that was typed, with those above it, and what was typed for it.
+pub(crate) fn innermost(typed: &ArgMatches) -> (String, &ArgMatches) {
+    let (mut path, mut typed) = (Vec::new(), typed);
+    while let Some((name, inner)) = typed.subcommand() {
+        path.push(name);
+        typed = inner;
+    }
+    (path.join(" "), typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The commands that do something, each with those above it.
+    fn leaves(command: &Command, above: &str, found: &mut Vec<String>) {
+        for command in command.get_subcommands() {
+            let path = format!("{above}{}", command.get_name());
+            match command.has_subcommands() {
+                true => leaves(command, &format!("{path} "), found),
+                false => found.push(path),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_typed() {
+        let mut paths = Vec::new();
+        leaves(&command(), "", &mut paths);
+        assert!(paths.len() > 12, "{paths:?}");
+        for path in paths.iter().filter(|path| *path != FLAGS && *path != "help") {
+            let examples = EXAMPLES.iter().find(|(command, _)| command == path);
+            let (_, examples) = examples.unwrap_or_else(|| panic!("{path} has no example"));
+            for (_, line) in *examples {
+                let typed =
+                    command().try_get_matches_from(line.replace('\'', "").split_whitespace());
+                let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+                assert_eq!((&innermost(&typed).0, idle_flag(&typed)), (path, None), "{line}");
+            }
+        }
+        for (path, _) in EXAMPLES {
+            assert!(paths.iter().any(|found| found == path), "{path} is no command");
+        }
+    }
+
+    #[test]
+    fn flags_are_limited_to_commands_that_there_are() {
+        let mut command = command();
+        command.build();
+        for (id, commands) in LIMITED {
+            assert!(command.get_arguments().any(|flag| flag.get_id() == id), "{id}");
+            for path in *commands {
+                let of_path = path.split(' ').try_fold(&command, |at, it| at.find_subcommand(it));
+                assert!(of_path.is_some(), "{path}");
+            }
+        }
+    }
+}

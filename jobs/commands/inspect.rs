@@ -1,0 +1,182 @@
+//! `dupsieve inspect`: what is in a file, and whether it is sound.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::outcome::summary::Summary;
+
+/// Tell what a segment holds, and check all of it
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A segment
+    file: PathBuf,
+    /// Print its rows instead: `id<TAB>0x...`, in stored order
+    #[arg(long)]
+    dump: bool,
+}
+
+/// Runs `inspect`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let segment = Segment::open(&arguments.file)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    match (arguments.dump, segment.width()) {
+        (true, Width::W64) => dump::<u64>(&segment, common.json, &mut out)?,
+        (true, Width::W128) => dump::<u128>(&segment, common.json, &mut out)?,
+        (false, width) => {
+            segment.verify()?;
+            let gaps = match width {
+                Width::W64 => Gaps::of::<u64>(&segment)?,
+                Width::W128 => Gaps::of::<u128>(&segment)?,
+            };
+            let codecs = segment.codecs()?;
+            match common.json {
+                true => writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?,
+                false => {
+                    describe(&segment, &mut out).at("stdout")?;
+                    describe_codecs(&codecs, &mut out).at("stdout")?;
+                    gaps.describe(&segment, &mut out).at("stdout")?;
+                }
+            }
+        }
+    }
+    out.flush().at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// What the segment holds as one JSON object.
+fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
+    let columns = segment.columns().map(|size| {
+        let column = format!("{:?}", size.column).to_lowercase();
+        let coding = format!("{:?}", size.coding).to_lowercase();
+        json!({ "column": column, "rows": size.rows, "bytes": size.bytes, "coding": coding })
+    });
+    let codecs: BTreeMap<String, u64> =
+        codecs.iter().map(|(codec, &bytes)| (codec.to_string(), bytes)).collect();
+    json!({
+        "segment": segment.path(),
+        "digest": segment.digest().to_string(),
+        "recipe": parsed(segment.stamp()),
+        "made_from": parsed(segment.identity()),
+        "counts": segment.counts(),
+        "bytes": segment.bytes(),
+        "columns": columns.collect::<Vec<_>>(),
+        "codecs": codecs,
+        "neighbours": gaps.first_differing,
+    })
+}
+
+/// Prints every row.
+fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) -> Result<()> {
+    let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
+    let mut run = Vec::new();
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, fingerprint) in (first..).zip(&run) {
+            let (id, fingerprint) = (ids.get(row)?, hex(fingerprint.to_u128(), F::WIDTH));
+            match as_json {
+                true => writeln!(out, "{}", json!({ "id": id, "fingerprint": fingerprint })),
+                false => writeln!(out, "{id}\t{fingerprint}"),
+            }
+            .at("stdout")?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints what the segment says of itself.
+fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
+    let counts = segment.counts();
+    writeln!(out, "segment       {}", segment.path().display())?;
+    writeln!(out, "digest        {} (sound)", segment.digest())?;
+    writeln!(out, "recipe        {}", segment.stamp())?;
+    writeln!(out, "made from     {}", segment.identity())?;
+    writeln!(
+        out,
+        "counts        {} read = {} fingerprinted + {} empty + {} repeated + {} quarantined",
+        counts.read, counts.fingerprinted, counts.empty, counts.repeated, counts.quarantined,
+    )?;
+    writeln!(out, "bytes         {}", segment.bytes())?;
+    for size in segment.columns() {
+        let column = format!("{:?}", size.column).to_lowercase();
+        let coding = format!("{:?}", size.coding).to_lowercase();
+        writeln!(
+            out,
+            "column        {column:<12} {:>13} rows {:>15} bytes  {coding}",
+            size.rows, size.bytes,
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints how the fingerprints are coded.
+fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::Result<()> {
+    codecs.iter().try_for_each(|(codec, bytes)| {
+        writeln!(out, "codec         {codec:<12} {:>13}      {bytes:>15} bytes", "")
+    })
+}
+
+/// How far each fingerprint is from the one before it.
+struct Gaps {
+    /// By the first bit that differs, counted from the highest; equal ones last.
+    first_differing: Vec<u64>,
+    lowest: u128,
+    highest: u128,
+}
+
+impl Gaps {
+    fn of<F: Fingerprint>(segment: &Segment) -> Result<Gaps> {
+        let mut first_differing = vec![0; F::BITS as usize + 1];
+        let (mut scan, mut run) = (segment.scan::<F>(KeyRange::all()), Vec::new());
+        let (mut lowest, mut last): (Option<F>, Option<F>) = (None, None);
+        while scan.next(&mut run)?.is_some() {
+            for &fingerprint in &run {
+                if let Some(last) = last {
+                    let differing = (fingerprint ^ last).to_u128().leading_zeros();
+                    first_differing[(differing + F::BITS - u128::BITS) as usize] += 1;
+                }
+                lowest = lowest.or(Some(fingerprint));
+                last = Some(fingerprint);
+            }
+        }
+        let wide = |fingerprint: Option<F>| fingerprint.unwrap_or_default().to_u128();
+        Ok(Gaps { first_differing, lowest: wide(lowest), highest: wide(last) })
+    }
+
+    /// Prints the size against the bound for random fingerprints of this density, and the histogram.
+    fn describe(&self, segment: &Segment, out: &mut impl Write) -> io::Result<()> {
+        let rows = segment.rows() as f64;
+        if self.highest > self.lowest {
+            let fingerprints =
+                |size: &ColumnSize| matches!(size.column, Column::Fingerprints | Column::Cold);
+            let bytes: u64 = segment.columns().filter(fingerprints).map(|size| size.bytes).sum();
+            let bits = 8.0 * bytes as f64 / rows;
+            let span = (self.highest - self.lowest) as f64;
+            let bound = span.log2() - rows.log2() + std::f64::consts::LOG2_E;
+            writeln!(
+                out,
+                "bits          {bits:.3} a fingerprint, {:.3} in the whole file; \
+                 random ones as dense take {bound:.3} or more",
+                8.0 * segment.bytes() as f64 / rows,
+            )?;
+        }
+        writeln!(out, "neighbours    first bit that differs (0 is the highest), pairs")?;
+        let width = self.first_differing.len() - 1;
+        for (bit, pairs) in self.first_differing.iter().enumerate().filter(|(_, pairs)| **pairs > 0)
+        {
+            match bit == width {
+                true => writeln!(out, "              equal {pairs:>13}")?,
+                false => writeln!(out, "              {bit:>5} {pairs:>13}")?,
+            }
+        }
+        Ok(())
+    }
+}

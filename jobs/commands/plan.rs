@@ -1,0 +1,137 @@
+//! `dupsieve plan`: how a batch of one size would be joined with a store of another, and why.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Check, Width};
+use dupsieve::matches::held_bytes;
+use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::flags::settings::{parse_count, parse_width};
+use crate::outcome::summary::Summary;
+use crate::processes::cluster::workers;
+
+/// Tell how a batch would be joined with a store: the design, its time and memory, and the others
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Distinct fingerprints of the batch
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    batch: u64,
+    /// Fingerprints of the store
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    store: u64,
+    /// The most bits in which near-duplicates differ [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    distance: Option<u32>,
+    /// Bits of a fingerprint [default: 64]
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
+    /// The check by which matches are confirmed: its signatures are held in memory
+    #[arg(long, value_name = "C")]
+    check: Option<Check>,
+}
+
+/// Runs `plan`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let &Arguments { batch, store, distance, width, check } = arguments;
+    let file = common.config()?;
+    let distance = distance.or(file.dedup.distance).unwrap_or(3);
+    let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
+    let check = check.or(file.fingerprint.check);
+    let workers = workers(common, 1) as u64;
+    let problem = Problem { batch, store, k: distance, width, workers, split: false };
+    // As dedup does: half for the tables, the rest for sorts.
+    let memory_bytes = common.memory_bytes() / 2;
+    let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
+    let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check, workers));
+    match common.json {
+        true => println!("{}", object(&plan, read, held)),
+        false => {
+            tell(&plan, read, memory_bytes).and_then(|()| tell_held(batch, held)).at("stdout")?;
+        }
+    }
+    Ok(Summary::answered())
+}
+
+/// The plan as one JSON object.
+fn object(plan: &Plan, read: u64, held: u64) -> Value {
+    let row = |estimate: &Estimate| {
+        let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
+        json!({
+            "design": design.to_string(), "way": way.to_string(), "tables": tables,
+            "nanoseconds": nanoseconds, "thread_seconds": seconds, "memory_bytes": memory_bytes,
+        })
+    };
+    json!({
+        "chosen": row(&plan.chosen),
+        "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),
+        "itself": row(&plan.itself),
+        "bytes_read": read,
+        "held_bytes_a_page": held,
+        "why": plan.why,
+    })
+}
+
+/// Says what a join holds beside the tables and sorts.
+fn tell_held(batch: u64, held: u64) -> io::Result<()> {
+    let mebibytes = batch.saturating_mul(held).div_ceil(1 << 20);
+    writeln!(
+        io::stdout(),
+        "beside the tables and sorts that --memory bounds, the join holds {held} bytes for each page of \
+         the batch: {mebibytes} MiB for {batch} pages"
+    )
+}
+
+fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<20} {:<8} {:>6} {:>12} {:>14} {:>11}  reads",
+        "design", "way", "tables", "ns each", "thread time", "memory"
+    )?;
+    row(&mut out, &plan.chosen, read, "chosen")?;
+    for other in &plan.alternatives {
+        let note = if other.memory_bytes > memory_bytes { "too large" } else { "" };
+        row(&mut out, other, read, note)?;
+    }
+    row(&mut out, &plan.itself, 0, "the batch and itself")?;
+    writeln!(out, "{}", plan.why)
+}
+
+fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
+    let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
+    let line = format!(
+        "{:<20} {:<8} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
+        design.to_string(),
+        way.to_string(),
+        memory_bytes.div_ceil(1 << 20),
+        read as f64 / 1e9,
+    );
+    writeln!(out, "{}", line.trim_end())
+}
+
+/// About how many bytes so many uniform fingerprints take in a segment: Elias-Fano with whole low
+/// bytes, one bit for each fingerprint and one for each step of the high part.
+fn bytes_at_rest(count: u64, width: Width) -> u64 {
+    let free = f64::from(width.bits()) - (count.max(1) as f64).log2();
+    let bits = |low: u32| f64::from(low) + 1.0 + (free - f64::from(low)).exp2();
+    let least = (0..=width.bits()).step_by(8).map(bits).fold(f64::INFINITY, f64::min);
+    (count as f64 * least / 8.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_thousand_million_take_four_bytes_and_a_bit_each() {
+        let bits = |count| bytes_at_rest(count, Width::W64) as f64 * 8.0 / count as f64;
+        assert!((bits(8_000_000_000) - 33.54).abs() < 0.01);
+        assert!((bits(100_000_000) - 41.17).abs() < 0.01);
+        assert_eq!(bytes_at_rest(0, Width::W128), 0);
+    }
+}

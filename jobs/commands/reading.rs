@@ -1,0 +1,360 @@
+//! Documents read by all processes together, for the jobs that make one file of them: found, dealt to
+//! the workers, and what cannot be read set apart.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
+
+use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
+use dupsieve::flow::{
+    Cluster, Collected, End, Gather, Gathered, Hand, Portions, Read, Reading, Worker, deal,
+};
+use dupsieve::output::{self, ListFile, Listed, Lock};
+use dupsieve::runs::{Record, Sorted};
+use dupsieve::store::{Digest, Lists};
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::command_line::Common;
+use crate::flags::settings::FingerprintSettings;
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::report::{Parameters, beside};
+
+/// The documents that one file is made of.
+pub(crate) struct Pages {
+    inputs: Arc<Inputs>,
+    output: PathBuf,
+    options: ReadOptions,
+    max_bad: Tolerance,
+    /// What the files held when process 0 looked, which it alone does.
+    contents: OnceLock<Option<Contents>>,
+}
+
+/// Which inputs there are, for processes to compare.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listing {
+    files: u64,
+    bytes: u64,
+    /// The digest of their paths, formats and sizes.
+    names: Digest,
+}
+
+/// What was made of documents, and what was read.
+pub(crate) struct Found<R> {
+    collected: Collected<R>,
+    read: Read,
+    processes: usize,
+}
+
+impl Pages {
+    /// Finds the inputs of `output`, as `settings` have them read.
+    pub(crate) fn find(
+        inputs: &[PathBuf],
+        output: &Path,
+        settings: &FingerprintSettings,
+        processes: usize,
+    ) -> Result<Pages> {
+        let (inputs, options) = settings.inputs(inputs)?;
+        if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
+            return Err(Error::new(
+                Kind::Usage,
+                "standard input cannot be read by several processes",
+            )
+            .help("write it to a file first, or use one process"));
+        }
+        let written: Vec<PathBuf> =
+            [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
+        inputs.check_apart(&written)?;
+        Ok(Pages {
+            inputs: Arc::new(inputs),
+            output: output.to_path_buf(),
+            options,
+            max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
+            contents: OnceLock::new(),
+        })
+    }
+
+    /// The file that is made.
+    pub(crate) fn output(&self) -> &Path {
+        &self.output
+    }
+
+    /// Whether the time of each document is read.
+    pub(crate) fn has_times(&self) -> bool {
+        self.options.fields.time.is_some()
+    }
+
+    /// Says what the files are read as, and which files of the folders given are not read.
+    pub(crate) fn announce(&self) {
+        let formats = self.inputs.formats().into_iter();
+        let formats: Vec<String> =
+            formats.map(|(format, files)| format!("as {format}: {files}")).collect();
+        if !formats.is_empty() {
+            tracing::info!("files to read {}", formats.join(", "));
+        }
+        let passed_over = self.inputs.passed_over();
+        if !passed_over.is_empty() {
+            tracing::warn!("files that do not fit the format are not read, {passed_over}");
+        }
+    }
+
+    /// How many files of the folders given are not read.
+    pub(crate) fn passed_over(&self) -> u64 {
+        self.inputs.passed_over().count()
+    }
+
+    /// How many files there are, and their bytes.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        (self.inputs.files().len() as u64, self.inputs.bytes())
+    }
+
+    /// What decides the documents. Standard input has no digest: it is never done already.
+    pub(crate) fn parameters(&self) -> Result<Parameters> {
+        let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
+        let contents = self.inputs.contents()?;
+        let digest = contents.as_ref().map(|it| ("inputs", Digest(it.digest()).to_string()));
+        let _ = self.contents.set(contents);
+        let named = [
+            ("id_field", fields.id.clone()),
+            ("text_field", fields.text.clone()),
+            ("time_field", fields.time.clone().unwrap_or_default()),
+            ("max_record_bytes", max_record_bytes.to_string()),
+            ("accept_truncated", accept_truncated.to_string()),
+            ("max_bad", self.max_bad.to_string()),
+        ];
+        Ok(named.into_iter().chain(digest).map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    /// Which inputs this process sees.
+    pub(crate) fn listing(&self) -> Listing {
+        let (files, bytes) = self.size();
+        Listing { files, bytes, names: Digest(self.inputs.names_digest()) }
+    }
+
+    /// The inputs must be the ones that process 0 sees, by their names and sizes. Their contents are
+    /// compared once they were read.
+    pub(crate) fn check_listing(&self, expected: &Listing) -> Result<()> {
+        let found = self.listing();
+        if found == *expected {
+            return Ok(());
+        }
+        let told = |it: &Listing| {
+            format!("{} files of {} bytes, names and sizes {}", it.files, it.bytes, it.names)
+        };
+        Err(Error::new(Kind::Missing, "this process sees other inputs than process 0")
+            .expected(told(expected))
+            .found(told(&found))
+            .help("put the inputs where all hosts see the same"))
+    }
+
+    /// What every process read must be what process 0 saw before.
+    fn check_contents(&self, read: &Read, processes: usize) -> Result<()> {
+        let Some(contents) = self.contents.get().and_then(Option::as_ref) else { return Ok(()) };
+        for &(process, sum) in &read.contents {
+            let share = Share { index: process, of: processes as u32 };
+            if contents.of_share(&self.inputs, share) == sum {
+                continue;
+            }
+            return Err(match process {
+                0 => Error::new(
+                    Kind::Temporary,
+                    "the contents of the input changed while it was read",
+                )
+                .at(self.inputs.files().first().map_or(Path::new(""), |file| file.path()))
+                .help("run the same command again when the input is complete"),
+                _ => {
+                    let what = format!("process {process} read other contents than process 0 saw");
+                    Error::new(Kind::Missing, what)
+                        .found("files of the same names and sizes, with other bytes")
+                        .help("put the inputs where all hosts see the same")
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// A time field that no record has is most likely misspelt.
+    fn check_times(&self, read: &Read) -> Result<()> {
+        let (Some(field), Some((position, found))) =
+            (&self.options.fields.time, &read.without_time)
+        else {
+            return Ok(());
+        };
+        if read.times.no_field < read.documents {
+            return Ok(());
+        }
+        let count = read.documents;
+        let what = format!(
+            "no field `{field}` in {count} of {count} records; fields found: {found}; see --time-field"
+        );
+        Err(Error::new(Kind::BadData, what)
+            .at(self.inputs.files()[position.file as usize].path())
+            .line(position.line)
+            .help("name the field that holds the time, or leave --time-field out"))
+    }
+
+    /// Reads the documents, each worker with a hand of its own; worker 0 of process 0 gathers what
+    /// the hands make. `doing` names the work to whoever watches.
+    pub(crate) fn read<H: Hand<Made: Record>>(
+        &self,
+        cluster: &mut Cluster,
+        common: &Common,
+        doing: &'static str,
+        hand: impl Fn() -> Result<H> + Send + Sync + 'static,
+    ) -> Result<Found<H::Made>> {
+        let topology = *cluster.topology();
+        let progress = Arc::new(AtomicU64::new(0));
+        let share = Share { index: topology.process as u32, of: topology.processes as u32 };
+        let (inputs, options) = (Arc::clone(&self.inputs), self.options.clone());
+        let (workers, fatal) = (topology.workers, cluster.fatal());
+        let bytes = self.inputs.bytes();
+        let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), common.quiet);
+        let portions = Portions::read(inputs, share, options, workers, progress, fatal.clone());
+        let fields = self.options.fields.clone();
+        let folder = output::parent_of(&self.output).to_path_buf();
+        let sort_bytes = common.memory_bytes() as usize / 4;
+        let results = cluster.execute(move |worker| {
+            let work = Reading::new(portions.clone(), fields.clone(), hand()?);
+            let collected = Collected::new(&folder, sort_bytes);
+            flow(worker, work, collected, End::new(fatal.clone()))
+        })?;
+        let (collected, read) = results.into_iter().next().expect("there is a first worker");
+        Ok(Found { collected, read, processes: topology.processes })
+    }
+
+    /// What was found, sorted, once all of it has come and not too much of it is bad; with the list of
+    /// what is, where there is any.
+    pub(crate) fn accept<R: Record>(&self, found: Found<R>, lock: &Lock) -> Result<Accepted<R>> {
+        let Found { collected, read, processes } = found;
+        read.check_complete(processes)?;
+        self.inputs.check_unchanged()?;
+        self.check_contents(&read, processes)?;
+        let Collected { made, quarantined } = collected;
+        let records = read.documents + read.bad;
+        if self.max_bad.exceeded(read.bad, records) {
+            let path = self.failed_list(QUARANTINE);
+            self.list(&quarantined, &path, lock)?.map_or(Ok(()), Listed::publish)?;
+            let reasons = quarantined.commonest(records);
+            return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
+                .at(path)
+                .expected(format!("at most {} bad records", self.max_bad))
+                .found(format!("{} of {records}", read.bad))
+                .help(
+                    "the file lists them; correct the records or the flags, or raise --max-bad",
+                ));
+        }
+        self.check_times(&read)?;
+        if self.has_times() {
+            tracing::info!("times read: {}", read.times);
+        }
+        let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), lock)?;
+        Ok(Accepted { made: made.sorted()?, read, quarantine })
+    }
+
+    /// The list of the records that could not be read, whole on disk; none where there are none.
+    fn list(&self, records: &Quarantine, path: &Path, lock: &Lock) -> Result<Option<Listed>> {
+        if records.count() == 0 {
+            return Ok(None);
+        }
+        let mut list = ListFile::beside(path, lock.fence())?;
+        list.write_with(|out| records.write(&self.inputs, out))?;
+        let (count, path) = (records.count(), path.display());
+        tracing::warn!("{count} records could not be read; they are listed in {path}");
+        list.finish().map(Some)
+    }
+
+    /// The list of the documents whose ids came before, to be filled.
+    pub(crate) fn repeated<'a>(&'a self, lock: &'a Lock) -> Repeated<'a> {
+        Repeated::new(&self.inputs, beside(&self.output, REPEATED), lock.fence())
+    }
+
+    /// Puts the lists of a job that fails where its user looks for them.
+    pub(crate) fn publish_failed(&self, lists: Lists) -> Result<PathBuf> {
+        let Lists { quarantine, repeated } = lists;
+        for (list, suffix) in [(quarantine, QUARANTINE), (repeated, REPEATED)] {
+            list.map_or(Ok(()), |list| list.publish_at(&self.failed_list(suffix)))?;
+        }
+        Ok(self.failed_list(REPEATED))
+    }
+
+    /// Where a job that fails puts a list: beside an output that stands there already it has a name of its
+    /// own, since that output has lists too.
+    fn failed_list(&self, suffix: &str) -> PathBuf {
+        let failed = if self.output.exists() { FAILED } else { "" };
+        beside(&self.output, &format!("{failed}{suffix}"))
+    }
+}
+
+/// The list of what could not be read, after the name of an output.
+pub(crate) const QUARANTINE: &str = ".quarantine.tsv";
+/// The list of the ids that came before.
+pub(crate) const REPEATED: &str = ".repeated.tsv";
+/// What stands before these in the lists of a job that failed to replace an output.
+const FAILED: &str = ".failed";
+
+/// What a job goes on with.
+pub(crate) struct Accepted<R> {
+    /// What was made, sorted.
+    pub(crate) made: Sorted<R>,
+    /// What was read.
+    pub(crate) read: Read,
+    /// The list of what could not be read.
+    pub(crate) quarantine: Option<Listed>,
+}
+
+/// The lists that may stand beside an output, and the report of a failure.
+fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
+    let failed = [QUARANTINE, REPEATED].map(|list| format!("{FAILED}{list}"));
+    let lists = [QUARANTINE, REPEATED].map(str::to_owned);
+    let all = lists.into_iter().chain(failed).chain([".failed.json".to_owned()]);
+    all.map(|suffix| beside(output, &suffix))
+}
+
+/// Removes what attempts at `output` and its lists that died have left.
+pub(crate) fn remove_unfinished(output: &Path, lock: &Lock) -> Result<()> {
+    beside_all(output).try_for_each(|path| lock.remove_unfinished(&path))
+}
+
+/// Removes the lists that do not belong to `output`, now that it is whole: those of failures, and those of
+/// what stood there before, of which it has none.
+pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
+    let stale = [
+        (!quarantine, QUARANTINE.to_owned()),
+        (!repeated, REPEATED.to_owned()),
+        (true, format!("{FAILED}{QUARANTINE}")),
+        (true, format!("{FAILED}{REPEATED}")),
+    ];
+    for (_, suffix) in stale.into_iter().filter(|(is_stale, _)| *is_stale) {
+        // Most often there is none.
+        let _ = fs::remove_file(beside(output, &suffix));
+    }
+}
+
+/// What came from a stream cannot be known again.
+pub(crate) fn stream_again(output: &Path) -> Error {
+    Error::new(
+        Kind::Exists,
+        "the output exists, and standard input cannot be compared with what it was made from",
+    )
+    .at(output)
+    .help("choose another output, or replace this one with --overwrite")
+}
+
+/// The dataflow: batches of records are taken by whoever is free, and what was made of them is
+/// gathered by the first worker.
+fn flow<H: Hand<Made: Record>>(
+    worker: &mut Worker,
+    work: Reading<H>,
+    collected: Collected<H::Made>,
+    end: End,
+) -> Result<(Collected<H::Made>, Read)> {
+    let (collected, read) = (Gathered::new(collected), Gathered::new(Read::default()));
+    worker.dataflow(|scope| {
+        let dealt = deal(scope, work, &end);
+        dealt.receipts.gather(&read, &end);
+        dealt.window.close(dealt.records.gather(&collected, &end));
+    });
+    end.wait(worker)?;
+    Ok((collected.take(), read.take()))
+}

@@ -1,0 +1,181 @@
+//! The whole day, and the day after: fingerprint, join with the store, add to the store.
+
+mod preflight;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::flow::Cluster;
+use dupsieve::store::{Added, Day, DayRange, Store};
+use dupsieve::{Error, Kind, Result};
+
+use crate::commands::command_line::Common;
+use crate::commands::days::Plan;
+use crate::commands::dedup::{self, dedup};
+use crate::commands::fingerprint::fingerprint;
+use crate::commands::redo;
+use crate::flags::config::Config;
+use crate::flags::settings::{DedupSettings, FingerprintSettings};
+use crate::outcome::report;
+use crate::outcome::summary::Summary;
+use crate::processes::cluster::cluster;
+
+/// Run whole days as a configuration file says: fingerprint, dedup, store add
+#[derive(Args, Debug)]
+#[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
+pub(crate) struct Arguments {
+    /// The configuration file, such as configs/local.toml
+    #[arg(value_name = "CONFIG")]
+    pub(crate) days: PathBuf,
+    /// The day to run, or a range of days A..B; can be repeated [default: the file's dates]
+    #[arg(long = "date", value_name = "YYYY-MM-DD")]
+    dates: Vec<DayRange>,
+    /// Make a day again that the store holds, and join the days that followed it again, all or none;
+    /// --dry-run says which these are
+    #[arg(long, value_name = "D", conflicts_with = "dates")]
+    redo: Option<Day>,
+    #[command(flatten, next_help_heading = "Instead of what the file says under [fingerprint]")]
+    fingerprint: FingerprintSettings,
+    #[command(flatten, next_help_heading = "Instead of what the file says under [dedup]")]
+    dedup: DedupSettings,
+}
+
+/// Runs the days, one after the other. Days that are done already are passed over.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let file = Config::read(&arguments.days)?;
+    let config = Config {
+        fingerprint: arguments.fingerprint.clone().or(file.fingerprint),
+        dedup: arguments.dedup.clone().or(file.dedup),
+        dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
+        ..file
+    };
+    let plan = Plan::of(&config).map_err(|error| error.at(&arguments.days))?;
+    if plan.days.is_empty() && arguments.redo.is_none() {
+        return Err(Error::new(Kind::Usage, "no day is named")
+            .at(&arguments.days)
+            .help("name one with --date, or give the file dates"));
+    }
+    let mut cluster = cluster(common, &format!("{config:?} {:?}", arguments.redo))?;
+    if let Some(day) = arguments.redo {
+        return redo::redo(&plan, &mut cluster, day, common);
+    }
+    cluster.agree("check the days", || {
+        if !common.dry_run {
+            redo::finish(&plan, &plan.days)?;
+        }
+        preflight::check(&plan, &arguments.days, common)
+    })?;
+    let mut total = Summary::new().already_done();
+    for &day in &plan.days {
+        let done = run_day(&plan, &mut cluster, day, common);
+        total = total.plus(done.map_err(|error| advise(&plan, day, &arguments.days, error))?);
+    }
+    let total = total.path("store", &plan.store);
+    match plan.days.last() {
+        Some(&day) if cluster.is_leader() && !common.dry_run => {
+            closing(&plan, total, day, &arguments.days)
+        }
+        _ => Ok(total),
+    }
+}
+
+/// Where a day is refused that the store holds, --overwrite does not help: the day must leave the store
+/// first, with all that were joined after it.
+fn advise(plan: &Plan<'_>, day: Day, config: &Path, error: Error) -> Error {
+    match error.kind() {
+        Kind::Exists if plan.is_held(day) => error.help(format!(
+            "the store holds {day}: `run {} --redo {day}` makes it again, with the days after it",
+            config.display()
+        )),
+        _ => error,
+    }
+}
+
+fn run_day(plan: &Plan<'_>, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
+    let (made, joined) = (plan.to_fingerprint(day), plan.to_join(day));
+    if common.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
+        return Err(Error::new(Kind::Exists, "the output of a day that the store holds stays")
+            .at(plan.output(day)));
+    }
+    let read = fingerprint(cluster, &made, common).map_err(|error| plan.explain(day, error))?;
+    if common.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
+        return Ok(read);
+    }
+    let found = dedup(cluster, &joined, common)?;
+    if common.dry_run {
+        return Ok(read.then(found));
+    }
+    let mut added = None;
+    report::on_failure(&joined.output, cluster.is_leader(), common, || {
+        cluster.agree(&format!("add {day}"), || {
+            added = Some(add(plan, &joined, day)?);
+            Ok(())
+        })
+    })?;
+    let was_there = matches!(&added, Some(Added::Already(_)));
+    if let Some(added) = added {
+        tell(day, &read, &found, &added);
+    }
+    let done = read.then(found);
+    Ok(if was_there { done } else { done.changed() })
+}
+
+/// Adds the day to the version of the store that it was joined with.
+fn add(plan: &Plan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
+    let only = plan.only(&joined.output);
+    let report = report::Report::read(&joined.output)?;
+    let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
+    Store::open(&plan.store)?.add(&joined.batch, day, only.as_deref(), after)
+}
+
+/// Says what was read and found, what was written, and what can be done with it. `day` is the
+/// last of the days.
+fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
+    // As the file names it.
+    let folder = plan.named_output(day);
+    let output = folder.join("dedup");
+    let output = output.display();
+    let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
+    let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+    let [pages, kept, dropped, empty, repeated, bad] =
+        ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
+            .map(|name| total.counted(name));
+    let days = match plan.days.len() {
+        1 => format!("Day {day}"),
+        days => format!("{days} days, the last {day}"),
+    };
+    let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
+    let held = Store::open(&plan.store)?.at(None)?;
+    let store = plan.config.store.as_deref().unwrap_or(&plan.store);
+    let (store, config) = (store.display(), config.display());
+    Ok(total
+        .say(format!("{days}: {done}. {pages} pages were read:"))
+        .say(format!("  {kept} kept, because no earlier page is nearly the same"))
+        .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
+        .say(format!("  {empty} without any word, {repeated} with an id that came earlier that day, {bad} unreadable"))
+        .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
+        .say(format!("Results of {day} are in {output}/:"))
+        .say("  verdicts.tsv         what becomes of each page, and because of which other page")
+        .say("  matches.tsv          pairs of near pages with their distance in bits")
+        .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
+        .say("  report.json          parameters, counts and checksums")
+        .say("Next:")
+        .say(format!("  look at some pairs    {program} sample {}", folder.display()))
+        .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
+        .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
+        .say(format!("  check the results     {program} verify {}", folder.display())))
+}
+
+fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {
+    let [pages, repeated, bad] = ["read", "repeated", "quarantined"].map(|it| read.counted(it));
+    let [kept, dropped, empty, matches] =
+        ["kept", "dropped", "empty", "matches"].map(|it| found.counted(it));
+    let version = match added {
+        Added::New(version) => format!("store version {}", version.number()),
+        Added::Already(version) => format!("in the store, now at version {}", version.number()),
+    };
+    tracing::info!(
+        "{day}: {pages} pages = {kept} kept + {dropped} near-duplicates dropped + {empty} empty + \
+         {repeated} repeated + {bad} unreadable; {matches} matches; {version}"
+    );
+}

@@ -1,0 +1,263 @@
+//! `dupsieve sample`: some of the pairs that an output calls near, with their texts side by side, for
+//! a person to judge whether the distance and the recipe suit the corpus.
+//!
+//! Of every distance the same number of pairs is drawn, at random but always the same for one seed. Only
+//! the drawn pairs and the beginnings of their texts are held in memory.
+
+mod difference;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::document::Content;
+use dupsieve::error::At;
+use dupsieve::store::Day;
+use dupsieve::{Error, Kind, Result};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::commands::outputs::{self, Nearest};
+use crate::commands::pages::{self, Pages, Source, no_text};
+use crate::flags::settings::{CheckChoice, FingerprintSettings};
+use crate::outcome::report::Report;
+use crate::outcome::summary::Summary;
+
+/// How much of a text is held and compared, in bytes.
+const HELD_BYTES: usize = 32 << 10;
+
+/// Show pairs of near pages, some for each distance, with their similarity and what differs
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A folder that dedup wrote, or one of a day that run wrote
+    output: PathBuf,
+    /// How many pairs to show for each distance
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    per_distance: u32,
+    /// Where the pages are: files, folders or globs. {date} stands for the day of a page [default: the
+    /// inputs that the report names]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<String>,
+    /// Random seed: which pairs are shown
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    pages: Pages,
+}
+
+/// Two pages that are near.
+struct Pair {
+    new: String,
+    existing: Nearest,
+}
+
+/// The pairs drawn of one distance.
+struct Drawn {
+    pairs: Vec<Pair>,
+    /// How many there were to draw from.
+    seen: u64,
+    random: ChaCha8Rng,
+}
+
+/// The beginning of a text.
+struct Held {
+    text: String,
+    is_cut: bool,
+}
+
+/// Texts by the inputs that hold them and by id.
+type Texts = HashMap<(Vec<PathBuf>, String), Held>;
+
+/// Runs `sample`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let drawn = draw(arguments)?;
+    let (source, settings) = source(arguments, common)?;
+    let texts = read(&drawn, &source, &settings)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    for (distance, Drawn { pairs, seen, .. }) in &drawn {
+        if !common.json {
+            let shown = pairs.len();
+            writeln!(out, "distance {distance}: {shown} of {seen} pairs\n").at("stdout")?;
+        }
+        for pair in pairs {
+            let held = [
+                texts.get(&(source.inputs(None)?, pair.new.clone())),
+                texts.get(&(source.inputs(Some(&pair.existing))?, pair.existing.id.clone())),
+            ];
+            let compared = match held {
+                [Some(one), Some(another)] => Ok(Compared::of([one, another])?),
+                [None, _] => Err(pair.new.as_str()),
+                [_, None] => Err(pair.existing.id.as_str()),
+            };
+            let told = match common.json {
+                true => writeln!(out, "{}", object(pair, compared.ok())),
+                false => describe(pair, compared, &mut out),
+            };
+            told.at("stdout")?;
+        }
+    }
+    out.flush().at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// Draws pairs for each distance from one pass over the matches.
+fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
+    let most = u64::from(arguments.per_distance);
+    let mut drawn = BTreeMap::new();
+    outputs::each_match(&arguments.output, |new, existing| {
+        let seed = arguments.seed.wrapping_add(u64::from(existing.distance) << 32);
+        let of_distance = drawn.entry(existing.distance).or_insert_with(|| Drawn {
+            pairs: Vec::new(),
+            seen: 0,
+            random: ChaCha8Rng::seed_from_u64(seed),
+        });
+        of_distance.take(Pair { new: new.to_owned(), existing }, most);
+    })?;
+    for Drawn { pairs, .. } in drawn.values_mut() {
+        pairs.sort_by(|a, b| (&a.new, &a.existing.id).cmp(&(&b.new, &b.existing.id)));
+    }
+    Ok(drawn)
+}
+
+impl Drawn {
+    /// Takes the next pair in, so that every pair seen so far is held with the same chance.
+    fn take(&mut self, pair: Pair, most: u64) {
+        let place = self.random.random_range(0..=self.seen);
+        self.seen += 1;
+        match self.pairs.get_mut(place as usize) {
+            _ if self.seen <= most => self.pairs.push(pair),
+            Some(held) => *held = pair,
+            None => {}
+        }
+    }
+}
+
+/// Where the pages are, and how they are read: as the command line says, else as the report does.
+fn source(arguments: &Arguments, common: &Common) -> Result<(Source, FingerprintSettings)> {
+    let output = outputs::folder(&arguments.output);
+    let report = Report::read(&output)?;
+    let told = report.as_ref().and_then(|report| Source::of_report(&report.run));
+    let file = common.config()?;
+    let mut source = told.unwrap_or_default();
+    source.day = report.and_then(|report| report.day);
+    for inputs in [file.inputs, arguments.input.clone()] {
+        if !inputs.is_empty() {
+            source.inputs = inputs;
+        }
+    }
+    if source.inputs.is_empty() {
+        return Err(Error::new(Kind::Usage, "the report does not say where the pages are")
+            .at(&output)
+            .help("name them with --input, or the configuration of `run` with --config"));
+    }
+    let settings = arguments.pages.over(source.settings(file.fingerprint)?);
+    Ok((source, settings))
+}
+
+/// The beginnings of the texts of all drawn pages that the inputs hold.
+fn read(
+    drawn: &BTreeMap<u32, Drawn>,
+    source: &Source,
+    settings: &FingerprintSettings,
+) -> Result<Texts> {
+    let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Held>>> = BTreeMap::new();
+    for pair in drawn.values().flat_map(|drawn| &drawn.pairs) {
+        for (of, id) in [(None, &pair.new), (Some(&pair.existing), &pair.existing.id)] {
+            wanted.entry(source.inputs(of)?).or_default().insert(id.clone(), None);
+        }
+    }
+    let mut texts = Texts::new();
+    for (inputs, mut of_inputs) in wanted {
+        let read = pages::each(&inputs, settings, |document| {
+            if let Some(held @ None) = of_inputs.get_mut(&*document.id) {
+                let Content::Text(text) = &document.content else {
+                    return Err(no_text(&document.id));
+                };
+                *held = Some(Held::beginning(text));
+            }
+            Ok(())
+        });
+        match read {
+            // The pages of earlier days are often gone.
+            Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
+            read => read?,
+        }
+        let found = of_inputs.into_iter().filter_map(|(id, held)| Some((id, held?)));
+        texts.extend(found.map(|(id, held)| ((inputs.clone(), id), held)));
+    }
+    Ok(texts)
+}
+
+impl Held {
+    fn beginning(text: &str) -> Held {
+        let end = text.floor_char_boundary(HELD_BYTES);
+        Held { text: text[..end].to_owned(), is_cut: end < text.len() }
+    }
+}
+
+/// What two texts have in common and what not.
+struct Compared {
+    /// The share of common shingles.
+    jaccard: f64,
+    difference: Vec<String>,
+    /// Whether one of them is longer than what was compared.
+    is_cut: bool,
+}
+
+impl Compared {
+    fn of(texts: [&Held; 2]) -> Result<Compared> {
+        let is_cut = texts.iter().any(|held| held.is_cut);
+        let texts = texts.map(|held| held.text.as_str());
+        let jaccard = CheckChoice::Jaccard.similarity(texts)?;
+        Ok(Compared { jaccard, difference: difference::lines(texts), is_cut })
+    }
+}
+
+fn object(pair: &Pair, compared: Option<Compared>) -> Value {
+    let mut object = json!({ "new": pair.new, "existing": pair.existing });
+    if let Some(Compared { jaccard, difference, is_cut }) = compared {
+        object["jaccard"] = jaccard.into();
+        object["difference"] = difference.into();
+        object["cut"] = is_cut.into();
+    }
+    object
+}
+
+/// Prints a pair; where it could not be compared, the id that is not in the inputs.
+fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write) -> io::Result<()> {
+    let Pair { new, existing: Nearest { id, against, .. } } = pair;
+    write!(out, "{new}  {id} ({against})")?;
+    match compared {
+        Err(missing) => writeln!(out, "\n    not in the inputs: {missing}\n"),
+        Ok(Compared { jaccard, difference, is_cut }) => {
+            write!(out, "  jaccard {jaccard:.4}")?;
+            if is_cut {
+                write!(out, " of the first {} KiB", HELD_BYTES >> 10)?;
+            }
+            writeln!(out)?;
+            difference.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+            writeln!(out)
+        }
+    }
+}
+
+impl Source {
+    /// The inputs of the new page, or of the one that it is near.
+    fn inputs(&self, existing: Option<&Nearest>) -> Result<Vec<PathBuf>> {
+        let held: Option<Day> = existing.and_then(|existing| existing.against.parse().ok());
+        let expand = |input: &String| match held.or(self.day) {
+            Some(day) => Ok(PathBuf::from(day.expand(input))),
+            None if input.contains('{') => {
+                Err(Error::new(Kind::Usage, "the report does not say of which day the batch is")
+                    .found(input)
+                    .help("name the inputs without the day"))
+            }
+            None => Ok(PathBuf::from(input)),
+        };
+        self.inputs.iter().map(expand).collect()
+    }
+}

@@ -1,0 +1,291 @@
+//! `dupsieve store`: the fingerprints held, day by day and version by version.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use clap::{Args, Subcommand};
+use dupsieve::error::At;
+use dupsieve::store::{
+    Added, Codec, Compacted, Day, Entry, Merged, Revision, Store, Verification, Version,
+};
+use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::summary::Summary;
+
+/// Keep the fingerprints of all pages held, in versions
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    change: Change,
+}
+
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Make an empty store
+    Init {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Add a day; the same again changes nothing
+    Add {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// What to add
+        #[arg(long, value_name = "FILE")]
+        segment: PathBuf,
+        /// The day under which it is held, YYYY-MM-DD
+        #[arg(long, value_name = "D")]
+        day: Day,
+        /// Add these ids alone, one a line
+        #[arg(long, value_name = "ids.txt")]
+        only: Option<PathBuf>,
+    },
+    /// List the days held
+    List {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Show what each version changed
+    Log {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Read the segments of every version and check all of them
+    Verify {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// Check this version alone
+        #[arg(long, value_name = "N")]
+        version: Option<u64>,
+    },
+    /// Merge all days into one file; joins give the same as before
+    Compact {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// How the fingerprints are coded: elias-fano, dense, hot-cold, huffman or raw
+        #[arg(long, value_name = "C", default_value_t)]
+        codec: Codec,
+    },
+    /// Go back to what an earlier version held, once its segments are found sound. This makes a new
+    /// version; the others stay
+    Rollback {
+        /// The store's folder
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+/// Where a rollback goes.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Target {
+    /// The version to go back to; `store log` lists them
+    #[arg(long, value_name = "VERSION")]
+    to: Option<u64>,
+    /// Go back to the version before this day was added. Days that were added later leave the store too
+    #[arg(long, value_name = "D")]
+    before_day: Option<Day>,
+}
+
+/// Runs `store`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    match &arguments.change {
+        Change::Init { store } => init(store, common.dry_run),
+        Change::Add { store, segment, day, only } => {
+            add(&Store::open(store)?, segment, *day, only.as_deref(), common.dry_run)
+        }
+        Change::List { store } => list(&Store::open(store)?, common.json),
+        Change::Log { store } => log(&Store::open(store)?, common.json),
+        Change::Verify { store, version } => verify(&Store::open(store)?, *version, common),
+        Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, common.dry_run),
+        Change::Rollback { store, target } => rollback(&Store::open(store)?, target, common),
+    }
+}
+
+fn init(path: &Path, dry_run: bool) -> Result<Summary> {
+    if dry_run {
+        return Ok(Summary::new().path("store", path));
+    }
+    let (store, made) = Store::init(path)?;
+    let summary = held(&store, &store.at(None)?);
+    Ok(if made { summary } else { summary.already_done() })
+}
+
+fn add(
+    store: &Store,
+    segment: &Path,
+    day: Day,
+    only: Option<&Path>,
+    dry_run: bool,
+) -> Result<Summary> {
+    if dry_run {
+        let summary = held(store, &store.at(None)?);
+        let would = store.would_add(segment, day, only)?;
+        return Ok(if would { summary } else { summary.already_done() });
+    }
+    Ok(match store.add(segment, day, only, None)? {
+        Added::New(version) => held(store, &version),
+        Added::Already(version) => held(store, &version).already_done(),
+    })
+}
+
+fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
+    if dry_run {
+        let summary = held(store, &store.at(None)?);
+        let would = store.would_compact(codec)?;
+        return Ok(if would { summary } else { summary.already_done() });
+    }
+    Ok(match store.compact(codec)? {
+        Compacted::New(version) => held(store, &version),
+        Compacted::Already(version) => held(store, &version).already_done(),
+    })
+}
+
+/// Reads every segment of one version, or of all, and checks it.
+pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Result<Summary> {
+    let verification = store.verification(version)?;
+    let (read, _shown) = show(&verification, common);
+    verification.run(&read)?;
+    Ok(held(store, &store.at(version)?)
+        .count("versions", verification.versions())
+        .count("segments", verification.files()))
+}
+
+/// A counter for the bytes that are read, and what shows it.
+pub(crate) fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
+    let (read, bytes) = (Arc::new(AtomicU64::new(0)), verification.bytes());
+    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), common.quiet);
+    (read, shown)
+}
+
+/// Says what leaves the store, checks what it goes back to, and goes back.
+fn rollback(store: &Store, target: &Target, common: &Common) -> Result<Summary> {
+    let current = store.at(None)?;
+    let to = match (target.to, target.before_day) {
+        (Some(to), _) => to,
+        (None, Some(day)) => current.joined_by(day).ok_or_else(|| not_held(store, day))?,
+        (None, None) => unreachable!("clap asks for one of them"),
+    };
+    let version = store.at(Some(to))?;
+    tell_days("leave the store", days_of_one(&current, &version));
+    tell_days("come back", days_of_one(&version, &current));
+    let verification = store.verification(Some(to))?;
+    let (read, _shown) = show(&verification, common);
+    if common.dry_run {
+        verification.run(&read)?;
+        return Ok(held(store, &version));
+    }
+    Ok(held(store, &store.rollback(to, &read)?))
+}
+
+/// The days that `one` holds and `other` does not hold alike.
+fn days_of_one(one: &Version, other: &Version) -> Vec<String> {
+    let lacks = |entry: &&Entry| {
+        let same = |it: &Entry| (it.day, it.digest) == (entry.day, entry.digest);
+        !other.entries().iter().any(same)
+    };
+    one.entries().iter().filter(lacks).map(|entry| entry.day.to_string()).collect()
+}
+
+fn tell_days(what: &str, days: Vec<String>) {
+    if !days.is_empty() {
+        tracing::info!("days that {what}: {}", days.join(", "));
+    }
+}
+
+pub(crate) fn not_held(store: &Store, day: Day) -> Error {
+    Error::new(Kind::Missing, format!("the store does not hold {day}"))
+        .at(store.path())
+        .help("`dupsieve store list` shows the days it holds")
+}
+
+/// Prints what each version changed, one a line.
+fn log(store: &Store, as_json: bool) -> Result<Summary> {
+    let history = store.history()?;
+    let mut out = io::stdout().lock();
+    match as_json {
+        true => writeln!(out, "{}", versions(&history)),
+        false => print_history(&history, &mut out),
+    }
+    .at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// The history as one JSON object.
+fn versions(history: &[Revision]) -> Value {
+    let versions = history.iter().map(|Revision { version, change, days, rows }| {
+        json!({ "version": version, "change": change.to_string(), "days": days, "rows": rows })
+    });
+    json!({ "versions": versions.collect::<Vec<_>>() })
+}
+
+fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{:>7}  {:>6}  {:>13}  change", "version", "days", "rows")?;
+    for Revision { version, change, days, rows } in history {
+        writeln!(out, "{version:>7}  {days:>6}  {rows:>13}  {change}")?;
+    }
+    Ok(())
+}
+
+/// Prints the days, one a line, and what several of them share.
+fn list(store: &Store, as_json: bool) -> Result<Summary> {
+    let version = store.at(None)?;
+    let mut out = io::stdout().lock();
+    match as_json {
+        true => writeln!(out, "{}", days(&version)),
+        false => print_days(&version, &mut out),
+    }
+    .at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// The days as one JSON object.
+fn days(version: &Version) -> Value {
+    let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
+        let (day, digest) = (day.to_string(), digest.to_string());
+        json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
+    });
+    let merged = version.merged().iter().map(|Merged { rows, bytes, digest, .. }| {
+        json!({ "rows": rows, "bytes": bytes, "digest": digest.to_string() })
+    });
+    json!({
+        "version": version.number(),
+        "fingerprints": version.rows(),
+        "days": days.collect::<Vec<_>>(),
+        "merged": merged.collect::<Vec<_>>(),
+    })
+}
+
+fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
+    for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
+        let day = day.to_string();
+        writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
+    }
+    for Merged { rows, bytes, digest, .. } in version.merged() {
+        writeln!(out, "{:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged", "")?;
+    }
+    Ok(())
+}
+
+/// What a version holds.
+fn held(store: &Store, version: &Version) -> Summary {
+    Summary::new()
+        .count("version", version.number())
+        .count("days", version.entries().len() as u64)
+        .count("fingerprints", version.rows())
+        .path("store", store.path())
+}

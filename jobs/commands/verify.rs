@@ -1,0 +1,298 @@
+//! `dupsieve verify`: proves that what was written is whole, is what was written, and agrees with
+//! itself and with what it was made from.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::fingerprint::Width;
+use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
+use dupsieve::output::{SUCCESS, Sum};
+use dupsieve::runs::{Sorted, Sorter};
+use dupsieve::store::{Segment, Store, Version};
+use dupsieve::{Error, Kind, Result};
+
+use crate::commands::command_line::Common;
+use crate::commands::held;
+use crate::commands::reading::{QUARANTINE, REPEATED};
+use crate::commands::store;
+use crate::flags::settings::parse_count;
+use crate::outcome::report::{Report, beside, records};
+use crate::outcome::summary::Summary;
+
+/// Prove that an output is whole and sound, and that nothing is lost in it
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A folder that dedup wrote, one of a day that run wrote, a segment, or a store
+    output: PathBuf,
+    /// Join all pages of the batch anew, instead of a sample of them
+    #[arg(long)]
+    all: bool,
+    /// How many pages of the batch are joined anew with the store and with each other; a batch with
+    /// no more pages is joined whole
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
+    sample: u64,
+    /// The seed by which the sample is drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+impl Arguments {
+    /// Which pages are joined anew: how many, and the seed.
+    fn sample(&self) -> (u64, u64) {
+        (if self.all { u64::MAX } else { self.sample }, self.seed)
+    }
+}
+
+/// Runs `verify`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let path = arguments.output.as_path();
+    let holds = |name: &str| path.join(name).exists();
+    if path.is_file() {
+        return verify_segment(path).map(|segment| told(&segment));
+    }
+    if holds("CURRENT") {
+        return store::verify(&Store::open(path)?, None, common);
+    }
+    if holds("batch.seg") && holds("dedup") {
+        let batch = verify_segment(&path.join("batch.seg"))?;
+        let found = path.join("dedup");
+        let joined = verify_join(&found, Some(batch.clone()), arguments, common)?;
+        held::check(&found, &batch)?;
+        return Ok(told(&batch).then(joined));
+    }
+    match path.exists() {
+        true => verify_join(path, None, arguments, common),
+        false => Err(Error::new(Kind::Missing, "there is nothing here").at(path)),
+    }
+}
+
+fn told(segment: &Segment) -> Summary {
+    let counts = segment.counts();
+    Summary::new()
+        .count("read", counts.read)
+        .count("fingerprinted", counts.fingerprinted)
+        .count("empty", counts.empty)
+        .count("repeated", counts.repeated)
+        .count("quarantined", counts.quarantined)
+        .path("segment", segment.path())
+}
+
+/// Every byte of the segment, and every record it was made from by its count.
+fn verify_segment(path: &Path) -> Result<Segment> {
+    let segment = Segment::open(path)?;
+    segment.verify()?;
+    let counts = segment.counts();
+    let sum = counts.fingerprinted + counts.empty + counts.repeated + counts.quarantined;
+    let held = (segment.rows(), segment.empties());
+    if counts.read != sum || held != (counts.fingerprinted, counts.empty) {
+        return Err(Error::new(Kind::BadData, "the counts do not add up")
+            .at(path)
+            .expected(format_args!("{counts:?}"))
+            .found(format_args!("{} fingerprints and {} empty pages", held.0, held.1)));
+    }
+    verify_list(&segment, segment.quarantine(), QUARANTINE)?;
+    verify_list(&segment, segment.repeated(), REPEATED)?;
+    Ok(segment)
+}
+
+/// A list beside the segment. One that is no longer there is told.
+fn verify_list(segment: &Segment, written: Option<&Sum>, suffix: &str) -> Result<()> {
+    let path = beside(segment.path(), suffix);
+    let Some(written) = written else { return Ok(()) };
+    if !path.exists() {
+        tracing::warn!("{} is not there, so it was not checked", path.display());
+        return Ok(());
+    }
+    let found = Sum::of(&path)?;
+    match found == *written {
+        true => Ok(()),
+        false => Err(Error::new(Kind::BadData, "this is not the list that was written")
+            .at(&path)
+            .expected(written)
+            .found(found)),
+    }
+}
+
+/// An output of `dedup`: its report and files, what they say, and the batch and the store where they
+/// are still to be found.
+fn verify_join(
+    output: &Path,
+    batch: Option<Segment>,
+    arguments: &Arguments,
+    common: &Common,
+) -> Result<Summary> {
+    let Some(report) = Report::read(output)? else {
+        let what = "this is no whole output of dupsieve";
+        return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
+            "an output of dedup (report.json and {SUCCESS}), a day of run (batch.seg and dedup/), \
+                 a segment, or a store"
+        )));
+    };
+    report.check_files(output)?;
+    let made = Made { output, report: &report, memory_bytes: common.memory_bytes() as usize / 4 };
+    let batch = match (batch, made.input("batch")) {
+        (Some(batch), _) => Some(batch),
+        (None, Some(path)) => Some(verify_segment(&path)?),
+        (None, None) => None,
+    };
+    made.check_counts()?;
+    let store = made.input("store").map(|path| made.verify_store(&path)).transpose()?;
+    made.audit(batch.as_ref())?;
+    let recomputed = made.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
+    let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
+    let bytes = report.outcome.files.values().map(|sum| sum.bytes).sum();
+    Ok(report
+        .summary(output)
+        .count("bytes", bytes)
+        .count("inputs_verified", inputs)
+        .count("rows_recomputed", recomputed.rows)
+        .count("recomputed", recomputed.pages))
+}
+
+/// An output and what its report says of how it was made.
+struct Made<'a> {
+    output: &'a Path,
+    report: &'a Report,
+    memory_bytes: usize,
+}
+
+impl Made<'_> {
+    /// Every document of the batch was judged, and every chunk of the store probed.
+    fn check_counts(&self) -> Result<()> {
+        let Report { batch, outcome, probe, .. } = self.report;
+        let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
+        let probed = probe.chunks_planned == probe.chunks_probed
+            && (probe.chunks_planned == 0 || probe.store_fingerprints == probe.fingerprints_probed);
+        match judged && probed {
+            true => Ok(()),
+            false => Err(Error::new(Kind::BadData, "the report's counts do not add up")
+                .at(self.output)
+                .found(format_args!("{batch:?}, {outcome:?}, {probe:?}"))),
+        }
+    }
+
+    /// Where an input was, if it is still there.
+    fn input(&self, name: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.report.run["inputs"][name].as_str()?);
+        path.exists().then_some(path)
+    }
+
+    /// A parameter by its name.
+    fn parameter(&self, name: &str) -> Result<&str> {
+        self.report.parameters.get(name).map(String::as_str).ok_or_else(|| {
+            Error::new(Kind::BadData, format!("the report does not name its {name}"))
+                .at(self.output)
+        })
+    }
+
+    /// The version of the store that was read: still there, and with the same contents.
+    fn verify_store(&self, path: &Path) -> Result<Version> {
+        let version = Store::open(path)?.at(self.report.store_version)?;
+        self.expect("store", version.digest().to_string(), path)?;
+        version.segments()?;
+        Ok(version)
+    }
+
+    /// The files among themselves, and against the batch.
+    fn audit(&self, batch: Option<&Segment>) -> Result<()> {
+        let documents = batch.map(|batch| self.documents(batch)).transpose()?;
+        let audit = Audit {
+            output: self.output,
+            outcome: &self.report.outcome,
+            empty: self.report.batch.empty,
+            distance: self.distance()?,
+            detail: self.detail()?,
+            checked: self.confirm()?.is_some(),
+            counts_rows: self.detail()? == Detail::All || !self.report.is_old(),
+            spill: &env::temp_dir(),
+            memory_bytes: self.memory_bytes,
+        };
+        audit.run(documents)
+    }
+
+    /// Every match, and the verdicts of a sample, from the batch and the store. Where they are not
+    /// where they were, nothing is recomputed, and a warning says so.
+    fn recompute(
+        &self,
+        batch: Option<&Segment>,
+        store: Option<&Version>,
+        (sample, seed): (u64, u64),
+    ) -> Result<Recomputed> {
+        let lacks_store = store.is_none() && self.report.store_version.is_some();
+        let Some(batch) = batch.filter(|_| !lacks_store) else {
+            let which = if batch.is_none() { "batch" } else { "store" };
+            tracing::warn!(
+                "nothing was recomputed: the {which} is not where it was when {} was made; the files \
+                 agree with each other, but this does not prove that they are right",
+                self.output.display()
+            );
+            return Ok(Recomputed::default());
+        };
+        let segments = store.map_or(Ok(Vec::new()), Version::segments)?;
+        let recompute = Recompute {
+            output: self.output,
+            batch,
+            store: &store.map_or(Vec::new(), |version| version.dated(segments)),
+            confirm: self.confirm()?,
+            distance: self.distance()?,
+            keep: self.parameter("keep")?.parse()?,
+            detail: self.detail()?,
+            sample,
+            seed,
+            spill: &env::temp_dir(),
+            memory_bytes: self.memory_bytes,
+        };
+        match batch.width() {
+            Width::W64 => recompute.run::<u64>(),
+            Width::W128 => recompute.run::<u128>(),
+        }
+    }
+
+    fn distance(&self) -> Result<u32> {
+        let wrong = |_| Error::new(Kind::BadData, "the report makes no sense").at(self.output);
+        self.parameter("distance")?.parse().map_err(wrong)
+    }
+
+    fn detail(&self) -> Result<Detail> {
+        self.parameter("matches")?.parse()
+    }
+
+    /// What matches were confirmed by, if by anything.
+    fn confirm(&self) -> Result<Option<Confirm>> {
+        self.report.parameters.get("check").map(|check| check.parse()).transpose()
+    }
+
+    /// The documents of the batch, which must be the one that was read, in the order of their ids.
+    fn documents(&self, batch: &Segment) -> Result<Sorted<Document>> {
+        self.expect("batch", batch.digest().to_string(), batch.path())?;
+        self.expect("records", records(&batch.counts()), batch.path())?;
+        if self.report.batch != batch.counts() {
+            return Err(Error::new(Kind::BadData, "the report has other counts than its batch")
+                .at(self.output)
+                .expected(format_args!("{:?}", batch.counts()))
+                .found(format_args!("{:?}", self.report.batch)));
+        }
+        let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
+        let mut ids = batch.ids();
+        for row in 0..batch.rows() {
+            sorter.push(Document { id: ids.get(row)?.to_owned(), empty: false })?;
+        }
+        for id in batch.empty_ids() {
+            sorter.push(Document { id: id?, empty: true })?;
+        }
+        sorter.sorted()
+    }
+
+    /// Fails unless the digest of what stands at `path` is the one that was read.
+    fn expect(&self, name: &str, found: String, path: &Path) -> Result<()> {
+        let told = self.parameter(name)?;
+        match told == found {
+            true => Ok(()),
+            false => Err(Error::new(Kind::BadData, format!("not the {name} this was made from"))
+                .at(path)
+                .expected(told)
+                .found(found)),
+        }
+    }
+}

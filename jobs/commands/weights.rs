@@ -1,0 +1,224 @@
+//! Documents to a table of counts: in how many of them each feature, or each line, occurs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::fingerprint::Recipe;
+use dupsieve::flow::{Cluster, Counted, Counting};
+use dupsieve::output::{Listed, Lock};
+use dupsieve::runs::Sorted;
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::command_line::Common;
+use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
+use crate::flags::settings::{FingerprintSettings, parse_count};
+use crate::outcome::report::{self, Parameters, beside};
+use crate::outcome::summary::Summary;
+use crate::processes::cluster::cluster;
+
+/// Count in how many documents each word occurs, or each line: tables for recipes
+#[derive(Args, Debug)]
+#[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
+pub(crate) struct Arguments {
+    /// Files, folders, globs, or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The table to make
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// Count lines, which a recipe may then drop as boilerplate, instead of features
+    #[arg(long)]
+    lines: bool,
+    /// Leave out what fewer documents hold; 1 keeps all
+    #[arg(long, value_name = "N", default_value = "2", value_parser = parse_count)]
+    min_count: u64,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// What process 0 tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Decision {
+    /// It stands there already.
+    Done,
+    /// It was only asked about.
+    Asked,
+    /// Make it, from these inputs.
+    Make(Listing),
+}
+
+/// Runs the job; every process of the cluster calls this, and process 0 writes the table.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+    let settings = arguments.settings.clone().or(common.config()?.fingerprint);
+    let mut cluster = cluster(common, &format!("{arguments:?} {settings:?}"))?;
+    let is_leader = cluster.is_leader();
+    report::on_failure(&arguments.output, is_leader, common, || {
+        make(&mut cluster, arguments, &settings, common)
+    })
+}
+
+fn make(
+    cluster: &mut Cluster,
+    arguments: &Arguments,
+    settings: &FingerprintSettings,
+    common: &Common,
+) -> Result<Summary> {
+    let job = Job::find(arguments, settings, cluster.topology().processes)?;
+    let (mut lock, mut parameters) = (None, Parameters::new());
+    let output = &arguments.output;
+    let name = output.display();
+    let decision = cluster.agree(&format!("weights {name}"), || {
+        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
+        job.pages.announce();
+        parameters = job.parameters()?;
+        job.decide(&parameters, common)
+    })?;
+    let listing = match decision {
+        Decision::Make(listing) => listing,
+        _ if !cluster.is_leader() => return Ok(Summary::new()),
+        Decision::Asked => return Ok(job.would()),
+        Decision::Done => return job.done(),
+    };
+    job.pages.check_listing(&listing)?;
+    let (recipe, lines, time) = (job.recipe.clone(), job.lines, settings.page_time());
+    let hand = move || Counting::new(&recipe, lines, time);
+    let found = job.pages.read(cluster, common, "counting", hand)?;
+    let mut summary = Summary::new();
+    cluster.agree(&format!("write {name}"), || {
+        let lock = lock.expect("process 0 holds the lock");
+        summary = job.write(found, &parameters, &lock)?;
+        Ok(())
+    })?;
+    Ok(summary)
+}
+
+/// A table to be made, with its inputs found.
+struct Job {
+    pages: Pages,
+    recipe: Recipe,
+    lines: bool,
+    min_count: u64,
+    /// What is counted, as the table says it.
+    of: String,
+}
+
+impl Job {
+    fn find(
+        arguments: &Arguments,
+        settings: &FingerprintSettings,
+        processes: usize,
+    ) -> Result<Job> {
+        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        let of = if arguments.lines { recipe.taking_lines() } else { recipe.taking() };
+        let of = of.ok_or_else(|| {
+            Error::new(Kind::Usage, "the features of this recipe cannot be counted")
+                .expected("words, word-shingles or character-shingles")
+                .found(recipe.name())
+        })?;
+        let pages = Pages::find(&arguments.input, &arguments.output, settings, processes)?;
+        let Arguments { lines, min_count, .. } = *arguments;
+        Ok(Job { pages, recipe, lines, min_count, of })
+    }
+
+    /// What decides the table.
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = self.pages.parameters()?;
+        parameters.insert("of".to_owned(), self.of.clone());
+        // What else the recipe leaves out of a text, stop words and boilerplate, is in its stamp.
+        parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
+        parameters.insert("min_count".to_owned(), self.min_count.to_string());
+        Ok(parameters)
+    }
+
+    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+        let output = self.pages.output();
+        if output.is_symlink() && !output.exists() || output.exists() && !Counts::stands_at(output)?
+        {
+            return Err(report::foreign(output, "a table of counts"));
+        }
+        if output.exists() && !common.overwrite {
+            let made =
+                Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
+            let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
+            return match asked.get("inputs") {
+                Some(_) if made == *asked => Ok(Decision::Done),
+                Some(_) => Err(report::made_otherwise(output, &made, asked)),
+                None => Err(stream_again(output)),
+            };
+        }
+        Ok(match common.dry_run {
+            true => Decision::Asked,
+            false => Decision::Make(self.pages.listing()),
+        })
+    }
+
+    /// What there is to do, for a dry run.
+    fn would(&self) -> Summary {
+        let (files, bytes) = self.pages.size();
+        let would = format!("would make {}", self.pages.output().display());
+        Summary::new().count("files", files).count("bytes", bytes).say(would)
+    }
+
+    fn done(&self) -> Result<Summary> {
+        let output = self.pages.output();
+        tracing::info!("{} is done already", output.display());
+        let counts = Counts::read(output)?;
+        let summary = Summary::new().count("documents", counts.head().documents);
+        Ok(summary.count("features", counts.rows()).path("output", output).already_done())
+    }
+
+    /// Process 0 sums what came, and writes what is met often enough.
+    fn write(
+        &self,
+        found: Found<Counted>,
+        parameters: &Parameters,
+        lock: &Lock,
+    ) -> Result<Summary> {
+        let Accepted { made: counted, read, quarantine } = self.pages.accept(found, lock)?;
+        let output = self.pages.output();
+        let head = Head {
+            of: self.of.clone(),
+            documents: read.documents,
+            min_count: self.min_count,
+            identity: serde_json::to_string(parameters).expect("parameters are text"),
+        };
+        let mut table = CountsWriter::create(output, &head)?;
+        table.fenced(lock.fence());
+        each_sum(counted, |Counted { feature, documents }| match documents >= self.min_count {
+            true => table.push(&feature, documents),
+            false => Ok(()),
+        })?;
+        let has_bad = quarantine.is_some();
+        quarantine.map_or(Ok(()), Listed::publish)?;
+        let summary = Summary::new()
+            .count("documents", read.documents)
+            .count("quarantined", read.bad)
+            .count("blank", read.blank)
+            .count("truncated", read.truncated)
+            .count("passed_over", self.pages.passed_over())
+            .count("features", table.finish()?)
+            .path("output", output);
+        reading::remove_stale(output, has_bad, false);
+        Ok(match has_bad {
+            true => summary.path("quarantine", &beside(output, reading::QUARANTINE)),
+            false => summary,
+        })
+    }
+}
+
+/// Calls `each` with every feature once, in order, with the sum of its counts.
+fn each_sum(counted: Sorted<Counted>, mut each: impl FnMut(Counted) -> Result<()>) -> Result<()> {
+    let mut last: Option<Counted> = None;
+    for next in counted {
+        let next = next?;
+        match &mut last {
+            Some(last) if last.feature == next.feature => last.documents += next.documents,
+            _ => last.replace(next).map_or(Ok(()), &mut each)?,
+        }
+    }
+    last.map_or(Ok(()), each)
+}

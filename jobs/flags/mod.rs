@@ -1,0 +1,4 @@
+//! What is typed and what stands in configuration files.
+
+pub(crate) mod config;
+pub(crate) mod settings;

@@ -1,0 +1,183 @@
+//! A file of lines that appears whole, packed as its name says.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::output::{self, Lock, NewFile};
+use dupsieve::{Error, Kind, Result};
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+use crate::outcome::report;
+
+/// The name that stands for standard output.
+pub(crate) const STDOUT: &str = "-";
+
+/// Lines on their way to a file or to standard output. Dropped before [`PackedFile::finish`], a file
+/// leaves nothing.
+pub(crate) struct PackedFile {
+    path: PathBuf,
+    packer: Packer,
+    sort: Option<Sort>,
+}
+
+/// How the lines are packed.
+enum Packer {
+    Plain(BufWriter<Target>),
+    Gzip(GzEncoder<BufWriter<Target>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Target>>),
+}
+
+/// Where they go.
+enum Target {
+    File(NewFile),
+    Stdout(Stdout),
+}
+
+/// What a file of lines is, as far as its first line shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Objects,
+    Columns,
+    Drawing,
+    Other,
+}
+
+impl PackedFile {
+    /// A file for `path`, packed if that ends in `.gz` or `.zst`; `-` is standard output.
+    pub(crate) fn create(path: &Path) -> Result<PackedFile> {
+        if path == Path::new(STDOUT) {
+            return PackedFile::of(Target::Stdout(io::stdout()), path);
+        }
+        let folder = output::parent_of(path);
+        fs::create_dir_all(folder).at(folder)?;
+        PackedFile::of(Target::File(NewFile::beside(path)?), path)
+    }
+
+    /// The same under a lock, without which it will not appear.
+    pub(crate) fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
+        let mut file = NewFile::beside(path)?;
+        file.fenced(lock.fence());
+        PackedFile::of(Target::File(file), path)
+    }
+
+    fn of(target: Target, path: &Path) -> Result<PackedFile> {
+        let file = BufWriter::new(target);
+        let packer = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),
+            _ => Packer::Plain(file),
+        };
+        Ok(PackedFile { path: path.to_owned(), packer, sort: None })
+    }
+
+    /// Adds a line, and its end.
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<()> {
+        self.sort.get_or_insert_with(|| Sort::of(line));
+        let packer: &mut dyn Write = match &mut self.packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file,
+            Packer::Zstd(file) => file,
+        };
+        packer.write_all(line).and_then(|()| packer.write_all(b"\n")).at(&self.path)
+    }
+
+    /// Gives the file its name, and says whether the very same stood there already. Another one that
+    /// stands there is refused, unless it may be overwritten and is of the same sort.
+    pub(crate) fn finish(self, overwrite: bool) -> Result<bool> {
+        let PackedFile { path, packer, sort } = self;
+        let file = match packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file.finish().at(&path)?,
+            Packer::Zstd(file) => file.finish().at(&path)?,
+        };
+        let target = file.into_inner().map_err(|error| Error::io(&path, error.error()))?;
+        let file = match target {
+            Target::File(file) => file,
+            Target::Stdout(mut stdout) => return stdout.flush().at("stdout").map(|()| false),
+        };
+        if path.exists() {
+            if !is_of_sort(&path, sort)? {
+                return Err(report::foreign(&path, "a file of the sort that is written"));
+            }
+            let mut standing = File::open(&path).at(&path)?;
+            if are_equal(&mut file.written().at(&path)?, &mut standing).at(&path)? {
+                return Ok(true);
+            }
+            if !overwrite {
+                return Err(Error::new(Kind::Exists, "the output exists, with other contents")
+                    .at(&path)
+                    .help("choose another output, or replace this one with --overwrite"));
+            }
+        }
+        file.publish().map(|()| false)
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::File(file) => file.write(bytes),
+            Target::Stdout(stdout) => stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::File(file) => file.flush(),
+            Target::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+impl Sort {
+    fn of(line: &[u8]) -> Sort {
+        match line {
+            [b'{', ..] => Sort::Objects,
+            _ if line.starts_with(b"<svg ") => Sort::Drawing,
+            _ if line.contains(&b'\t') => Sort::Columns,
+            _ => Sort::Other,
+        }
+    }
+}
+
+/// Whether what stands at `path` is a file of lines of this sort, so that it can be an earlier output. A
+/// file without any line can be one of any sort.
+fn is_of_sort(path: &Path, sort: Option<Sort>) -> Result<bool> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let file = File::open(path).at(path)?;
+    let unpacked: Box<dyn Read> = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("gz") => Box::new(MultiGzDecoder::new(file)),
+        Some("zst") => Box::new(zstd::Decoder::new(file).at(path)?),
+        _ => Box::new(file),
+    };
+    let mut line = Vec::new();
+    // What cannot be unpacked was not packed by this program.
+    let read = BufReader::new(unpacked.take(LONGEST_START)).read_until(b'\n', &mut line);
+    let found = Sort::of(&line);
+    Ok(read.is_ok() && (line.is_empty() || sort.is_none_or(|sort| sort == found)))
+}
+
+/// How much of a first line is looked at, in bytes.
+const LONGEST_START: u64 = 64 << 10;
+
+/// Whether two files hold the same bytes.
+fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let [mut left, mut right] = [one, other].map(BufReader::new);
+    loop {
+        let (a, b) = (left.fill_buf()?, right.fill_buf()?);
+        let common = a.len().min(b.len());
+        if common == 0 || a[..common] != b[..common] {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        left.consume(common);
+        right.consume(common);
+    }
+}

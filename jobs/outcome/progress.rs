@@ -1,0 +1,136 @@
+//! Progress on long work: a bar with rate and time left on a terminal, plain log lines elsewhere.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::commands::command_line::{Common, LogFormat};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+/// Sends log lines to stderr, in the form that was asked for.
+pub(crate) fn log(common: &Common) {
+    let level = if common.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
+    let filter = EnvFilter::builder().with_default_directive(level.into()).from_env_lossy();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Stderr);
+    match common.log_format {
+        LogFormat::Json => lines.json().init(),
+        LogFormat::Text => {
+            let color = io::stderr().is_terminal();
+            lines.with_ansi(color).with_target(false).without_time().compact().init();
+        }
+    }
+}
+
+/// Standard error. What cannot be written there is lost, and nothing fails for it.
+struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    Bytes,
+    Fingerprints,
+}
+
+/// Shows a counter that others move, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    ended: Arc<AtomicBool>,
+    shower: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Shows `counter` on its way to `total`, as `task`; nothing at all when `quiet`.
+    pub(crate) fn show(
+        task: &'static str,
+        unit: Unit,
+        total: u64,
+        counter: Arc<AtomicU64>,
+        quiet: bool,
+    ) -> Progress {
+        let ended = Arc::new(AtomicBool::new(false));
+        let shower = (!quiet).then(|| {
+            let ended = Arc::clone(&ended);
+            thread::spawn(move || match io::stderr().is_terminal() {
+                true => show_bar(task, unit, total, &counter, &ended),
+                false => log_lines(task, unit, total, &counter, &ended),
+            })
+        });
+        Progress { ended, shower }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(shower) = self.shower.take() {
+            shower.thread().unpark();
+            let _ = shower.join();
+        }
+    }
+}
+
+fn show_bar(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, ended: &AtomicBool) {
+    let bar = ProgressBar::new(total).with_style(style(unit)).with_message(task);
+    while !ended.load(Ordering::Relaxed) {
+        bar.set_position(counter.load(Ordering::Relaxed));
+        thread::park_timeout(Duration::from_millis(100));
+    }
+    bar.finish_and_clear();
+}
+
+fn style(unit: Unit) -> ProgressStyle {
+    let template = match unit {
+        Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left",
+        Unit::Fingerprints => "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left",
+    };
+    ProgressStyle::with_template(template).expect("a template that is spelled right")
+}
+
+/// A line after 10 s and then at ever longer intervals, up to a minute.
+fn log_lines(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, ended: &AtomicBool) {
+    let began = Instant::now();
+    let mut interval = Duration::from_secs(10);
+    let mut due = began + interval;
+    while !ended.load(Ordering::Relaxed) {
+        thread::park_timeout(due.saturating_duration_since(Instant::now()));
+        if ended.load(Ordering::Relaxed) || Instant::now() < due {
+            continue;
+        }
+        let line = describe(unit, total, counter.load(Ordering::Relaxed), began.elapsed());
+        tracing::info!("{task}: {line}");
+        interval = (interval * 2).min(Duration::from_secs(60));
+        due = Instant::now() + interval;
+    }
+}
+
+fn describe(unit: Unit, total: u64, done: u64, elapsed: Duration) -> String {
+    let rate = done as f64 / elapsed.as_secs_f64();
+    let left =
+        Duration::from_secs_f64((total.saturating_sub(done) as f64 / rate.max(1e-9)).min(1e9));
+    let left = HumanDuration(left);
+    match unit {
+        Unit::Bytes => {
+            let [done, total, rate] = [done, total, rate as u64].map(HumanBytes);
+            format!("{done} of {total}, {rate}/s, {left} left")
+        }
+        Unit::Fingerprints => {
+            let [done, total, rate] = [done, total, rate as u64].map(HumanCount);
+            format!("{done} of {total} fingerprints, {rate}/s, {left} left")
+        }
+    }
+}

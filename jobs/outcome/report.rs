@@ -1,0 +1,323 @@
+//! report.json: what an output was made of, and the proof that it is complete.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::fingerprint::Stamp;
+use dupsieve::matches::Outcome;
+use dupsieve::output::{self, NewFile, SUCCESS, Staging, Sum};
+use dupsieve::store::{Counts, Day, Digest};
+use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::commands::command_line::Common;
+use crate::outcome::exit;
+use crate::outcome::summary::Summary;
+
+/// What decides the result of a job, by name: its inputs by digest, and its parameters. Workers,
+/// processes, memory, design and chunking are no part of it.
+pub(crate) type Parameters = BTreeMap<String, String>;
+
+/// The report of a join.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// The version of dupsieve that made it.
+    pub(crate) dupsieve: String,
+    /// The day that the batch is of, where `run` made the output.
+    #[serde(default)]
+    pub(crate) day: Option<Day>,
+    /// The recipe of the fingerprints, part by part. Reports of older builds do not have it.
+    #[serde(default)]
+    pub(crate) recipe: Value,
+    /// A rerun with these finds its output done.
+    pub(crate) parameters: Parameters,
+    /// The version of the store that was read.
+    pub(crate) store_version: Option<u64>,
+    /// What became of the records the batch was made from.
+    pub(crate) batch: Counts,
+    /// Pages found, kept and dropped.
+    pub(crate) outcome: Outcome,
+    /// The proof that nothing was left out.
+    pub(crate) probe: Proof,
+    /// How it was run: the one part that differs from run to run.
+    pub(crate) run: Value,
+}
+
+/// Planned and done, for everything that was probed.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    pub(crate) chunks_planned: u64,
+    pub(crate) chunks_probed: u64,
+    pub(crate) store_fingerprints: u64,
+    pub(crate) fingerprints_probed: u64,
+    pub(crate) pairs: u64,
+}
+
+impl Report {
+    /// The name of the file.
+    const NAME: &str = "report.json";
+
+    /// Where it stands in its `run`, the digest of the report's own text with zeros in this place.
+    const SEAL: &str = "xxh3";
+    const UNSEALED: Digest = Digest(0);
+
+    /// Writes the report into an output that is being built.
+    pub(crate) fn write(&mut self, staging: &Staging) -> Result<()> {
+        self.run[Report::SEAL] = Report::UNSEALED.to_string().into();
+        let text = serde_json::to_string_pretty(self).expect("a report is plain data") + "\n";
+        let seal = Digest::of(text.as_bytes()).to_string();
+        let sealed = put_last(&text, &Report::UNSEALED.to_string(), &seal);
+        let mut file = staging.create(Report::NAME)?;
+        file.write(|out| out.write_all(sealed.as_bytes()))?;
+        file.finish().map(drop)
+    }
+
+    /// The report of a whole output that stands at `output`, if there is one.
+    ///
+    /// # Errors
+    /// One that is not as it was written is [`Kind::BadData`].
+    pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
+        let path = output.join(Report::NAME);
+        if !output.join(SUCCESS).exists() || !path.exists() {
+            return Ok(None);
+        }
+        let text = String::from_utf8(fs::read(&path).at(&path)?)
+            .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
+        let mut report: Report =
+            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
+        let seal = report.run[Report::SEAL].as_str().unwrap_or("none");
+        let unsealed = put_last(&text, seal, &Report::UNSEALED.to_string());
+        let found = Digest::of(unsealed.as_bytes()).to_string();
+        match found == seal {
+            true => {
+                if report.is_old() {
+                    // They had the counts of the records as JSON here.
+                    report.parameters.insert("records".to_owned(), records(&report.batch));
+                }
+                Ok(Some(report))
+            }
+            false => {
+                let error = damaged("this is not the report that was written").at(&path);
+                Err(error.expected(seal).found(found))
+            }
+        }
+    }
+
+    /// Fails if a file that was written at `output` is no longer there, or no longer what it was.
+    pub(crate) fn check_files(&self, output: &Path) -> Result<()> {
+        for (name, sum) in &self.outcome.files {
+            let path = output.join(name);
+            let found = match fs::metadata(&path) {
+                Ok(file) if file.len() == sum.bytes => Sum::of(&path)?.to_string(),
+                Ok(file) => format!("{} bytes", file.len()),
+                Err(_) => "none".to_owned(),
+            };
+            if found != sum.to_string() {
+                let error = damaged("this is not the file that was written").at(&path);
+                return Err(error.expected(sum).found(found));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a build wrote it that knew no recipe here.
+    pub(crate) fn is_old(&self) -> bool {
+        self.recipe.is_null()
+    }
+
+    /// The summary of the output at `output`.
+    pub(crate) fn summary(&self, output: &Path) -> Summary {
+        let Report { batch, outcome, .. } = self;
+        Summary::new()
+            .count("documents", batch.fingerprinted + batch.empty)
+            .count("kept", outcome.kept)
+            .count("dropped", outcome.dropped)
+            .count("empty", batch.empty)
+            .count("matches", outcome.matches)
+            .path("output", output)
+    }
+}
+
+/// What became of the records that a batch was made from, as a parameter.
+pub(crate) fn records(counts: &Counts) -> String {
+    let Counts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } = counts;
+    format!(
+        "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
+         {quarantined} quarantined, {blank} blank, {truncated} truncated"
+    )
+}
+
+/// What stands where an output is to be made.
+pub(crate) enum Existing {
+    /// Nothing, or something that may be replaced.
+    Nothing,
+    /// The very output that is asked for.
+    Same(Box<Report>),
+}
+
+/// Looks at `output`, which is to be made with these parameters. One made with others is refused unless
+/// it `may_replace`, and anything that is no output of dupsieve always.
+pub(crate) fn existing(
+    output: &Path,
+    parameters: &Parameters,
+    may_replace: impl FnOnce(&Parameters) -> bool,
+    overwrite: bool,
+) -> Result<Existing> {
+    if output.is_symlink() && !output.exists() {
+        return Err(foreign(output, "a whole output of dupsieve"));
+    }
+    if !output.exists() {
+        return Ok(Existing::Nothing);
+    }
+    let report = Report::read(output).and_then(|report| {
+        report.as_ref().map_or(Ok(()), |report| report.check_files(output))?;
+        Ok(report)
+    });
+    match report {
+        Ok(None) => Err(foreign(output, "a whole output of dupsieve")),
+        Ok(Some(report)) if report.parameters == *parameters => {
+            Ok(Existing::Same(Box::new(report)))
+        }
+        Ok(Some(report)) if overwrite || may_replace(&report.parameters) => {
+            refuse_strangers(output, report.outcome.files.keys())
+        }
+        Err(_) if overwrite => refuse_strangers(output, [].iter()),
+        Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
+        Err(error) => Err(error),
+    }
+}
+
+/// What an output of any version may hold, besides what its report names.
+const OURS: [&str; 12] = [
+    "_SUCCESS",
+    "drop.txt",
+    "keep.txt",
+    "matches.jsonl",
+    "matches.parquet",
+    "matches.tsv",
+    "report.html",
+    "report.json",
+    "verdicts.jsonl",
+    "verdicts.parquet",
+    "verdicts.tsv",
+    "_UNFINISHED",
+];
+
+/// An output that is to be replaced goes with all that its folder holds: a file of somebody else in it
+/// must not.
+pub(crate) fn refuse_strangers<'a>(
+    output: &Path,
+    files: impl Iterator<Item = &'a String> + Clone,
+) -> Result<Existing> {
+    for entry in fs::read_dir(output).at(output)? {
+        let name = entry.at(output)?.file_name();
+        let ours =
+            OURS.iter().any(|ours| name == *ours) || files.clone().any(|file| name == **file);
+        if !ours {
+            return Err(Error::new(
+                Kind::Exists,
+                "the output folder holds a file that is not ours",
+            )
+            .at(output)
+            .found(format_args!("{name:?}"))
+            .help("it would be lost with the output that is replaced: move it away first"));
+        }
+    }
+    Ok(Existing::Nothing)
+}
+
+/// What stands at `path` is none of our outputs, and so is never replaced.
+pub(crate) fn foreign(path: &Path, expected: &str) -> Error {
+    Error::new(
+        Kind::Exists,
+        "something else stands here already, and dupsieve replaces only its own",
+    )
+    .at(path)
+    .expected(expected)
+    .help("choose another output, or move this away")
+}
+
+/// The text with its last `old` replaced: the seal comes last in a report, and may stand before by chance.
+fn put_last(text: &str, old: &str, new: &str) -> String {
+    match text.rfind(old) {
+        Some(at) => [&text[..at], new, &text[at + old.len()..]].concat(),
+        None => text.to_owned(),
+    }
+}
+
+/// Damage to an output, with what to do about it.
+fn damaged(what: &str) -> Error {
+    Error::new(Kind::BadData, what).help("the output is damaged: make it again with --overwrite")
+}
+
+/// The output at `path` was made with `made`, and not with what is `asked` for.
+pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
+    let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    for name in names {
+        let [asked, made] = [asked, made].map(|it| it.get(name).map_or("none", String::as_str));
+        if asked == made {
+            continue;
+        }
+        // Of a recipe only the parts that differ.
+        match [asked, made].map(Stamp::parse) {
+            [Ok(_), Ok(_)] => {
+                let [asked, made] = Stamp::differences(asked, made);
+                expected.push(format!("{name}: {asked}"));
+                found.push(format!("{name}: {made}"));
+            }
+            _ => {
+                expected.push(format!("{name} = {asked}"));
+                found.push(format!("{name} = {made}"));
+            }
+        }
+    }
+    let [expected, found] = [expected, found].map(|it| it.join("; "));
+    Error::new(Kind::Exists, "the output was made with other inputs or parameters")
+        .at(path)
+        .expected(expected)
+        .found(found)
+        .help("choose another output, or replace this one with --overwrite")
+}
+
+/// The file beside `output` whose name goes on with `suffix`. A slash that ends the path is no part of
+/// its name: what is beside a folder is not in it.
+pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
+    let mut name = output.components().as_path().as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Runs a job that makes `output`; if the process ends before that succeeds, in whatever way it can
+/// still tell of, process 0 leaves a report beside it.
+pub(crate) fn on_failure<T>(
+    output: &Path,
+    is_leader: bool,
+    common: &Common,
+    job: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    if !is_leader || common.dry_run {
+        return job();
+    }
+    let path = beside(output, ".failed.json");
+    exit::report_at(Some(path.clone()));
+    let done = job()?;
+    exit::report_at(None);
+    // Most often there is none.
+    let _ = fs::remove_file(&path);
+    Ok(done)
+}
+
+/// Writes the report of a failure.
+pub(crate) fn write_failure(path: &Path, error: &Error) -> Result<()> {
+    let (code, retryable) = (error.kind().code(), error.kind().retryable());
+    let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
+    fs::create_dir_all(output::parent_of(path)).at(path)?;
+    let mut file = NewFile::beside(path)?;
+    writeln!(file, "{failure:#}").at(path)?;
+    file.publish()
+}
