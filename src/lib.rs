@@ -39,6 +39,8 @@ pub mod matches;
 
 pub mod evaluate;
 
+pub mod ledger;
+
 pub mod peers;
 
 pub mod flow;

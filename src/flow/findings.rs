@@ -8,8 +8,9 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{LedgerWriter, Probed, Yield};
+use super::Yield;
 use crate::error::{Error, Result};
+use crate::ledger::{LedgerWriter, Probed};
 use crate::matches::{self, Pair, Sieve};
 use crate::progress::{self, Activity};
 

@@ -4,41 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
-
 use super::confirm::{Candidate, Candidates, Confirming, Hot};
 use super::findings::Findings;
 use super::sweep::Sweep;
-use super::{Claim, Finished, Ledger, Work, Yield};
+use super::{Claim, Work, Yield};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::ledger::{Chunk, Finished, Ledger, Probed};
 use crate::matches::{Pair, Place, Sieve};
-use crate::store::{self, KeyRange, Segment};
+use crate::store::{KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch, Sorted};
-
-/// The unit of the join: what one worker probes at a time.
-#[derive(Clone, Debug)]
-pub enum Chunk<F: Fingerprint> {
-    /// A range of keys over all segments of the store.
-    Store(KeyRange<F>),
-    /// A part of the join of the batch with itself.
-    Batch(u32),
-}
-
-/// The proof that a chunk was probed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probed {
-    /// The number of the chunk.
-    pub chunk: u64,
-    /// Fingerprints read from the store, copies included.
-    pub fingerprints: u64,
-    /// Pairs found.
-    pub pairs: u64,
-    /// Pairs and marks of crowds that the chunk yields: of a crowd, fewer than were found.
-    pub listed: u64,
-    /// Whether an earlier run did it, and this one read it from a ledger.
-    pub resumed: bool,
-}
 
 /// The join of a batch with a store, shared by the workers of a process.
 #[derive(Debug)]
@@ -69,16 +44,6 @@ pub struct Join<F: Fingerprint, P> {
     pub claimed: AtomicUsize,
     /// Which of how many processes this is.
     pub process: (usize, usize),
-}
-
-/// The chunks of a batch that is joined with itself in so many `parts`, and of a store of `segments`.
-pub fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
-    if parts == 0 {
-        return Vec::new();
-    }
-    let chunk_bytes = store::chunk_bytes(segments);
-    let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
-    store.chain((0..parts).map(Chunk::Batch)).collect()
 }
 
 impl<F: Fingerprint, P> Join<F, P> {

@@ -18,7 +18,7 @@ use dupsieve::evaluate::{Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
-use dupsieve::flow::Ledger;
+use dupsieve::ledger::Ledger;
 use dupsieve::peers::hosts;
 use dupsieve::store::{Day, Digest, KeyRange, Segment, Store};
 use dupsieve::tables::Design;

@@ -5,10 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
-use dupsieve::flow::{
-    self, Chunk, Cluster, End, Gather, Gathered, Hot, Join, Ledger, Probed, Prober, Reduce, Worker,
-    deal, ledger_key,
-};
+use dupsieve::flow::{Cluster, End, Gather, Gathered, Hot, Join, Prober, Reduce, Worker, deal};
+use dupsieve::ledger::{self, Chunk, Ledger, Probed, ledger_key};
 use dupsieve::matches::{self, Detail, Pair, Sieve};
 use dupsieve::output::{self, Staging};
 use dupsieve::runs::Sorter;
@@ -55,7 +53,7 @@ impl Job {
         let Plan { chosen, itself: within, .. } =
             self.plan(groups.len() as u64, (workers, split), common)?;
         let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
-        let chunks = flow::chunks(itself.parts(), &segments);
+        let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let ledger = self.ledger(build, sieve.as_ref(), &segments, &chunks, &itself)?;
         let arrange =

@@ -15,19 +15,14 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::probe::{Chunk, Probed};
+use super::chunk::{Chunk, Probed};
+use super::frame::{self, Found, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
+use super::writer::LedgerWriter;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Sieve};
 use crate::store::{Digest, Segment};
 use crate::tables::Sorted;
-
-use frame::{Found, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
-
-mod frame;
-mod writer;
-
-pub use writer::LedgerWriter;
 
 /// The digest of all that decides the pairs of every chunk: the build of the program, the batch, the
 /// distance, which pairs are listed, the segments in their order, and how both are cut: the batch, by the
@@ -74,11 +69,11 @@ pub struct Ledger {
 /// A finished chunk in its file.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    receipt: Probed,
-    file: Arc<LedgerFile>,
+    pub(super) receipt: Probed,
+    pub(super) file: Arc<LedgerFile>,
     /// Where its frames begin, and where its receipt does.
-    start: u64,
-    end: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
 }
 
 impl Ledger {
@@ -304,6 +299,3 @@ fn remove(path: &Path) -> Result<()> {
         _ => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::chunk::Probed;
 use crate::error::{At, Result};
-use crate::flow::probe::Probed;
 use crate::matches::{Pair, Place};
 use crate::store::Digest;
 

@@ -1,13 +1,16 @@
 //! Ledgers written, read, cut short and damaged.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::matches::Place;
+use crate::error::{Kind, Result};
+use crate::matches::{Pair, Place};
+use crate::store::Digest;
 
 /// The pairs of each chunk.
 type Chunks = BTreeMap<u64, Vec<Pair>>;

@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Finished;
+use super::chunk::Probed;
+use super::folder::Finished;
 use super::frame::{FRAME_PAIRS, HEADER_BYTES, LedgerFile, PAIR_BYTES, header};
 use super::frame::{write_pairs, write_receipt};
 use crate::error::{At, Error, Result};
-use crate::flow::probe::Probed;
 use crate::matches::Pair;
 use crate::output;
 use crate::store::Digest;

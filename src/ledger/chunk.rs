@@ -1,0 +1,40 @@
+//! What a join is cut into, and the proof that a part of it was done.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::Fingerprint;
+use crate::store::{self, KeyRange, Segment};
+
+/// The unit of the join: what one worker probes at a time.
+#[derive(Clone, Debug)]
+pub enum Chunk<F: Fingerprint> {
+    /// A range of keys over all segments of the store.
+    Store(KeyRange<F>),
+    /// A part of the join of the batch with itself.
+    Batch(u32),
+}
+
+/// The proof that a chunk was probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probed {
+    /// The number of the chunk.
+    pub chunk: u64,
+    /// Fingerprints read from the store, copies included.
+    pub fingerprints: u64,
+    /// Pairs found.
+    pub pairs: u64,
+    /// Pairs and marks of crowds that the chunk yields: of a crowd, fewer than were found.
+    pub listed: u64,
+    /// Whether an earlier run did it, and this one read it from a ledger.
+    pub resumed: bool,
+}
+
+/// The chunks of a batch that is joined with itself in so many `parts`, and of a store of `segments`.
+pub fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
+    if parts == 0 {
+        return Vec::new();
+    }
+    let chunk_bytes = store::chunk_bytes(segments);
+    let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);
+    store.chain((0..parts).map(Chunk::Batch)).collect()
+}
