@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Yield;
 use crate::error::{Error, Result};
-use crate::ledger::{LedgerWriter, Probed};
+use crate::ledger::{LedgerWriter, Receipt};
 use crate::matches::{self, Pair, Sieve};
 use crate::progress::{self, Activity};
 
@@ -90,7 +90,7 @@ impl Findings {
         &mut self,
         chunk: u64,
         fingerprints: u64,
-    ) -> Result<(Yield<Pair>, Probed)> {
+    ) -> Result<(Yield<Pair>, Receipt)> {
         if let Some(sieve) = self.sieve.take() {
             sieve.crowded().for_each(|mark| self.hold(mark));
             self.sieve = Some(sieve);
@@ -99,7 +99,7 @@ impl Findings {
         self.note();
         self.failed.take().map_or(Ok(()), Err)?;
         let (pairs, listed) = (self.found_here, self.noted);
-        let receipt = Probed { chunk, fingerprints, pairs, listed, resumed: false };
+        let receipt = Receipt { chunk, fingerprints, pairs, listed, resumed: false };
         let finished = self.ledger.finish(receipt)?;
         let pairs: Yield<Pair> = match all_held {
             true => Box::new(mem::take(&mut self.held).into_iter().map(Ok)),

@@ -10,7 +10,7 @@ use super::sweep::Sweep;
 use super::{Claim, Work, Yield};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::ledger::{Chunk, Finished, Ledger, Probed};
+use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::store::{KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch, Sorted};
@@ -113,7 +113,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 
     /// What an earlier run found in a chunk.
-    fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Probed)> {
+    fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Receipt)> {
         let receipt = finished.receipt();
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
         self.pairs.count_in(receipt.listed)?;
@@ -131,7 +131,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
 impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
     type Unit = (u64, Chunk<F>);
     type Record = Pair;
-    type Receipt = Probed;
+    type Receipt = Receipt;
 
     fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
         let (process, processes) = self.join.process;
@@ -143,7 +143,7 @@ impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
         }
     }
 
-    fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Yield<Pair>, Probed)> {
+    fn run(&mut self, (chunk, range): (u64, Chunk<F>)) -> Result<(Yield<Pair>, Receipt)> {
         if let Some(finished) = self.join.ledger.chunk(chunk) {
             return self.resume(finished);
         }

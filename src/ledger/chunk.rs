@@ -1,11 +1,11 @@
-//! What a join is cut into, and the proof that a part of it was done.
+//! The chunks that a join is cut into, and the receipt that proves that one was probed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
 use crate::store::{self, KeyRange, Segment};
 
-/// The unit of the join: what one worker probes at a time.
+/// The unit of work of a join: what one worker probes at a time.
 #[derive(Clone, Debug)]
 pub enum Chunk<F: Fingerprint> {
     /// A range of keys over all segments of the store.
@@ -16,20 +16,21 @@ pub enum Chunk<F: Fingerprint> {
 
 /// The proof that a chunk was probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probed {
+pub struct Receipt {
     /// The number of the chunk.
     pub chunk: u64,
     /// Fingerprints read from the store, copies included.
     pub fingerprints: u64,
     /// Pairs found.
     pub pairs: u64,
-    /// Pairs and marks of crowds that the chunk yields: of a crowd, fewer than were found.
+    /// Pairs and marks of crowds that the chunk yields. A crowd yields fewer pairs than were found.
     pub listed: u64,
-    /// Whether an earlier run did it, and this one read it from a ledger.
+    /// Whether an earlier run probed the chunk and this one read it from a ledger.
     pub resumed: bool,
 }
 
-/// The chunks of a batch that is joined with itself in so many `parts`, and of a store of `segments`.
+/// Cuts a join into chunks: `parts` parts of the batch joined with itself, and the store of `segments`.
+/// A batch of no parts is empty and needs no chunk at all.
 pub fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
     if parts == 0 {
         return Vec::new();

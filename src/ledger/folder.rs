@@ -1,11 +1,9 @@
-//! The ledger of a join: the chunks that are finished, each with its pairs and its receipt, in files
-//! that only grow. FORMAT.md beside this file has their bytes.
+//! The ledgers in a folder, as a process of a join finds them when it starts.
 //!
-//! A chunk is finished once its receipt stands behind its pairs in the file of the worker that probed
-//! it, before any of them is exchanged; a rerun reads it from there. Every worker has a file of its
-//! own, and no file is ever written by two runs, so whoever reads needs no lock, and the rerun may
-//! have other workers and processes than the run that died. What is written is not synced: it outlives
-//! the process, and what a power cut takes of it is missed by the checksums and probed again.
+//! Each worker writes a file of its own, and no file is written by two runs. A reader therefore needs no
+//! lock, and a rerun may have other workers and processes than the run that was killed. The files are not
+//! synced: they survive the process. What a power cut takes from them fails its checksum and is probed
+//! again.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -13,51 +11,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::Xxh3;
-
-use super::chunk::{Chunk, Probed};
-use super::frame::{self, Found, HEADER_BYTES, Holds, LedgerFile, PAIR_BYTES};
+use super::chunk::Receipt;
+use super::finished::Finished;
+use super::frame::{self, Found, HEADER_BYTES, Head, Holds, LedgerFile, PAIR_BYTES};
 use super::writer::LedgerWriter;
 use crate::error::{At, Error, Kind, Result};
-use crate::fingerprint::Fingerprint;
-use crate::matches::{Pair, Sieve};
-use crate::store::{Digest, Segment};
-use crate::tables::Sorted;
+use crate::store::Digest;
 
-/// The digest of all that decides the pairs of every chunk: the build of the program, the batch, the
-/// distance, which pairs are listed, the segments in their order, and how both are cut: the batch, by the
-/// keys of `itself`. The design for the store, workers, processes and memory are no part of it.
-pub fn ledger_key<F: Fingerprint>(
-    build: Digest,
-    batch: Digest,
-    distance: u32,
-    sieve: Option<&Sieve>,
-    segments: &[Segment],
-    chunks: &[Chunk<F>],
-    itself: &Sorted<F>,
-) -> Digest {
-    let mut hash = Xxh3::new();
-    hash.update(&frame::VERSION.to_le_bytes());
-    hash.update(&build.0.to_le_bytes());
-    hash.update(&batch.0.to_le_bytes());
-    hash.update(&[Sieve::number(sieve)]);
-    hash.update(&distance.to_le_bytes());
-    hash.update(&(segments.len() as u64).to_le_bytes());
-    segments.iter().for_each(|segment| hash.update(&segment.digest().0.to_le_bytes()));
-    for chunk in chunks {
-        let (kind, low, high) = match chunk {
-            Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
-            Chunk::Batch(part) => (1, (*part).into(), itself.parts().into()),
-        };
-        hash.update(&[kind]);
-        hash.update(&low.to_le_bytes());
-        hash.update(&high.to_le_bytes());
-    }
-    itself.keys().iter().for_each(|key| hash.update(&key.to_u128().to_le_bytes()));
-    Digest(hash.digest128())
-}
-
-/// What stands finished in a folder, as one process of a join finds it when it begins.
+/// The finished chunks of one join.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     folder: PathBuf,
@@ -66,22 +27,19 @@ pub struct Ledger {
     damage: Vec<Error>,
 }
 
-/// A finished chunk in its file.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    pub(super) receipt: Probed,
-    pub(super) file: Arc<LedgerFile>,
-    /// Where its frames begin, and where its receipt does.
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
-
 impl Ledger {
-    /// Reads the ledgers of `key` in `folder`, all of them and to the last byte, so that nothing is
-    /// counted on that is not there. A folder that is missing holds none.
+    /// Reads all ledgers of `key` in `folder` to the last byte, so that every chunk it reports can be read
+    /// back. If the folder is missing, no chunk is finished.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if a file cannot be read. Damage is no error, see [`Ledger::damage`].
     pub fn open(folder: &Path, key: Digest) -> Result<Ledger> {
-        let (finished, damage) = (HashMap::new(), Vec::new());
-        let mut ledger = Ledger { folder: folder.to_path_buf(), key, finished, damage };
+        let mut ledger = Ledger {
+            folder: folder.to_path_buf(),
+            key,
+            finished: HashMap::new(),
+            damage: Vec::new(),
+        };
         for path in ledger.files(true)? {
             match File::open(&path) {
                 Ok(file) => ledger.read(LedgerFile { path, file })?,
@@ -92,7 +50,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// The chunks that stand finished, in no order.
+    /// The finished chunks, in no order.
     pub fn finished(&self) -> impl Iterator<Item = &Finished> {
         self.finished.values()
     }
@@ -102,19 +60,19 @@ impl Ledger {
         self.finished.get(&number)
     }
 
-    /// What was found damaged, and is therefore done again. A file that breaks off at its end is
-    /// not: that is how a run that was killed leaves it.
+    /// The damage that was found; the chunks in it are probed again. A file that breaks off at its end is
+    /// not damaged: a killed run leaves it like that.
     pub fn damage(&self) -> &[Error] {
         &self.damage
     }
 
-    /// A worker's hand: a file of its own, made when its first chunk is finished.
+    /// A writer for one worker, with a file of its own. The file is made when the first chunk is finished.
     pub fn writer(&self) -> LedgerWriter {
         LedgerWriter::new(self.folder.clone(), self.key)
     }
 
-    /// Removes the ledgers of other joins that were to have the same output, and those of other builds
-    /// of the program. Says how many there were.
+    /// Removes the ledgers of other keys: other inputs for the same output, or other builds of the
+    /// program. Returns how many there were.
     pub fn remove_others(&self) -> Result<usize> {
         let others = self.files(false)?;
         others.iter().try_for_each(|path| remove(path))?;
@@ -128,15 +86,15 @@ impl Ledger {
         Ok(sizes.sum())
     }
 
-    /// Removes the ledgers of this join, which is through, and the folder if nothing else is in it.
+    /// Removes the ledgers of this join once it is complete, and the folder if it is empty then.
     pub fn remove(&self) -> Result<()> {
         self.files(true)?.iter().try_for_each(|path| remove(path))?;
-        // Another process may be at the same, or have begun something else.
+        // Another process may have removed the folder, or may have put something else into it.
         let _ = fs::remove_dir(&self.folder);
         Ok(())
     }
 
-    /// The files in the folder that are of this key, or those that are not.
+    /// The files in the folder whose name has this key, or those whose name does not.
     fn files(&self, of_key: bool) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(none) if none.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -154,7 +112,7 @@ impl Ledger {
         Ok(files)
     }
 
-    /// Takes what is finished in `file`.
+    /// Takes the finished chunks of `file`.
     fn read(&mut self, file: LedgerFile) -> Result<()> {
         let file = Arc::new(file);
         let end = file.file.metadata().at(&file.path)?.len();
@@ -162,41 +120,41 @@ impl Ledger {
             return Ok(());
         }
         match file.is_of(self.key)? {
-            Some(true) => {}
-            // Written by another version of dupsieve: what it holds is probed again.
-            Some(false) => return Ok(()),
+            Some(true) => self.read_frames(&file, end),
+            // Another version of dupsieve wrote it: its chunks are probed again.
+            Some(false) => Ok(()),
             None => {
                 self.damage.push(damaged(&file, 0));
-                return Ok(());
+                Ok(())
             }
         }
-        let (mut at, mut chunk, mut body) = (HEADER_BYTES, Begun::at(HEADER_BYTES), Vec::new());
+    }
+
+    fn read_frames(&mut self, file: &Arc<LedgerFile>, end: u64) -> Result<()> {
+        let mut at = HEADER_BYTES;
+        let mut chunk = Unfinished::at(at);
+        let mut body = Vec::new();
         loop {
-            let (head, sound) = match file.read(at, end, &mut body)? {
+            let (head, is_sound) = match file.read(at, end, &mut body)? {
                 Found::Frame(head) => (head, true),
                 Found::Damaged(head) => (head, false),
                 Found::Unreadable => {
-                    self.damage.push(damaged(&file, at));
+                    self.damage.push(damaged(file, at));
                     return Ok(());
                 }
                 Found::End => return Ok(()),
             };
-            if chunk.number != Some(head.chunk) {
-                chunk = Begun { number: Some(head.chunk), ..Begun::at(at) };
+            if !is_sound {
+                self.damage.push(damaged(file, at));
             }
-            if !sound {
-                self.damage.push(damaged(&file, at));
-            }
-            chunk.sound &= sound;
-            if head.holds == Holds::Pairs {
-                chunk.pairs += (body.len() / PAIR_BYTES) as u64;
-            } else {
+            chunk.take(at, &head, is_sound, &body);
+            if head.holds == Holds::Receipt {
                 if let Some(receipt) = chunk.receipt(&body) {
-                    let finished =
-                        Finished { receipt, file: Arc::clone(&file), start: chunk.start, end: at };
+                    let file = Arc::clone(file);
+                    let finished = Finished { receipt, file, start: chunk.start, end: at };
                     self.finished.insert(head.chunk, finished);
                 }
-                // Whatever follows a receipt is another beginning, of the same chunk too.
+                // The next frame starts anew, even if it is of the same chunk.
                 chunk.number = None;
             }
             at += head.bytes();
@@ -204,95 +162,56 @@ impl Ledger {
     }
 }
 
-/// A chunk whose frames are being read.
-struct Begun {
+/// A chunk whose receipt has not been read yet.
+struct Unfinished {
+    /// None before its first frame.
     number: Option<u64>,
+    /// Where its first frame begins.
     start: u64,
+    /// The pairs in the frames so far.
     pairs: u64,
-    sound: bool,
+    /// Whether all frames so far are as they were written.
+    is_sound: bool,
 }
 
-impl Begun {
-    fn at(start: u64) -> Begun {
-        Begun { number: None, start, pairs: 0, sound: true }
+impl Unfinished {
+    fn at(start: u64) -> Unfinished {
+        Unfinished { number: None, start, pairs: 0, is_sound: true }
     }
 
-    /// The receipt in `body`, if it is that of what was read.
-    fn receipt(&self, body: &[u8]) -> Option<Probed> {
+    /// Takes the frame at `at`. A frame of another chunk starts anew.
+    fn take(&mut self, at: u64, head: &Head, is_sound: bool, body: &[u8]) {
+        if self.number != Some(head.chunk) {
+            *self = Unfinished { number: Some(head.chunk), ..Unfinished::at(at) };
+        }
+        self.is_sound &= is_sound;
+        if head.holds == Holds::Pairs {
+            self.pairs += (body.len() / PAIR_BYTES) as u64;
+        }
+    }
+
+    /// The receipt in `body`, if it agrees with the frames that were read.
+    fn receipt(&self, body: &[u8]) -> Option<Receipt> {
         let [fingerprints, pairs, listed] = frame::receipt(body);
-        let whole = self.sound && listed == self.pairs;
-        whole.then_some(Probed { chunk: self.number?, fingerprints, pairs, listed, resumed: true })
+        let is_whole = self.is_sound && listed == self.pairs;
+        is_whole.then_some(Receipt {
+            chunk: self.number?,
+            fingerprints,
+            pairs,
+            listed,
+            resumed: true,
+        })
     }
 }
 
-impl Finished {
-    /// The receipt; of a chunk that an earlier run has finished, marked as resumed.
-    pub fn receipt(&self) -> Probed {
-        self.receipt
-    }
-
-    /// The pairs, as they were appended; no more than a frame of them is in memory.
-    pub fn pairs(&self) -> Pairs {
-        Pairs { chunk: self.clone(), body: Vec::new(), next: 0 }
-    }
-}
-
-/// The pairs of a finished chunk. After an error there are no more.
-#[derive(Debug)]
-pub struct Pairs {
-    /// The chunk, from the frame that is to be read next.
-    chunk: Finished,
-    /// The frame before that, and where its next pair begins.
-    body: Vec<u8>,
-    next: usize,
-}
-
-impl Pairs {
-    fn read_frame(&mut self) -> Result<()> {
-        let Pairs { chunk: Finished { file, start, end, .. }, body, next } = self;
-        match file.read(*start, *end, body) {
-            Ok(Found::Frame(head)) => (*start, *next) = (*start + head.bytes(), 0),
-            Err(error) => return Err(error),
-            Ok(_) => {
-                return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
-                    .at(&file.path)
-                    .offset(*start)
-                    .help("check the disk and run the same command again"));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Iterator for Pairs {
-    type Item = Result<Pair>;
-
-    /// # Errors
-    /// [`Kind::Io`] if what was there when the chunk was written, or found finished, no longer is.
-    fn next(&mut self) -> Option<Result<Pair>> {
-        while self.next == self.body.len() {
-            if self.chunk.start >= self.chunk.end {
-                return None;
-            }
-            if let Err(error) = self.read_frame() {
-                self.body.clear();
-                (self.next, self.chunk.start) = (0, self.chunk.end);
-                return Some(Err(error));
-            }
-        }
-        let pair = frame::pair(&self.body[self.next..]);
-        self.next += PAIR_BYTES;
-        Some(Ok(pair))
-    }
-}
-
-/// Damage, which costs no more than the chunks it is in.
+/// Damage in a ledger. Only the chunks in it are lost.
 fn damaged(file: &LedgerFile, offset: u64) -> Error {
-    let what = "a ledger of finished chunks is damaged; what cannot be read of it is done again";
+    let what =
+        "a ledger of finished chunks is damaged; chunks that cannot be read are probed again";
     Error::new(Kind::BadData, what).at(&file.path).offset(offset)
 }
 
-/// Another process may have been faster.
+/// Removes a file. Another process may have removed it first.
 fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io(path, &cause)),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::chunk::Probed;
+use super::chunk::Receipt;
 use crate::error::{At, Result};
 use crate::matches::{Pair, Place};
 use crate::store::Digest;
@@ -19,15 +19,15 @@ pub(super) const PAIR_BYTES: usize = 25;
 pub(super) const FRAME_PAIRS: usize = 1 << 15;
 
 const MAGIC: &[u8; 8] = b"DUPSLEDG";
-/// A frame before its body.
+/// The bytes of a frame before its body.
 const HEAD_BYTES: usize = 32;
 const RECEIPT_BYTES: usize = 24;
-/// What names a segment where the existing side of a pair stands in the batch.
+/// In place of a segment: the existing side of the pair is in the batch.
 const BATCH: u32 = u32::MAX;
-/// What names a segment in the mark of a crowd.
+/// In place of a segment: this is the mark of a crowd.
 const CROWD: u32 = u32::MAX - 1;
 
-/// What is in a frame.
+/// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Pairs = 1,
@@ -43,20 +43,20 @@ pub(super) struct Head {
     body_checksum: u64,
 }
 
-/// What is found where a frame may begin.
+/// What is found at a place where a frame may begin.
 #[derive(Debug)]
 pub(super) enum Found {
     /// A frame, with its body read.
     Frame(Head),
-    /// One whose body is not what was written.
+    /// A frame whose body is not as it was written.
     Damaged(Head),
-    /// Something else: there is no telling where the next frame begins.
+    /// Something else. Where the next frame begins is unknown.
     Unreadable,
     /// The end of the file, which may break off within a frame.
     End,
 }
 
-/// A ledger that is open.
+/// An open ledger.
 #[derive(Debug)]
 pub(super) struct LedgerFile {
     pub(super) path: PathBuf,
@@ -64,7 +64,7 @@ pub(super) struct LedgerFile {
 }
 
 impl LedgerFile {
-    /// What the file begins as: a ledger of this key and version, or `None` where the header is damaged.
+    /// Whether the file is a ledger of this key and version; `None` if its header is damaged.
     pub(super) fn is_of(&self, key: Digest) -> Result<Option<bool>> {
         let mut found = [0; HEADER_BYTES as usize];
         self.file.read_exact_at(&mut found, 0).at(&self.path)?;
@@ -72,7 +72,7 @@ impl LedgerFile {
         Ok(whole.then(|| found == header(key)))
     }
 
-    /// Reads the frame at `at` of a file, or part of one, that ends at `end`.
+    /// Reads the frame at `at` into `body`. The file, or the part to be read, ends at `end`.
     pub(super) fn read(&self, at: u64, end: u64, body: &mut Vec<u8>) -> Result<Found> {
         let left = end.saturating_sub(at);
         if left < HEAD_BYTES as u64 {
@@ -86,20 +86,18 @@ impl LedgerFile {
         }
         body.resize(head.body_bytes, 0);
         self.file.read_exact_at(body, at + HEAD_BYTES as u64).at(&self.path)?;
-        Ok(match xxh3_64(body) == head.body_checksum {
-            true => Found::Frame(head),
-            false => Found::Damaged(head),
-        })
+        let is_sound = xxh3_64(body) == head.body_checksum;
+        Ok(if is_sound { Found::Frame(head) } else { Found::Damaged(head) })
     }
 }
 
 impl Head {
-    /// The length of the frame.
+    /// The length of the frame in bytes, head included.
     pub(super) fn bytes(&self) -> u64 {
         (HEAD_BYTES + self.body_bytes) as u64
     }
 
-    /// The head in these bytes, if it is sound.
+    /// Reads a head; `None` if it is not as it was written.
     fn read(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
         let body_bytes = u32_at(bytes, 0) as usize;
         let holds = match u32_at(bytes, 4) {
@@ -133,7 +131,7 @@ pub(super) fn write_pairs(chunk: u64, pairs: &[Pair], bytes: &mut Vec<u8>) {
 }
 
 /// Adds to `bytes` the receipt of a chunk.
-pub(super) fn write_receipt(receipt: &Probed, bytes: &mut Vec<u8>) {
+pub(super) fn write_receipt(receipt: &Receipt, bytes: &mut Vec<u8>) {
     let counts = [receipt.fingerprints, receipt.pairs, receipt.listed];
     write(Holds::Receipt, receipt.chunk, bytes, |body| {
         body.extend(counts.into_iter().flat_map(u64::to_le_bytes));
@@ -153,7 +151,7 @@ fn write(holds: Holds, chunk: u64, bytes: &mut Vec<u8>, write_body: impl FnOnce(
     head[24..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The counts of a receipt: fingerprints, pairs found, pairs listed.
+/// The counts in a receipt: fingerprints, pairs found, pairs listed.
 pub(super) fn receipt(body: &[u8]) -> [u64; 3] {
     [0, 8, 16].map(|at| u64_at(body, at))
 }

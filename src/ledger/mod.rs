@@ -1,14 +1,67 @@
-//! The ledger of a join: the chunks that are finished, each with its pairs and its receipt, in files
-//! that only grow. FORMAT.md beside this file has their bytes.
+//! The ledger of a join: which chunks are finished, and the pairs that were found in each.
+//!
+//! A join can be killed at any moment. Each worker therefore writes the pairs of a chunk, and then a
+//! [`Receipt`], to a file of its own before any pair is exchanged. A chunk whose receipt is in the file
+//! is finished. A rerun reads such chunks back and probes only the others. FORMAT.md beside this file
+//! defines the bytes.
+//!
+//! This room knows chunks, pairs and files, and nothing of the engine. It may import what stands above it
+//! in `lib.rs`. Start reading at `folder.rs`, which reads the ledgers of earlier runs; `writer.rs` writes
+//! the ledger of one worker, and `frame.rs` has the bytes.
+//!
+//! # Example
+//!
+//! A worker probes chunk 4. It reads 1000 fingerprints of the store and finds two pairs. Its file is then
+//! 178 bytes long:
+//!
+//! ```text
+//!  at  bytes  content
+//!   0     40  header: the version of the format, the key of the join
+//!  40     82  a frame: a head of 32 bytes, 2 pairs of chunk 4, each 25 bytes
+//! 122     56  a frame: a head of 32 bytes, the receipt of chunk 4 in 24 bytes: 1000 read, 2 found, 2 listed
+//! ```
+//!
+//! If the worker is killed before the last byte is written, the receipt is missing and the next run
+//! probes chunk 4 again:
+//!
+//! ```
+//! use dupsieve::ledger::{Ledger, Receipt};
+//! use dupsieve::matches::{Pair, Place};
+//! use dupsieve::store::Digest;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let open = || Ledger::open(folder.path(), Digest(1));
+//! let mut writer = open()?.writer();
+//! writer.begin(4);
+//! let existing = Place::Store { segment: 0, row: 41, rows: 1 };
+//! let pairs = [Pair { new: 7, existing, distance: 2 }, Pair { new: 9, existing, distance: 3 }];
+//! writer.append(&pairs)?;
+//! writer.finish(Receipt { chunk: 4, fingerprints: 1000, pairs: 2, listed: 2, resumed: false })?;
+//!
+//! let ledger = open()?;
+//! let finished = ledger.chunk(4).expect("chunk 4 is finished");
+//! assert_eq!(finished.receipt().fingerprints, 1000);
+//! assert!(finished.pairs().eq(pairs.map(Ok)));
+//!
+//! let path = folder.path().read_dir()?.next().expect("one worker, one file")?.path();
+//! assert_eq!(path.metadata()?.len(), 178);
+//! std::fs::File::options().write(true).open(path)?.set_len(177)?;
+//! assert!(open()?.chunk(4).is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod chunk;
+mod finished;
 mod folder;
 mod frame;
+mod key;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use chunk::{Chunk, Probed, chunks};
-pub use folder::{Finished, Ledger, Pairs, ledger_key};
+pub use chunk::{Chunk, Receipt, chunks};
+pub use finished::{Finished, Pairs};
+pub use folder::Ledger;
+pub use key::LedgerKey;
 pub use writer::LedgerWriter;

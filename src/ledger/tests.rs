@@ -20,7 +20,8 @@ const KEY: Digest = Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
 /// Some chunks, of which the second has no pairs.
 fn chunks() -> Chunks {
     let store = Place::Store { segment: 2, row: 1 << 40, rows: 3 };
-    let (batch, crowd) = (Place::Batch { group: 5 }, Place::Crowd);
+    let batch = Place::Batch { group: 5 };
+    let crowd = Place::Crowd;
     let pair = |new, existing| Pair { new, existing, distance: new as u8 };
     let first = vec![pair(7, store), pair(9, batch), pair(9, crowd)];
     BTreeMap::from([(0, first), (3, vec![]), (u64::MAX, vec![pair(u32::MAX, batch)])])
@@ -33,7 +34,7 @@ fn write(ledger: &Ledger, chunks: &Chunks) {
         pairs.chunks(2).for_each(|part| writer.append(part).unwrap());
         let (fingerprints, listed) = (chunk / 2, pairs.len() as u64);
         let pairs = 3 * listed;
-        writer.finish(Probed { chunk, fingerprints, pairs, listed, resumed: false }).unwrap();
+        writer.finish(Receipt { chunk, fingerprints, pairs, listed, resumed: false }).unwrap();
     }
 }
 
@@ -126,7 +127,7 @@ fn a_chunk_that_follows_on_itself_is_read_once() {
         writer.begin(0);
         writer.append(&one[&0]).unwrap();
         writer
-            .finish(Probed { chunk: 0, fingerprints: 0, pairs: 9, listed: 3, resumed: false })
+            .finish(Receipt { chunk: 0, fingerprints: 0, pairs: 9, listed: 3, resumed: false })
             .unwrap();
     }
     let ledger = Ledger::open(folder.path(), KEY).unwrap();
@@ -134,7 +135,7 @@ fn a_chunk_that_follows_on_itself_is_read_once() {
 }
 
 #[test]
-fn ledgers_of_other_keys_are_none_of_ours() {
+fn ledgers_of_other_keys_are_not_read() {
     let (folder, path, _) = written();
     let other = Ledger::open(folder.path(), Digest(1)).unwrap();
     assert!(other.finished().next().is_none());
@@ -174,7 +175,7 @@ proptest! {
         writer.begin(4);
         writer.append(&pairs_written).unwrap();
         let (pairs, listed) = (2 * size as u64, size as u64);
-        let receipt = Probed { chunk: 4, fingerprints: 2, pairs, listed, resumed: false };
+        let receipt = Receipt { chunk: 4, fingerprints: 2, pairs, listed, resumed: false };
         let finished = writer.finish(receipt).unwrap();
         let back: Vec<Pair> = finished.pairs().collect::<Result<_>>().unwrap();
         prop_assert_eq!(back, pairs_written);

@@ -1,4 +1,4 @@
-//! A ledger being written: one worker's file.
+//! Writes the ledger of one worker.
 
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::chunk::Probed;
-use super::folder::Finished;
+use super::chunk::Receipt;
+use super::finished::Finished;
 use super::frame::{FRAME_PAIRS, HEADER_BYTES, LedgerFile, PAIR_BYTES, header};
 use super::frame::{write_pairs, write_receipt};
 use crate::error::{At, Error, Result};
@@ -15,35 +15,48 @@ use crate::matches::Pair;
 use crate::output;
 use crate::store::Digest;
 
-/// A worker's own file, chunk after chunk: [`LedgerWriter::begin`], any number of
-/// [`LedgerWriter::append`], [`LedgerWriter::finish`].
+/// Writes the file of one worker, chunk after chunk: [`LedgerWriter::begin`], any number of
+/// [`LedgerWriter::append`], then [`LedgerWriter::finish`].
 #[derive(Debug)]
 pub struct LedgerWriter {
     folder: PathBuf,
     key: Digest,
-    /// None before the first chunk is finished, or larger than a frame.
+    /// None until something is written.
     file: Option<Arc<LedgerFile>>,
-    /// Frames that are not in the file yet.
+    /// Frames that are not written yet.
     pending: Vec<u8>,
-    /// How long the file is, or will be with its header alone.
+    /// The length of the file; of one that is not made yet, the length of its header.
     length: u64,
+    /// The chunk that was begun.
     chunk: u64,
+    /// Where its first frame begins.
     start: u64,
 }
 
 impl LedgerWriter {
     pub(super) fn new(folder: PathBuf, key: Digest) -> LedgerWriter {
-        let (file, pending) = (None, Vec::new());
-        LedgerWriter { folder, key, file, pending, length: HEADER_BYTES, chunk: 0, start: 0 }
+        LedgerWriter {
+            folder,
+            key,
+            file: None,
+            pending: Vec::new(),
+            length: HEADER_BYTES,
+            chunk: 0,
+            start: 0,
+        }
     }
 
-    /// Begins a chunk; what was appended to one that was not finished counts for nothing.
+    /// Begins a chunk. A chunk that was begun before and is not finished is given up.
     pub fn begin(&mut self, chunk: u64) {
         self.pending.clear();
-        (self.chunk, self.start) = (chunk, self.length);
+        self.chunk = chunk;
+        self.start = self.length;
     }
 
-    /// Adds pairs of the chunk.
+    /// Adds pairs to the chunk.
+    ///
+    /// # Errors
+    /// [`Kind::Io`](crate::Kind::Io) if they cannot be written, for example because the disk is full.
     pub fn append(&mut self, pairs: &[Pair]) -> Result<()> {
         for part in pairs.chunks(FRAME_PAIRS) {
             if self.pending.len() >= FRAME_PAIRS * PAIR_BYTES {
@@ -54,16 +67,19 @@ impl LedgerWriter {
         Ok(())
     }
 
-    /// Finishes the chunk: when this returns, it is done for good. Its pairs can be read back from
-    /// what is returned.
-    pub fn finish(&mut self, receipt: Probed) -> Result<Finished> {
+    /// Finishes the chunk: once this returns, no later run has to probe it again. Its pairs can be read
+    /// back from the result.
+    ///
+    /// # Errors
+    /// As [`LedgerWriter::append`].
+    pub fn finish(&mut self, receipt: Receipt) -> Result<Finished> {
         let end = self.length + self.pending.len() as u64;
         write_receipt(&receipt, &mut self.pending);
         let file = self.write()?;
         Ok(Finished { receipt, file, start: self.start, end })
     }
 
-    /// Hands what was added to the system.
+    /// Writes the pending frames.
     fn write(&mut self) -> Result<Arc<LedgerFile>> {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
@@ -76,7 +92,7 @@ impl LedgerWriter {
         Ok(file)
     }
 
-    /// A new file that nobody else writes.
+    /// Makes a new file, which nobody else writes.
     fn create(&self) -> Result<LedgerFile> {
         fs::create_dir_all(&self.folder).at(&self.folder)?;
         let made = tempfile::Builder::new()

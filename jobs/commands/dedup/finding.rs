@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::flow::{Cluster, End, Gather, Gathered, Hot, Join, Prober, Reduce, Worker, deal};
-use dupsieve::ledger::{self, Chunk, Ledger, Probed, ledger_key};
+use dupsieve::ledger::{self, Chunk, Ledger, LedgerKey, Receipt};
 use dupsieve::matches::{self, Detail, Pair, Sieve};
 use dupsieve::output::{self, Staging};
 use dupsieve::runs::Sorter;
@@ -116,9 +116,9 @@ impl Job {
         chunks: &[Chunk<F>],
         itself: &Sorted<F>,
     ) -> Result<Ledger> {
-        let batch = self.segment.digest();
-        let key = ledger_key(build, batch, self.distance, sieve, segments, chunks, itself);
-        let ledger = Ledger::open(&output::resume_folder(&self.output), key)?;
+        let (batch, distance) = (self.segment.digest(), self.distance);
+        let key = LedgerKey { build, batch, distance, sieve, segments, chunks, itself };
+        let ledger = Ledger::open(&output::resume_folder(&self.output), key.digest())?;
         if ledger.remove_others()? > 0 {
             tracing::info!(
                 "an earlier run of another build of dupsieve, or with other inputs, was cut short; \
@@ -160,7 +160,7 @@ impl Job {
         cluster: &mut Cluster,
         staging: Option<&Staging>,
         common: &Common,
-    ) -> Result<(Sorter<Pair>, Vec<Probed>)> {
+    ) -> Result<(Sorter<Pair>, Vec<Receipt>)> {
         let spill = staging.map_or(output::parent_of(&self.output), Staging::folder).to_path_buf();
         let (join, memory, fatal) =
             (Arc::clone(join), common.memory_bytes() as usize / 4, cluster.fatal());
@@ -187,7 +187,7 @@ impl Job {
     }
 
     /// Nothing may be left out: every chunk was probed once, and every fingerprint of the store.
-    fn prove<F: Fingerprint>(&self, chunks: &[Chunk<F>], probed: &[Probed]) -> Result<Proof> {
+    fn prove<F: Fingerprint>(&self, chunks: &[Chunk<F>], probed: &[Receipt]) -> Result<Proof> {
         let proof = Proof {
             chunks_planned: chunks.len() as u64,
             chunks_probed: probed.len() as u64,
@@ -221,7 +221,7 @@ fn find_pairs<F: Fingerprint>(
     join: &Arc<Join<F, Method<F>>>,
     sorter: Sorter<Pair>,
     end: End,
-) -> Result<(Sorter<Pair>, Vec<Probed>)> {
+) -> Result<(Sorter<Pair>, Vec<Receipt>)> {
     let (pairs, probed) = (Gathered::new(sorter), Gathered::new(Vec::new()));
     worker.dataflow(|scope| {
         let dealt = deal(scope, Prober::new(Arc::clone(join)), &end);

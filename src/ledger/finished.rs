@@ -1,0 +1,85 @@
+//! A finished chunk in its file, and its pairs as they are read back.
+
+use std::sync::Arc;
+
+use super::chunk::Receipt;
+use super::frame::{self, Found, LedgerFile, PAIR_BYTES};
+use crate::error::{Error, Kind, Result};
+use crate::matches::Pair;
+
+/// A finished chunk in its file.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub(super) receipt: Receipt,
+    pub(super) file: Arc<LedgerFile>,
+    /// Where its first frame begins.
+    pub(super) start: u64,
+    /// Where its receipt begins.
+    pub(super) end: u64,
+}
+
+impl Finished {
+    /// The receipt. If an earlier run finished the chunk, it says `resumed`.
+    pub fn receipt(&self) -> Receipt {
+        self.receipt
+    }
+
+    /// The pairs in the order in which they were appended. At most one frame of them is in memory.
+    pub fn pairs(&self) -> Pairs {
+        Pairs { chunk: self.clone(), body: Vec::new(), next: 0 }
+    }
+}
+
+/// The pairs of a finished chunk. An error ends the iteration.
+#[derive(Debug)]
+pub struct Pairs {
+    /// The chunk, starting at the frame that is read next.
+    chunk: Finished,
+    /// The body of the current frame.
+    body: Vec<u8>,
+    /// Where the next pair begins in `body`.
+    next: usize,
+}
+
+impl Pairs {
+    fn read_frame(&mut self) -> Result<()> {
+        let Finished { file, start, end, .. } = &mut self.chunk;
+        let Found::Frame(head) = file.read(*start, *end, &mut self.body)? else {
+            return Err(Error::new(Kind::Io, "a finished chunk came back damaged")
+                .at(&file.path)
+                .offset(*start)
+                .help("check the disk and run the same command again"));
+        };
+        *start += head.bytes();
+        self.next = 0;
+        Ok(())
+    }
+
+    /// Leaves nothing more to read.
+    fn end(&mut self) {
+        self.body.clear();
+        self.next = 0;
+        self.chunk.start = self.chunk.end;
+    }
+}
+
+impl Iterator for Pairs {
+    type Item = Result<Pair>;
+
+    /// # Errors
+    /// [`Kind::Io`] if the file changed after the chunk was written or was found whole.
+    fn next(&mut self) -> Option<Result<Pair>> {
+        while self.next == self.body.len() {
+            if self.chunk.start >= self.chunk.end {
+                return None;
+            }
+            if let Err(error) = self.read_frame() {
+                self.end();
+                return Some(Err(error));
+            }
+        }
+        let pair = frame::pair(&self.body[self.next..]);
+        self.next += PAIR_BYTES;
+        Some(Ok(pair))
+    }
+}

@@ -1,0 +1,59 @@
+//! The key of a join: two runs with equal keys find the same pairs in the same chunks.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::chunk::Chunk;
+use super::frame::VERSION;
+use crate::fingerprint::Fingerprint;
+use crate::matches::Sieve;
+use crate::store::{Digest, Segment};
+use crate::tables::Sorted;
+
+/// Everything that decides which pairs each chunk has. The design for the store, the number of workers and
+/// processes, and the memory do not.
+#[derive(Debug)]
+pub struct LedgerKey<'a, F: Fingerprint> {
+    /// The build of the program. A corrected build must not take over the pairs of a faulty one.
+    pub build: Digest,
+    /// The digest of the batch.
+    pub batch: Digest,
+    /// The largest distance that counts as near.
+    pub distance: u32,
+    /// Which pairs are listed.
+    pub sieve: Option<&'a Sieve>,
+    /// The segments of the store, in their order.
+    pub segments: &'a [Segment],
+    /// All chunks.
+    pub chunks: &'a [Chunk<F>],
+    /// The join of the batch with itself, whose keys cut the batch into parts.
+    pub itself: &'a Sorted<F>,
+}
+
+impl<F: Fingerprint> LedgerKey<'_, F> {
+    /// The digest that names the ledgers.
+    pub fn digest(&self) -> Digest {
+        let mut hash = Xxh3::new();
+        hash.update(&VERSION.to_le_bytes());
+        hash.update(&self.build.0.to_le_bytes());
+        hash.update(&self.batch.0.to_le_bytes());
+        hash.update(&[Sieve::number(self.sieve)]);
+        hash.update(&self.distance.to_le_bytes());
+        hash.update(&(self.segments.len() as u64).to_le_bytes());
+        for segment in self.segments {
+            hash.update(&segment.digest().0.to_le_bytes());
+        }
+        for chunk in self.chunks {
+            let (kind, low, high) = match chunk {
+                Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
+                Chunk::Batch(part) => (1, (*part).into(), self.itself.parts().into()),
+            };
+            hash.update(&[kind]);
+            hash.update(&low.to_le_bytes());
+            hash.update(&high.to_le_bytes());
+        }
+        for key in self.itself.keys() {
+            hash.update(&key.to_u128().to_le_bytes());
+        }
+        Digest(hash.digest128())
+    }
+}
