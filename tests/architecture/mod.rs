@@ -1,13 +1,19 @@
 //! The shape of the source tree: which way imports point, where unsafe code and the engine may
 //! stand, and what every file owes its reader.
 
+mod imports;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use imports::{Module, Tree};
 
 /// The only module of the library that may hold unsafe code.
 const UNSAFE_HOME: &str = "hamming";
 /// The only module of the library that may name the engine.
 const ENGINE_HOME: &str = "flow";
+/// The rooms of the binary, each of which imports only those before it.
+const JOBS: [&str; 4] = ["outcome", "flags", "processes", "commands"];
 /// Folders that hold no source of ours.
 const NOT_OURS: [&str; 3] = [".git", "target", "out"];
 
@@ -63,75 +69,19 @@ fn sources() -> Vec<Source> {
     files().into_iter().filter(rust).collect()
 }
 
-/// The modules of the library in the order in which lib.rs declares them.
-fn modules() -> Vec<String> {
-    let lib = sources().into_iter().find(|file| file.path == Path::new("src/lib.rs")).unwrap();
-    let declared =
-        |line: &str| Some(line.trim().strip_prefix("pub mod ")?.trim_end_matches(';').into());
-    lib.code().filter_map(|(_, line)| declared(line)).collect()
-}
-
 /// The words of a line, where a word is what a Rust identifier is made of.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The names that the code takes from the crate's root: after `crate::`, or each first name of a
-/// `crate::{...}`, which may span lines.
-fn imports(source: &Source) -> Vec<(usize, String)> {
-    let mut names = Vec::new();
-    let mut depth = 0; // of braces after `crate::`, 0 outside
-    for (at, line) in source.code() {
-        let mut rest = line;
-        loop {
-            if depth == 0 {
-                let Some((_, after)) = rest.split_once("crate::") else { break };
-                rest = after;
-                match after.strip_prefix('{') {
-                    Some(group) => (rest, depth) = (group, 1),
-                    None => names.extend(words(after).next().map(|name| (at, name.to_owned()))),
-                }
-            } else {
-                rest = group(rest, at, &mut depth, &mut names);
-                if depth > 0 {
-                    break;
-                }
-            }
-        }
-    }
-    names
-}
-
-/// Reads on in a `crate::{...}`: notes the first name of each item, and gives what follows the end.
-fn group<'l>(
-    line: &'l str,
-    at: usize,
-    depth: &mut usize,
-    names: &mut Vec<(usize, String)>,
-) -> &'l str {
-    let mut item = String::new();
-    let mut first = true; // still in the first name of an item
-    for (place, c) in line.char_indices() {
-        if first && *depth == 1 && (c.is_alphanumeric() || c == '_') {
-            item.push(c);
-            continue;
-        }
-        if !item.is_empty() {
-            names.push((at, std::mem::take(&mut item)));
-            first = false;
-        }
-        match c {
-            '{' => *depth += 1,
-            '}' => *depth -= 1,
-            ',' if *depth == 1 => first = true,
-            _ => {}
-        }
-        if *depth == 0 {
-            return &line[place + 1..];
-        }
-    }
-    names.extend((!item.is_empty()).then_some((at, item)));
-    ""
+/// The library and the binary, and the order of the rooms of each.
+fn trees() -> [(Tree, Vec<String>); 2] {
+    let files: Vec<(PathBuf, String)> =
+        files().into_iter().map(|file| (file.path, file.text)).collect();
+    let library = Tree::of("src", &files);
+    let root = library.modules().iter().find(|file| file.path == Path::new("src/lib.rs")).unwrap();
+    let order = root.declared();
+    [(library, order), (Tree::of("jobs", &files), JOBS.map(str::to_owned).into())]
 }
 
 #[track_caller]
@@ -140,36 +90,54 @@ fn assert_none(broken: Vec<String>, rule: &str) {
 }
 
 #[test]
-fn imports_are_read_in_every_form() {
-    let text = "use crate::{\n    error::{At, Kind},\n    hash, Result,\n};\nlet x = crate::runs::y(crate::store::z);\n// crate::no\n";
-    let source = Source { path: "src/x.rs".into(), text: text.into() };
-    let names: Vec<String> = imports(&source).into_iter().map(|(_, name)| name).collect();
-    assert_eq!(names, ["error", "hash", "Result", "runs", "store"]);
-}
-
-#[test]
-fn every_module_stands_in_lib_rs() {
-    let declared = modules();
-    let stray =
-        |file: &Source| file.module().is_some_and(|name| !declared.iter().any(|d| d == name));
-    let broken = sources().iter().filter(|file| stray(file)).map(|file| file.at(1)).collect();
-    assert_none(broken, "a file of src/ belongs to no module that lib.rs declares");
-}
-
-#[test]
-fn modules_import_only_what_stands_above_them() {
-    let order = modules();
-    let rank = |name: &str| order.iter().position(|module| module == name);
+fn every_file_stands_in_a_room() {
     let mut broken = Vec::new();
-    for source in sources() {
-        let Some(own) = source.module().and_then(rank) else { continue };
-        for (line, name) in imports(&source) {
-            if rank(&name).is_some_and(|imported| imported > own) {
-                broken.push(format!("{}: {} imports {name}", source.at(line), order[own]));
-            }
+    for (tree, rooms) in trees() {
+        let stray = |file: &&Module| {
+            file.room().is_some_and(|room| !rooms.iter().any(|known| known == room))
+        };
+        broken.extend(tree.modules().iter().filter(stray).map(shown));
+    }
+    assert_none(broken, "a file that stands in no room");
+}
+
+#[test]
+fn rooms_import_only_what_stands_before_them() {
+    let mut broken = Vec::new();
+    for (tree, order) in trees() {
+        let rank = |name: &str| order.iter().position(|room| room == name);
+        for file in tree.modules() {
+            let Some(own) = file.room().and_then(rank) else { continue };
+            let imported = file.rooms_imported();
+            let later = imported.iter().filter(|room| rank(room).is_some_and(|it| it > own));
+            broken.extend(later.map(|room| format!("{} imports {room}", shown(file))));
         }
     }
-    assert_none(broken, "a module imports what stands below it in lib.rs");
+    assert_none(broken, "a room imports what stands after it");
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let circles: Vec<String> = trees()
+        .iter()
+        .flat_map(|(tree, _)| tree.circles())
+        .map(|(from, to)| format!("{} -> {}", from.display(), to.display()))
+        .collect();
+    assert_none(circles, "files that import each other, directly or through others");
+}
+
+#[test]
+fn faces_define_nothing() {
+    let mut broken = Vec::new();
+    for (tree, _) in trees() {
+        let defining = |file: &&Module| file.is_face() && file.defined() > 0;
+        broken.extend(tree.modules().iter().filter(defining).map(shown));
+    }
+    assert_none(broken, "a face declares modules and hands names on, and nothing else");
+}
+
+fn shown(file: &Module) -> String {
+    file.path.display().to_string()
 }
 
 #[test]
