@@ -14,7 +14,8 @@ use std::f64::consts::{LOG2_E, PI};
 use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
-use dupsieve::store::{IdKind, KeyRange, Random, Segment, generate};
+use dupsieve::store::{IdKind, KeyRange, Segment};
+use dupsieve::synthetic::{SegmentSpec, generate};
 
 const CODECS: [&str; 5] = ["elias-fano", "dense", "huffman", "hot-cold", "raw"];
 
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| codec | bits each | over the bound | M/s | least | greatest |\n|---|---|---|---|---|---|"
     );
     for codec in CODECS {
-        let random = Random {
+        let random = SegmentSpec {
             seed: 1,
             count: count as u64,
             density: density as u64,
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The bits of a fingerprint, and millions decoded in a second, so many `times`.
 fn measure<F: Fingerprint>(
-    random: &Random,
+    random: &SegmentSpec,
     times: usize,
 ) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

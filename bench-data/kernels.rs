@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
-use dupsieve::store::Draw;
+use dupsieve::synthetic::RandomSorted;
 use dupsieve::tables::{Design, Method, Probe, Scratch, Way};
 
 /// How many chunks a store has at least; a window is no larger than one.
@@ -107,9 +107,10 @@ fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &
 /// The part of the store that is probed, and the batch.
 fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
     let take = |seed, count: u64, most: usize| {
-        let (mut draw, mut run) = (Draw::new(seed, count, Vec::new()), Vec::new());
+        let mut sorted = RandomSorted::new(seed, count, Vec::new());
+        let mut run = Vec::new();
         let mut all = Vec::new();
-        while all.len() < most && draw.next(&mut run) {
+        while all.len() < most && sorted.next(&mut run) {
             all.extend(&run);
         }
         all.truncate(most);

@@ -33,6 +33,8 @@ pub mod hamming;
 
 pub mod store;
 
+pub mod synthetic;
+
 pub mod tables;
 
 pub mod matches;

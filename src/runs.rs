@@ -77,7 +77,7 @@ impl<R: Record> Sorter<R> {
     }
 
     fn spill(&mut self) -> Result<()> {
-        output::check_room(&self.folder, self.held_bytes as u64)?;
+        output::check_free_space(&self.folder, self.held_bytes as u64)?;
         self.held.sort();
         let run = write_run(&self.folder, self.held.drain(..).map(Ok))?;
         self.held_bytes = 0;

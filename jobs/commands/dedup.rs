@@ -268,12 +268,12 @@ impl Job {
                 Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
             }
             (Existing::Nothing, None) => {
-                output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
+                output::check_free_space(output::parent_of(&self.output), self.listed_bytes())?;
                 let would = format!("would join {}", request.batch.display());
                 Ok((Decision::Nothing, None, self.would().say(would)))
             }
             (Existing::Nothing, Some(lock)) => {
-                output::check_room(output::parent_of(&self.output), self.listed_bytes())?;
+                output::check_free_space(output::parent_of(&self.output), self.listed_bytes())?;
                 let (batch, store) = self.inputs();
                 let staging = Staging::beside(&self.output, lock)?;
                 let (fence, build) = (staging.fence().clone(), build()?);

@@ -9,7 +9,7 @@ use dupsieve::document::{
     self, Batch, Content, Document, Fields, IdList, Inputs, Position, ReadOptions, Share,
 };
 use dupsieve::fingerprint::Width;
-use dupsieve::output::{Lock, are_one};
+use dupsieve::output::{Lock, is_same_file};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
     inputs.check_apart(std::slice::from_ref(output))?;
-    if are_one(ids, output) {
+    if is_same_file(ids, output) {
         return Err(Error::new(Kind::Usage, "the list of ids and the output are one file")
             .at(output)
             .help("choose another output"));

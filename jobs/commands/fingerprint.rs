@@ -7,7 +7,9 @@ use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
 use dupsieve::output::{self, Lock};
-use dupsieve::store::{Arrival, Counts, IdKind, Intake, Lists, Segment, SegmentOptions};
+use dupsieve::store::{
+    Counts, FingerprintedDocument, IdKind, Lists, Segment, SegmentBuilder, SegmentOptions,
+};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -170,7 +172,7 @@ impl Job {
             }
         }
         let (_, bytes) = self.pages.size();
-        output::check_room(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
+        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
         match common.dry_run {
             true => Ok(Decision::Asked),
             false => Ok(Decision::Make(self.pages.listing())),
@@ -231,7 +233,11 @@ impl Job {
         Ok(parameters)
     }
 
-    fn sketch(&self, cluster: &mut Cluster, common: &Common) -> Result<Found<Arrival>> {
+    fn sketch(
+        &self,
+        cluster: &mut Cluster,
+        common: &Common,
+    ) -> Result<Found<FingerprintedDocument>> {
         let (recipe, time) = (self.recipe.clone(), self.page_time);
         let hand = move || Sketching::new(&recipe, time);
         self.pages.read(cluster, common, "fingerprinting", hand)
@@ -240,7 +246,7 @@ impl Job {
     /// Process 0 sorts what came, refuses what is too bad, and writes the rest.
     fn write(
         &self,
-        found: Found<Arrival>,
+        found: Found<FingerprintedDocument>,
         parameters: &Parameters,
         common: &Common,
         lock: &Lock,
@@ -273,7 +279,7 @@ impl Job {
 
     fn write_rows<F: Fingerprint>(
         &self,
-        accepted: Accepted<Arrival>,
+        accepted: Accepted<FingerprintedDocument>,
         identity: &str,
         memory_bytes: usize,
         lock: &Lock,
@@ -299,7 +305,8 @@ impl Job {
         let mut list = self.pages.repeated(lock);
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
-        let intake = Intake::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
+        let builder =
+            SegmentBuilder::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
         let (repeated, same) = (list.count(), list.same());
         let lists = Lists { quarantine, repeated: list.finish()? };
         if self.max_repeated.exceeded(repeated, documents) {
@@ -313,7 +320,7 @@ impl Job {
                 path.display()
             );
         }
-        intake.write(identity, lists, lock)
+        builder.write(identity, lists, lock)
     }
 
     fn too_many_repeated(&self, repeated: u64, same: u64, documents: u64) -> Error {

@@ -3,10 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::fields::Fields;
+use super::format::Format;
+use super::id::check_id;
+use super::inputs::Input;
+use super::reason::Reason;
+use super::record::{Content, Document, Position};
+use super::time::Time;
 use super::tsv::{self, Columns};
-use super::{
-    Content, Document, Fields, Format, Input, Position, Reason, Time, check_id, jsonl, lines, ready,
-};
+use super::{jsonl, lines, ready};
 
 /// Some records of the input as bytes: whole lines of one file, several whole files, or one record
 /// that cannot be had. It is sent to another thread as it is.

@@ -9,14 +9,38 @@ use std::path::{Component, Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use rustix::io::Errno;
 
-use super::inputs::{FileId, Inputs, PassedOver};
+use super::format::Format;
+use super::inputs::{FileId, Input, Inputs, PassedOver};
 use super::source::head;
-use super::{Format, Input};
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
+impl Inputs {
+    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs as a
+    /// shell has them, with `**` for any number of folders, and `-` for standard input. An argument that
+    /// names an existing path is that path, whatever characters it holds.
+    ///
+    /// Files in folders that do not fit the format are counted as [`Inputs::passed_over`].
+    ///
+    /// # Errors
+    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. A folder
+    /// with no file in it is no error. A file of a format that is not read is [`Kind::Usage`].
+    pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
+        let mut inputs = Inputs::default();
+        for argument in arguments {
+            expand(argument, format, &mut inputs)?;
+        }
+        match u32::try_from(inputs.files.len()) {
+            Ok(_) => Ok(inputs),
+            Err(_) => Err(Error::new(Kind::Usage, "too many input files")
+                .expected(u32::MAX)
+                .found(inputs.files.len())),
+        }
+    }
+}
+
 /// Adds to `inputs` the files that one argument stands for: in the order of their paths, each once.
-pub(super) fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
+fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
         inputs.files.push(Input::standard(format.of_stream(argument)));
         return Ok(());

@@ -10,9 +10,8 @@ use std::time::SystemTime;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::expand::expand;
-use super::quarantine::escape;
-use super::{Format, Position, Share};
+use super::format::Format;
+use super::record::Position;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
@@ -24,28 +23,6 @@ pub struct Inputs {
     /// The folders that were walked.
     pub(super) walked: HashSet<FileId>,
     pub(super) passed_over: PassedOver,
-}
-
-/// What the files held when they were looked at, before they are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
-    digest: u128,
-    marks: Vec<u128>,
-}
-
-impl Contents {
-    /// XXH3-128 over every file in order: its format, its name where that is the id, its bytes and their
-    /// number.
-    pub fn digest(&self) -> u128 {
-        self.digest
-    }
-
-    /// The sum that reading this share of `inputs` comes to, [`Tally::contents`](super::Tally), if the
-    /// files are still the same and the same for whoever reads them.
-    pub fn of_share(&self, inputs: &Inputs, share: Share) -> u128 {
-        let read = (0..).zip(&self.marks).filter(|(index, _)| share.reads(inputs, *index));
-        read.fold(0, |sum, (_, mark)| sum.wrapping_add(*mark))
-    }
 }
 
 /// One file to read.
@@ -117,28 +94,6 @@ impl fmt::Display for PassedOver {
 }
 
 impl Inputs {
-    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs as a
-    /// shell has them, with `**` for any number of folders, and `-` for standard input. An argument that
-    /// names an existing path is that path, whatever characters it holds.
-    ///
-    /// Files in folders that do not fit the format are counted as [`Inputs::passed_over`].
-    ///
-    /// # Errors
-    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. A folder
-    /// with no file in it is no error. A file of a format that is not read is [`Kind::Usage`].
-    pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
-        let mut inputs = Inputs::default();
-        for argument in arguments {
-            expand(argument, format, &mut inputs)?;
-        }
-        match u32::try_from(inputs.files.len()) {
-            Ok(_) => Ok(inputs),
-            Err(_) => Err(Error::new(Kind::Usage, "too many input files")
-                .expected(u32::MAX)
-                .found(inputs.files.len())),
-        }
-    }
-
     /// The files in the folders given that are not read, since they do not fit the format.
     pub fn passed_over(&self) -> &PassedOver {
         &self.passed_over
@@ -189,21 +144,6 @@ impl Inputs {
     /// The size of all files on disk, in bytes; streams count nothing.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
-    }
-
-    /// What all files hold, as they stand on disk. `None` where a stream is among them, which can be read
-    /// only once.
-    pub fn contents(&self) -> Result<Option<Contents>> {
-        if self.files.iter().any(Input::is_stream) {
-            return Ok(None);
-        }
-        let (mut hasher, mut buffer) = (Xxh3::new(), vec![0; 1 << 20]);
-        let mut marks = Vec::with_capacity(self.files.len());
-        for (index, file) in (0..).zip(&self.files) {
-            let contents = file.digest(&mut hasher, &mut buffer)?;
-            marks.push(self.mark(index, contents));
-        }
-        Ok(Some(Contents { digest: hasher.digest128(), marks }))
     }
 
     /// XXH3-128 of the paths, formats and sizes of all files, in order.
@@ -296,7 +236,7 @@ impl Input {
     }
 
     /// The same; `hasher` takes its format, its name where that is the id, its bytes and their number.
-    fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
+    pub(super) fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
         hasher.update(self.format.name().as_bytes());
         if self.format == Format::Text {
             let name = self.name.as_os_str().as_encoded_bytes();
@@ -321,6 +261,21 @@ impl Input {
         hasher.update(&bytes.to_le_bytes());
         Ok(contents.digest128())
     }
+}
+
+/// A path that fits into one field of a TSV file, readable as far as it can be.
+fn escape(path: &Path) -> String {
+    let mut escaped = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character.is_control() || character == '\\' {
+                true => escaped.extend(character.escape_default()),
+                false => escaped.push(character),
+            }
+        }
+        escaped.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    escaped
 }
 
 #[cfg(test)]

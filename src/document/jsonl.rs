@@ -9,7 +9,10 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Content, Document, Fields, Reason, Time, time};
+use super::fields::Fields;
+use super::reason::Reason;
+use super::record::{Content, Document};
+use super::time::{self, Time};
 use crate::error::Shown;
 
 /// One object; a key met twice counts as it is met last.
@@ -31,7 +34,7 @@ pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, 
 }
 
 /// The names of the fields of an object, for a message; no more than the first few.
-pub(super) fn fields_found(line: &str) -> String {
+fn fields_found(line: &str) -> String {
     let mut names = Names(Vec::new(), "");
     // Of a broken object the names that come first are told.
     let _ = serde_json::Deserializer::from_str(line).deserialize_map(&mut names);
@@ -39,6 +42,14 @@ pub(super) fn fields_found(line: &str) -> String {
     match names.is_empty() {
         true => "none".to_owned(),
         false => names.join(", ") + more,
+    }
+}
+
+impl Document<'_> {
+    /// The names of the fields of its record, for a message, where the record is a JSON object; no more
+    /// than the first few.
+    pub fn fields_found(&self) -> String {
+        fields_found(str::from_utf8(self.record).unwrap_or_default())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::Reason;
+use super::reason::Reason;
 use super::source::{End, Source};
 use crate::error::Result;
 

@@ -2,71 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inputs, Position};
-use crate::error::{Error, Shown};
-
-/// Why a record cannot be read. [`Reason::what`] is the same for all records of which it is true; what
-/// follows belongs to the one record.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Reason {
-    what: Cow<'static, str>,
-    detail: String,
-}
-
-/// The most characters that a reason adds about its one record.
-const DETAIL: usize = 400;
-
-impl Reason {
-    /// What is wrong, and what else is to be said of this record; `detail` begins with its own
-    /// punctuation.
-    pub(super) fn with(what: impl Into<Cow<'static, str>>, detail: impl fmt::Display) -> Reason {
-        Reason { what: what.into(), detail: detail.to_string().chars().take(DETAIL).collect() }
-    }
-
-    /// What is wrong, and the beginning of the value of which it is said.
-    pub(super) fn quoting(what: impl Into<Cow<'static, str>>, value: &str) -> Reason {
-        Reason::with(what, format_args!(": {}", Shown(value)))
-    }
-
-    /// What is wrong, in the words that all such records share.
-    pub fn what(&self) -> &str {
-        &self.what
-    }
-}
-
-impl From<&'static str> for Reason {
-    fn from(what: &'static str) -> Reason {
-        Reason { what: Cow::Borrowed(what), detail: String::new() }
-    }
-}
-
-impl From<String> for Reason {
-    fn from(what: String) -> Reason {
-        Reason { what: Cow::Owned(what), detail: String::new() }
-    }
-}
-
-impl From<&Error> for Reason {
-    fn from(error: &Error) -> Reason {
-        let (what, whole) = (error.what().to_owned(), error.to_string());
-        match whole.strip_prefix(&what).map(str::to_owned) {
-            Some(detail) => Reason::with(what, detail),
-            None => Reason::with(what, format_args!(" ({whole})")),
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.what, self.detail)
-    }
-}
+use super::inputs::Inputs;
+use super::reason::Reason;
+use super::record::Position;
 
 /// A record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -164,38 +106,12 @@ impl Quarantine {
     }
 }
 
-/// A path that fits into one field of a TSV file, readable as far as it can be.
-pub(super) fn escape(path: &Path) -> String {
-    let mut escaped = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character.is_control() || character == '\\' {
-                true => escaped.extend(character.escape_default()),
-                false => escaped.push(character),
-            }
-        }
-        escaped.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::Format;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-
-    #[test]
-    fn a_reason_shows_a_little_of_the_value() {
-        let reason = Reason::quoting("not a time", "a\tb").to_string();
-        assert_eq!(reason, r#"not a time: "a\tb""#);
-        let long = Reason::quoting("not a time", &"\u{7}".repeat(1000)).to_string();
-        assert!(
-            long.chars().count() <= 12 + Shown::CHARACTERS + 5 && long.ends_with("...\""),
-            "{long}"
-        );
-    }
 
     #[test]
     fn no_file_name_breaks_the_table() {

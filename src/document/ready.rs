@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::{Content, Document, Reason, Time};
+use super::reason::Reason;
+use super::record::{Content, Document};
+use super::time::Time;
 
 /// How many features one document may have; what a line of bytes becomes is bounded by it.
 const MAX_FEATURES: usize = 1 << 20;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Inputs, Position};
+use super::inputs::Inputs;
+use super::record::Position;
 use crate::error::Result;
 use crate::output::{Fence, ListFile, Listed};
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::GzDecoder;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Input;
+use super::inputs::Input;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 

@@ -1,8 +1,10 @@
 //! Reading from end to end: whatever the batches, the shares and the packing, the records are those
 //! of the naive definition.
 
+use super::id::check_id;
 use super::lines::{BROKEN_OFF, TOO_LONG};
 use super::*;
+use crate::error::{Kind, Result};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
-use super::Reason;
+use super::reason::Reason;
 
 /// When a page was fetched, as far as its record says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{Content, Document, Fields, Reason, Time, time};
+use super::fields::Fields;
+use super::reason::Reason;
+use super::record::{Content, Document};
+use super::time::{self, Time};
 use crate::error::{Error, Kind, Result};
 
 /// How much of a header an error shows.

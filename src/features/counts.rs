@@ -17,7 +17,7 @@ use crate::error::{At, Error, Kind, Result};
 use crate::features::by_hash::{ByHash, key};
 use crate::features::frequency;
 use crate::features::lists::by_digest;
-use crate::output::{Fence, NewFile, bears};
+use crate::output::{Fence, NewFile, has_magic};
 
 /// The first line of every table.
 const FIRST_LINE: &[u8] = b"dupsieve counts 1\n";
@@ -64,7 +64,7 @@ pub fn is_counted(feature: &str) -> bool {
 impl Counts {
     /// Whether a table stands at `path`, sound or damaged.
     pub fn stands_at(path: &Path) -> Result<bool> {
-        bears(path, FIRST_LINE)
+        has_magic(path, FIRST_LINE)
     }
 
     /// Reads the table at `path`. Fails with [`Kind::BadData`] on one that is damaged.

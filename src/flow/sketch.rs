@@ -19,7 +19,7 @@ use crate::document::{
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, PageTime, Recipe, Signer, Sketcher};
 use crate::runs::{Record, Sorter};
-use crate::store::Arrival;
+use crate::store::FingerprintedDocument;
 
 /// Batches read ahead for each worker.
 const AHEAD: usize = 4;
@@ -255,12 +255,16 @@ impl Sketching {
 }
 
 impl Hand for Sketching {
-    type Made = Arrival;
+    type Made = FingerprintedDocument;
 
-    fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Arrival>> {
+    fn take(
+        &mut self,
+        position: Position,
+        document: Document<'_>,
+    ) -> Result<Option<FingerprintedDocument>> {
         let (fingerprint, class) = sketch(self.sketcher.as_mut(), &document)?.unzip();
         let check = sign(self.signer.as_mut(), fingerprint, &document)?;
-        Ok(Some(Arrival {
+        Ok(Some(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
             content: document.content.digest(),

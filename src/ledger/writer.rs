@@ -85,7 +85,7 @@ impl LedgerWriter {
             Some(file) => Arc::clone(file),
             None => Arc::clone(self.file.insert(Arc::new(self.create()?))),
         };
-        output::check_room(&self.folder, self.pending.len() as u64)?;
+        output::check_free_space(&self.folder, self.pending.len() as u64)?;
         (&file.file).write_all(&self.pending).at(&file.path)?;
         self.length += self.pending.len() as u64;
         self.pending.clear();

@@ -168,7 +168,7 @@ impl Settlement<'_> {
         }
         let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
         let help = format!("free some space and run the same command again, or {BEST}");
-        output::check_room(folder, needed).map_err(|error| error.help(help))
+        output::check_free_space(folder, needed).map_err(|error| error.help(help))
     }
 
     /// The judgement on every leader, in keep order; where rows are wanted, the near groups of the

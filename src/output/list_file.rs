@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Fence, NewFile, Sum};
+use super::lock::Fence;
+use super::new_file::NewFile;
+use super::output_file::Sum;
 use crate::error::{At, Error, Result};
 
 /// A list that is being written. Dropped before it is published, it leaves nothing behind.

@@ -22,7 +22,7 @@ use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 use time::UtcDateTime;
 
-use super::{new_file, parent_of, sibling};
+use super::paths::{parent_of, sibling};
 use crate::error::{At, Error, Kind, Result};
 
 /// The longest record of an owner, in bytes.
@@ -91,13 +91,6 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock on an output that is one file, cleaning up after attempts that died.
-    pub fn on_file(target: &Path) -> Result<Lock> {
-        let lock = Lock::beside(target)?;
-        new_file::remove_unfinished(target)?;
-        Ok(lock)
-    }
-
     /// Takes the lock; one that another run holds is [`Kind::Temporary`]. The file stays.
     ///
     /// # Errors
@@ -131,11 +124,6 @@ impl Lock {
     fn new(fence: Fence, file: Option<File>) -> Lock {
         fences().push(fence.clone());
         Lock { fence, file, passing: false }
-    }
-
-    /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
-    pub fn remove_unfinished(&self, file: &Path) -> Result<()> {
-        new_file::remove_unfinished(file)
     }
 
     /// Fails if another run has taken the lock over, with [`Kind::Temporary`]. To be asked right before

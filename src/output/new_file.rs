@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::{Fence, Lock, parent_of, sync_folder};
+use super::disk::sync_folder;
+use super::lock::{Fence, Lock};
+use super::paths::parent_of;
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
@@ -93,6 +95,20 @@ impl NewFile {
     }
 }
 
+impl Lock {
+    /// Takes the lock on an output that is one file, cleaning up after attempts that died.
+    pub fn on_file(target: &Path) -> Result<Lock> {
+        let lock = Lock::beside(target)?;
+        remove_unfinished(target)?;
+        Ok(lock)
+    }
+
+    /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
+    pub fn remove_unfinished(&self, file: &Path) -> Result<()> {
+        remove_unfinished(file)
+    }
+}
+
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         progress::tick(Activity::Writing);
@@ -128,7 +144,7 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
 }
 
 /// Writes `bytes` as the whole of `path`, as long as the lock is held.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
     let mut file = NewFile::beside(path)?;
     file.fenced(lock.fence());
     file.write_all(bytes).at(path)?;

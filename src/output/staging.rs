@@ -7,7 +7,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::{Fence, Lock, OutputFile, parent_of, resume_folder, sibling, sync_folder};
+use super::disk::sync_folder;
+use super::lock::{Fence, Lock};
+use super::output_file::OutputFile;
+use super::paths::{parent_of, resume_folder, sibling};
 use crate::error::{At, Error, Result};
 
 /// The empty file that says an output folder is whole.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::{At, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::output::{UNFINISHED, check_room};
+use crate::output::{UNFINISHED, check_free_space};
 
 use super::dated::{Dated, RowDays};
 use super::day::Day;
@@ -52,7 +52,7 @@ impl Store {
             return Ok(Compacted::Already(version));
         }
         self.sweep(&current, &lock)?;
-        check_room(self.path(), segments.iter().map(Segment::bytes).sum())?;
+        check_free_space(self.path(), segments.iter().map(Segment::bytes).sum())?;
         let file = format!("compacted-{:06}.seg", current.version + 1);
         let path = self.path().join(SEGMENTS).join(&file);
         let identity = format!("all days of {}", version.digest());

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
-use super::damaged;
+use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::manifest::Manifest;

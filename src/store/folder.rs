@@ -19,14 +19,14 @@ use std::sync::atomic::AtomicU64;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Stamp;
 
-use super::damaged;
+use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::id_filter::IdFilter;
 use super::manifest::{Entry, Manifest};
-use super::only::Only;
 use super::segment::Segment;
 use super::version::Version;
-use crate::output::{Lock, NewFile, check_room, parent_of, sync_folder, write_whole};
+use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder, write_file};
 use crate::small_file;
 
 pub(super) const CURRENT: &str = "CURRENT";
@@ -54,7 +54,7 @@ pub enum Added {
 /// A segment that may enter the store, and the ids it is cut down to.
 pub(super) struct Prospect {
     segment: Segment,
-    only: Option<Only>,
+    only: Option<IdFilter>,
 }
 
 impl Store {
@@ -162,7 +162,7 @@ impl Store {
         lock: &Lock,
     ) -> Result<Manifest> {
         let Prospect { segment, only } = prospect;
-        let digest = only.as_ref().map(Only::digest);
+        let digest = only.as_ref().map(IdFilter::digest);
         let file = file_name(day, segment.digest(), digest);
         let held = self.take_in(&segment, only.as_ref(), &file, lock)?;
         let entry = Entry {
@@ -211,9 +211,9 @@ impl Store {
         only: Option<&Path>,
     ) -> Result<Option<Prospect>> {
         let segment = Segment::open(segment)?;
-        let only = only.map(Only::read).transpose()?;
+        let only = only.map(IdFilter::read).transpose()?;
         if let Some(entry) = current.entry(day) {
-            self.expect_same(entry, segment.digest(), only.as_ref().map(Only::digest))?;
+            self.expect_same(entry, segment.digest(), only.as_ref().map(IdFilter::digest))?;
             return Ok(None);
         }
         self.expect_recipe(current, &segment)?;
@@ -239,7 +239,7 @@ impl Store {
     /// Makes the version of that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
         let line = current_line(version, checksum);
-        write_whole(&self.path.join(CURRENT), line.as_bytes(), lock)
+        write_file(&self.path.join(CURRENT), line.as_bytes(), lock)
     }
 
     /// The newest version, which is the one that `CURRENT` tells of.
@@ -322,7 +322,7 @@ impl Store {
     fn take_in(
         &self,
         segment: &Segment,
-        only: Option<&Only>,
+        only: Option<&IdFilter>,
         file: &str,
         lock: &Lock,
     ) -> Result<Segment> {
@@ -340,7 +340,7 @@ impl Store {
     /// Copies a segment. A link would be cheaper, but then whoever writes into the file that was given
     /// writes into the store. The copy is what is checked, because the file may change any time.
     fn copy(&self, segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
-        check_room(&self.path, segment.bytes())?;
+        check_free_space(&self.path, segment.bytes())?;
         let mut copy = NewFile::beside(path)?;
         copy.fenced(lock.fence());
         copy.copy(segment.path())?;

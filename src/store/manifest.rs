@@ -13,11 +13,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
-use super::damaged;
+use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::segment::Segment;
-use crate::output::{Lock, write_whole};
+use crate::output::{Lock, write_file};
 use crate::small_file;
 
 /// The version of the manifest's format.
@@ -130,7 +130,7 @@ impl Manifest {
         let json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
         let lines = json + "\n";
         let whole = format!("{lines}{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
-        write_whole(path, whole.as_bytes(), lock)?;
+        write_file(path, whole.as_bytes(), lock)?;
         Ok(xxh3_64(whole.as_bytes()))
     }
 

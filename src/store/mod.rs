@@ -22,38 +22,33 @@
 //! Whatever is read is checked before it is used, and every length is bounded before anything is
 //! allocated by it: damage ends in an error that names the file and the byte.
 //!
-//! FORMAT.md beside this file has the bytes. For trials, [`generate()`] writes segments of any size.
+//! FORMAT.md beside this file has the bytes.
 
-use crate::error::{Error, Kind};
-
+mod builder;
 mod compact;
+mod damage;
 mod dated;
 mod day;
 mod digest;
 mod draft;
-mod draw;
 mod file_record;
 mod folder;
-mod generate;
 mod history;
-mod intake;
+mod id_filter;
 mod manifest;
-mod only;
+mod orphans;
 mod segment;
-mod strays;
 mod verification;
 mod version;
 
+pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use compact::Compacted;
 pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draft::Draft;
-pub use draw::{Draw, MAX_DRAW};
 pub use folder::{Added, Store};
-pub use generate::{Planted, Random, generate, plant};
 pub use history::{Change, Revision};
-pub use intake::{Arrival, Intake};
 pub use manifest::{Entry, Merged};
 pub use segment::{BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, hot, is_id};
 pub use segment::{
@@ -62,12 +57,6 @@ pub use segment::{
 pub use segment::{Counts, IdKind, Lists, Row, SegmentOptions, SegmentWriter};
 pub use verification::Verification;
 pub use version::{Version, chunk_bytes, chunks};
-
-/// Damage, with what to do about it.
-fn damaged(what: &str) -> Error {
-    Error::new(Kind::BadData, what)
-        .help("the file is damaged: make it again, or take it from a copy")
-}
 
 #[cfg(test)]
 mod tests;

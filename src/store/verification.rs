@@ -10,6 +10,7 @@ use crate::error::Result;
 use super::file_record::FileRecord;
 use super::folder::{SEGMENTS, Store};
 use super::manifest::Manifest;
+use super::version::Version;
 
 /// Versions of a store that are to be verified. Their manifests are read, their segments are not yet.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::verification`] and [`Verification::run`].
-    pub fn verify(&self) -> Result<super::Version> {
+    pub fn verify(&self) -> Result<Version> {
         self.verification(None)?.run(&AtomicU64::new(0))?;
         self.at(None)
     }

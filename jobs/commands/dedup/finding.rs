@@ -133,7 +133,7 @@ impl Job {
     /// the next run would find the disk as full as this one left it.
     fn make_room(&self, ledger: &Ledger, error: Error) -> Error {
         let folder = output::parent_of(&self.output);
-        if ledger.bytes().and_then(|bytes| output::check_room(folder, bytes)).is_err()
+        if ledger.bytes().and_then(|bytes| output::check_free_space(folder, bytes)).is_err()
             && ledger.remove().is_ok()
         {
             tracing::warn!(

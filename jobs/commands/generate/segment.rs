@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dupsieve::fingerprint::{Fingerprint, Width};
-use dupsieve::store::{self, Codec, IdKind, MAX_DRAW, Planted, Random, Segment};
+use dupsieve::store::{Codec, IdKind, Segment};
+use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -81,17 +82,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 }
 
 impl Arguments {
-    fn wanted(&self) -> Random {
+    fn wanted(&self) -> SegmentSpec {
         let ids = match self.ids {
             Ids::None => IdKind::None,
             Ids::Numbers => IdKind::Numbers,
         };
         let density = self.density.unwrap_or(self.count);
-        Random { seed: self.seed, count: self.count, density, ids, codec: self.codec }
+        SegmentSpec { seed: self.seed, count: self.count, density, ids, codec: self.codec }
     }
 
     /// Fails where the numbers do not go together.
-    fn check(&self, wanted: &Random, near: Option<&Segment>) -> Result<()> {
+    fn check(&self, wanted: &SegmentSpec, near: Option<&Segment>) -> Result<()> {
         let refuse = |what: &str, found: u64, most: u64| {
             let error = Error::new(Kind::Usage, what).found(found);
             Err(error.expected(format_args!("at most {most}")))
@@ -109,14 +110,14 @@ impl Arguments {
         if self.count > wanted.density {
             return refuse("--count exceeds --density", self.count, wanted.density);
         }
-        match wanted.density > MAX_DRAW {
-            true => refuse("too many fingerprints to draw", wanted.density, MAX_DRAW),
+        match wanted.density > MAX_COUNT {
+            true => refuse("too many fingerprints to draw", wanted.density, MAX_COUNT),
             false => Ok(()),
         }
     }
 
     /// What decides every byte of the output.
-    fn identity(&self, wanted: &Random, near: Option<&Segment>) -> String {
+    fn identity(&self, wanted: &SegmentSpec, near: Option<&Segment>) -> String {
         let near = near.map(|near| {
             json!({
                 "segment": near.digest(), "planted": self.planted,
@@ -165,16 +166,16 @@ impl Arguments {
 
     fn write<F: Fingerprint>(
         &self,
-        wanted: &Random,
+        wanted: &SegmentSpec,
         near: Option<&Segment>,
         identity: &str,
         common: &Common,
     ) -> Result<()> {
         let planted = near.map_or(Ok(Vec::new()), |near| {
-            store::plant::<F>(near, self.planted, self.planted_distance, self.seed)
+            synthetic::plant::<F>(near, self.planted, self.planted_distance, self.seed)
         })?;
         let stamp = format!("external-{}", F::BITS);
-        let (segment, rows) = store::generate(&self.output, wanted, &planted, stamp, identity)?;
+        let (segment, rows) = synthetic::generate(&self.output, wanted, &planted, stamp, identity)?;
         match &self.truth {
             Some(path) => {
                 let truth = PackedFile::create(path)?;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::hamming::wide::widest;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 use super::words::{HEADER_BYTES, bytes, bytes_of, word};
 use super::{elias_fano, huffman, rice};

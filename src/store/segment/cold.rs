@@ -16,10 +16,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
-use super::Segment;
 use super::directory::{COLD_CHECKSUM_BYTES, COLD_ROWS, Column, u64_at};
+use super::open::Segment;
 
 /// The bytes of all blocks but the last.
 const BLOCK_BYTES: u64 = COLD_CHECKSUM_BYTES + 2 * COLD_ROWS as u64;

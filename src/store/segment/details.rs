@@ -3,7 +3,10 @@
 use crate::error::Result;
 use crate::fingerprint::Class;
 
-use super::{Checks, Classes, Lengths, Row, Segment, Times};
+use super::lookup::{Classes, Lengths, Times};
+use super::open::Segment;
+use super::signatures::Checks;
+use super::writer::Row;
 
 /// Lengths, times, classes and signatures, as far as the segment has them.
 pub(in crate::store) struct Details {

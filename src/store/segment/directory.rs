@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::error::Result;
 use crate::fingerprint::Width;
 use crate::fingerprint::check::MAX_SIGNATURE_BYTES;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};

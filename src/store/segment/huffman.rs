@@ -14,7 +14,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 use super::prefix_code::{Decoded, Decoder, MOST_BITS, PrefixCode};
 use super::words::{bytes, bytes_of, word};

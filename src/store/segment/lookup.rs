@@ -6,19 +6,56 @@ use std::fmt::Write;
 
 use crate::error::Result;
 use crate::fingerprint::{Class, Fingerprint, Width};
-use crate::store::damaged;
+use crate::store::damage::damaged;
 use crate::store::day::Day;
 
-use super::Segment;
 use super::block::BLOCK_ROWS;
 use super::directory::{Column, IdKind};
+use super::open::Segment;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
+
+impl Segment {
+    /// Looks up fingerprints by row; to read many in order, [`Segment::scan`] them.
+    pub fn fingerprints(&self) -> Fingerprints {
+        Fingerprints::new(self.clone())
+    }
+
+    /// Looks up ids by row.
+    pub fn ids(&self) -> Ids {
+        Ids::new(self.clone())
+    }
+
+    /// Looks up lengths by row, where the segment has them.
+    pub fn lengths(&self) -> Option<Lengths> {
+        self.has_lengths().then(|| Lengths::new(self.clone()))
+    }
+
+    /// Looks up times by row, where the segment has them.
+    pub fn times(&self) -> Option<Times> {
+        self.has_times().then(|| Times::new(self.clone()))
+    }
+
+    /// Looks up days by row, where the segment has them.
+    pub fn days(&self) -> Option<Days> {
+        self.has_days().then(|| Days::new(self.clone()))
+    }
+
+    /// Looks up classes by row, where the segment has them.
+    pub fn classes(&self) -> Option<Classes> {
+        self.has_classes().then(|| Classes::new(self.clone()))
+    }
+
+    /// The ids of the documents without a fingerprint, ascending.
+    pub fn empty_ids(&self) -> EmptyIds {
+        EmptyIds::new(self.clone())
+    }
+}
 
 /// Fingerprints by row, in 128 bits whatever their width.
 pub struct Fingerprints(Segment, Keys);
 
 impl Fingerprints {
-    pub(crate) fn new(segment: Segment) -> Fingerprints {
+    fn new(segment: Segment) -> Fingerprints {
         Fingerprints(segment, Keys::default())
     }
 
@@ -41,7 +78,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    pub(crate) fn new(segment: Segment) -> Ids {
+    fn new(segment: Segment) -> Ids {
         let kind = segment.id_kind();
         let text = Text::new(Column::Ids);
         Ids { segment, kind, text, keys: Keys::default(), shown: String::new() }
@@ -71,7 +108,7 @@ impl Ids {
 pub struct Lengths(Segment, Integers);
 
 impl Lengths {
-    pub(crate) fn new(segment: Segment) -> Lengths {
+    fn new(segment: Segment) -> Lengths {
         Lengths(segment, Integers::new(Column::Lengths))
     }
 
@@ -88,7 +125,7 @@ impl Lengths {
 pub struct Times(Segment, Integers);
 
 impl Times {
-    pub(crate) fn new(segment: Segment) -> Times {
+    fn new(segment: Segment) -> Times {
         Times(segment, Integers::new(Column::Times))
     }
 
@@ -127,7 +164,7 @@ impl Days {
 pub struct Classes(Segment, Integers);
 
 impl Classes {
-    pub(crate) fn new(segment: Segment) -> Classes {
+    fn new(segment: Segment) -> Classes {
         Classes(segment, Integers::new(Column::Classes))
     }
 
@@ -151,7 +188,7 @@ pub struct EmptyIds {
 }
 
 impl EmptyIds {
-    pub(crate) fn new(segment: Segment) -> EmptyIds {
+    fn new(segment: Segment) -> EmptyIds {
         EmptyIds { segment, text: Text::new(Column::Empties), next: 0 }
     }
 }

@@ -10,7 +10,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::document::MAX_ID_BYTES;
 use crate::error::{Error, Result};
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 /// Ids in a block; the last one may hold fewer.
 pub(crate) const TEXT_ROWS: usize = 256;

@@ -15,7 +15,7 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::error::Result;
 
-use super::Segment;
+use super::open::Segment;
 
 /// What direct reads begin and end on, in the file and in memory: the size of a page.
 const PAGE: u64 = 4096;

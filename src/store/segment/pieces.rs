@@ -21,8 +21,8 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::error::Result;
 
-use super::Segment;
 use super::directory::Block;
+use super::open::Segment;
 use super::piece::Piece;
 
 /// The bytes of a piece, unless one block is longer or another number was asked for.

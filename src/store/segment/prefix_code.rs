@@ -5,7 +5,7 @@
 //! Hirschberg, "A fast algorithm for optimal length-limited Huffman codes" (1990).
 
 use crate::error::Result;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 /// The longest word, in bits.
 pub(crate) const MOST_BITS: usize = 12;

@@ -14,7 +14,7 @@
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::wide::Work;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 use super::unary;
 use super::words::{HEADER_BYTES, bytes_of, plus, word};

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-use super::Segment;
 use super::block::{BLOCK_ROWS, hot};
 use super::cold::ColdBits;
 use super::directory::Column;
+use super::open::Segment;
 use super::pieces::Pieces;
 
 /// The fingerprints from `low` to `high`, both included.
@@ -46,8 +46,19 @@ pub struct Scan<F: Fingerprint> {
     cold: Option<ColdBits>,
 }
 
+impl Segment {
+    /// Reads the fingerprints of `range`, in order.
+    ///
+    /// # Panics
+    /// If `F` is not of the segment's width.
+    pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
+        assert_eq!(F::WIDTH, self.width(), "a segment is scanned at its own width");
+        Scan::new(self.clone(), range)
+    }
+}
+
 impl<F: Fingerprint> Scan<F> {
-    pub(crate) fn new(segment: Segment, range: KeyRange<F>) -> Scan<F> {
+    fn new(segment: Segment, range: KeyRange<F>) -> Scan<F> {
         let firsts = &segment.fingerprint_blocks().firsts;
         // The block before the first that starts within the range may reach into it.
         let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
-use super::Segment;
 use super::columns::Spool;
 use super::directory::{Coding, Column, Head, SIGNATURE_ROWS};
-use super::lookup::Held;
+use super::lookup::{Held, place};
+use super::open::Segment;
 
 /// Signatures on their way into a segment.
 pub(crate) struct SignatureColumn {
@@ -50,6 +50,13 @@ impl SignatureColumn {
     }
 }
 
+impl Segment {
+    /// Looks up signatures by row, where the segment has them.
+    pub fn checks(&self) -> Option<Checks> {
+        self.column(Column::Checks).map(|_| Checks::new(self.clone()))
+    }
+}
+
 /// Signatures by row. It keeps the last block that was read, so ascending rows read every block once.
 pub struct Checks {
     segment: Segment,
@@ -58,7 +65,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    pub(crate) fn new(segment: Segment) -> Checks {
+    fn new(segment: Segment) -> Checks {
         let bytes = segment.check_bytes();
         Checks { segment, held: Held::default(), bytes }
     }
@@ -68,7 +75,7 @@ impl Checks {
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
     pub fn get(&mut self, row: u64) -> Result<&[u8]> {
-        let (index, at) = super::lookup::place(row, SIGNATURE_ROWS);
+        let (index, at) = place(row, SIGNATURE_ROWS);
         let rows = self.segment.rows_in(Column::Checks, index);
         self.held.turn_to(&self.segment, Column::Checks, index, |block| {
             match block.len() == rows * self.bytes {

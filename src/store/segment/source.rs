@@ -11,11 +11,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::progress::{self, Activity};
-use crate::store::damaged;
+use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
 use super::directory::{Blocks, COLUMN_BYTES, Head, u32_at, u64_at};
-use super::writer::{MAGIC, Metadata, VERSION};
+use super::metadata::{MAGIC, Metadata, VERSION};
 
 /// The bytes before the first block.
 const HEADER_BYTES: u64 = 16;

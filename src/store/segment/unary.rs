@@ -2,7 +2,7 @@
 //! `g + i`. That is one bit a number and one for each step upwards.
 
 use crate::error::Result;
-use crate::store::damaged;
+use crate::store::damage::damaged;
 
 /// Bytes in one word of the bit vector.
 pub(crate) const WORD_BYTES: usize = 8;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
-use crate::store::damaged;
+use crate::store::damage::damaged;
 use crate::store::day::Day;
 
-use super::Segment;
 use super::details::Details;
 use super::directory::IdKind;
+use super::open::Segment;
 use super::packed::is_id;
 use super::scan::KeyRange;
 

@@ -3,27 +3,21 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result, Shown};
 use crate::fingerprint::{Class, Fingerprint, Width, hex};
-use crate::output::{Fence, Listed, NewFile, Sum};
+use crate::output::{Fence, Listed, NewFile};
 use crate::store::day::Day;
 use crate::store::digest::Digest;
 
-use super::Segment;
 use super::block::Codec;
 use super::columns::{ColdColumn, FingerprintColumn, Integers, Lines, PackedColumn};
 use super::directory::{Coding, Column, Head, IdKind};
+use super::metadata::{Counts, MAGIC, Metadata, VERSION, content_digest};
+use super::open::Segment;
 use super::packed::is_id;
 use super::signatures::SignatureColumn;
-
-/// What a segment opens and ends with.
-pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
-
-/// The version of the format.
-pub(crate) const VERSION: u32 = 1;
 
 impl IdKind {
     pub(crate) fn coding(self) -> Coding {
@@ -83,38 +77,6 @@ pub struct Row<'a, F> {
     pub day: Option<Day>,
     /// Its signature; passed over by a segment without checks.
     pub check: &'a [u8],
-}
-
-/// What became of the records that a segment was made from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Records read: the sum of the next four.
-    pub read: u64,
-    /// Documents that got a fingerprint.
-    pub fingerprinted: u64,
-    /// Documents without any feature.
-    pub empty: u64,
-    /// Documents whose id had come before.
-    pub repeated: u64,
-    /// Records that could not be read.
-    pub quarantined: u64,
-    /// Blank lines, which are no records.
-    pub blank: u64,
-    /// Packed files that broke off and were taken as far as they go.
-    #[serde(default)]
-    pub truncated: u64,
-}
-
-/// The part of a segment that people read: JSON near its end.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Metadata {
-    pub(crate) stamp: String,
-    pub(crate) counts: Counts,
-    pub(crate) identity: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) quarantine: Option<Sum>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) repeated: Option<Sum>,
 }
 
 /// A segment on its way to a file. Dropped before [`SegmentWriter::finish`], it leaves nothing.
@@ -334,15 +296,4 @@ fn ending(width: Width, heads: &[Head], metadata: &Metadata) -> Vec<u8> {
     }
     trailer.extend(content_digest(width, &table, &metadata.stamp).0.to_le_bytes());
     [table, json, trailer, MAGIC.to_vec()].concat()
-}
-
-/// The digest of what a segment holds: its width, its columns (whose checksums stand for their
-/// blocks), its recipe; not of where it comes from.
-pub(crate) fn content_digest(width: Width, table: &[u8], stamp: &str) -> Digest {
-    let mut hasher = Xxh3::new();
-    hasher.update(&width.bits().to_le_bytes());
-    hasher.update(&(table.len() as u64).to_le_bytes());
-    hasher.update(table);
-    hasher.update(stamp.as_bytes());
-    Digest(hasher.digest128())
 }

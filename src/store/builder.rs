@@ -14,7 +14,7 @@ use crate::runs::{Record, Sorted, Sorter};
 
 /// A document on its way into a segment, ordered by id and then as it stood in the input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Arrival {
+pub struct FingerprintedDocument {
     /// Its id.
     pub id: String,
     /// Where it stood in the input.
@@ -33,7 +33,7 @@ pub struct Arrival {
     pub check: Vec<u8>,
 }
 
-impl Record for Arrival {
+impl Record for FingerprintedDocument {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.check.len()
     }
@@ -57,30 +57,38 @@ impl Record for Entry {
 }
 
 /// Documents on their way into a segment, each id once and sorted as segments are.
-pub struct Intake<F: Fingerprint> {
+pub struct SegmentBuilder<F: Fingerprint> {
     segment: SegmentWriter<F>,
     entries: Sorter<Entry>,
     counts: Counts,
 }
 
-impl<F: Fingerprint> Intake<F> {
+impl<F: Fingerprint> SegmentBuilder<F> {
     /// Takes `arrivals` for the segment at `path`. Of `counts` the caller knows what was read, quarantined
     /// and blank; the others are counted here. A document whose id came before is handed to `repeated`
     /// with the place of the first. Sorting takes about `memory_bytes`.
     pub fn of(
-        arrivals: Sorted<Arrival>,
+        arrivals: Sorted<FingerprintedDocument>,
         path: &Path,
         options: SegmentOptions,
         mut counts: Counts,
         memory_bytes: usize,
         repeated: &mut dyn FnMut(&str, Place, Place) -> Result<()>,
-    ) -> Result<Intake<F>> {
+    ) -> Result<SegmentBuilder<F>> {
         let mut segment = SegmentWriter::<F>::create(path, options)?;
         let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
         let mut last: Option<(String, Place)> = None;
         for arrival in arrivals {
-            let Arrival { id, position, content, fingerprint, length, time, class, check } =
-                arrival?;
+            let FingerprintedDocument {
+                id,
+                position,
+                content,
+                fingerprint,
+                length,
+                time,
+                class,
+                check,
+            } = arrival?;
             let place = Place { position, content };
             if let Some((last, first)) = &last
                 && *last == id
@@ -100,12 +108,12 @@ impl<F: Fingerprint> Intake<F> {
                 }
             }
         }
-        Ok(Intake { segment, entries, counts })
+        Ok(SegmentBuilder { segment, entries, counts })
     }
 
     /// Writes the segment, and with it puts `lists` in their places.
     pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
-        let Intake { mut segment, entries, mut counts } = self;
+        let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
             let Entry { fingerprint, id, length, time, class, check } = entry?;

@@ -1,38 +1,4 @@
-//! One immutable file of sorted fingerprints and of what belongs to them.
-//!
-//! It is written by [`SegmentWriter`]. [`Segment`] opens it, checks what it says of itself, and hands
-//! out what reads its columns: [`Scan`] by key range, [`Ids`] and its kin by row.
-
-mod block;
-mod cold;
-mod columns;
-mod details;
-mod directory;
-mod elias_fano;
-mod huffman;
-mod lookup;
-mod packed;
-mod piece;
-mod pieces;
-mod prefix_code;
-mod rice;
-mod scan;
-mod signatures;
-mod source;
-mod unary;
-mod verify;
-mod words;
-mod writer;
-
-pub use block::{BLOCK_ROWS, COLD_BITS, Codec, hot};
-pub use cold::ColdBits;
-pub(super) use details::Details;
-pub use directory::{Coding, Column, IdKind};
-pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
-pub use packed::is_id;
-pub use scan::{KeyRange, Scan};
-pub use signatures::Checks;
-pub use writer::{Counts, Lists, Row, SegmentOptions, SegmentWriter};
+//! A segment that is open: what it says of itself, and its bytes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,26 +12,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::output::{Sum, bears};
+use crate::output::{Sum, has_magic};
+use crate::store::damage::damaged;
+use crate::store::digest::Digest;
 
-use super::damaged;
-use super::digest::Digest;
-use block::unknown;
-use directory::{Block, Blocks, Head, read_heads};
-use source::{Placed, Source, TRAILER_BYTES};
-use writer::{MAGIC, Metadata, content_digest};
+use super::block::{self, Codec, unknown};
+use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
+use super::metadata::{Counts, MAGIC, Metadata, content_digest};
+use super::source::{Placed, Source, TRAILER_BYTES};
 
 /// An open segment. It is read by position, so one can serve many threads; a clone is the same
 /// segment.
 #[derive(Clone)]
-pub struct Segment(Arc<Opened>);
+pub struct Segment(pub(super) Arc<Opened>);
 
-struct Opened {
+pub(super) struct Opened {
     path: PathBuf,
-    file: File,
+    pub(super) file: File,
     /// The same file for reads past the system's cache, once there were any, or none if it cannot be
     /// read so.
-    direct: OnceLock<Option<File>>,
+    pub(super) direct: OnceLock<Option<File>>,
     bytes_read: AtomicU64,
     bytes: u64,
     width: Width,
@@ -130,7 +96,7 @@ impl Segment {
 
     /// Whether a file of this format stands at `path`, sound or damaged.
     pub fn stands_at(path: impl AsRef<Path>) -> Result<bool> {
-        bears(path.as_ref(), &MAGIC[..])
+        has_magic(path.as_ref(), &MAGIC[..])
     }
 
     /// Where it stands.
@@ -240,11 +206,6 @@ impl Segment {
         })
     }
 
-    /// Looks up signatures by row, where the segment has them.
-    pub fn checks(&self) -> Option<Checks> {
-        self.column(Column::Checks).map(|_| Checks::new(self.clone()))
-    }
-
     /// Its columns and their sizes.
     pub fn columns(&self) -> impl Iterator<Item = ColumnSize> {
         self.0.columns.iter().map(|Placed { head, .. }| {
@@ -253,55 +214,11 @@ impl Segment {
         })
     }
 
-    /// Reads the fingerprints of `range`, in order.
-    ///
-    /// # Panics
-    /// If `F` is not of the segment's width.
-    pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
-        assert_eq!(F::WIDTH, self.width(), "a segment is scanned at its own width");
-        Scan::new(self.clone(), range)
-    }
-
     /// The first fingerprint and the bytes of each of its fingerprint blocks, in order.
     pub fn cuts(&self) -> impl Iterator<Item = (u128, u64)> {
         let blocks = self.fingerprint_blocks();
         let bytes = blocks.all.iter().map(|block| u64::from(block.bytes));
         blocks.firsts.iter().copied().zip(bytes)
-    }
-
-    /// Looks up fingerprints by row; to read many in order, [`Segment::scan`] them.
-    pub fn fingerprints(&self) -> Fingerprints {
-        Fingerprints::new(self.clone())
-    }
-
-    /// Looks up ids by row.
-    pub fn ids(&self) -> Ids {
-        Ids::new(self.clone())
-    }
-
-    /// Looks up lengths by row, where the segment has them.
-    pub fn lengths(&self) -> Option<Lengths> {
-        self.has_lengths().then(|| Lengths::new(self.clone()))
-    }
-
-    /// Looks up times by row, where the segment has them.
-    pub fn times(&self) -> Option<Times> {
-        self.has_times().then(|| Times::new(self.clone()))
-    }
-
-    /// Looks up days by row, where the segment has them.
-    pub fn days(&self) -> Option<Days> {
-        self.has_days().then(|| Days::new(self.clone()))
-    }
-
-    /// Looks up classes by row, where the segment has them.
-    pub fn classes(&self) -> Option<Classes> {
-        self.has_classes().then(|| Classes::new(self.clone()))
-    }
-
-    /// The ids of the documents without a fingerprint, ascending.
-    pub fn empty_ids(&self) -> EmptyIds {
-        EmptyIds::new(self.clone())
     }
 
     /// The blocks of the fingerprint column, which are read when the segment is opened.
@@ -376,7 +293,7 @@ impl Segment {
         decoded.map_err(|error| error.at(self.path()).offset(blocks.all[index].offset))
     }
 
-    fn column(&self, column: Column) -> Option<&Placed> {
+    pub(super) fn column(&self, column: Column) -> Option<&Placed> {
         self.0.columns.iter().find(|placed| placed.head.column == column)
     }
 
@@ -394,6 +311,3 @@ impl fmt::Debug for Segment {
 fn column_name(column: Column) -> String {
     format!("{column:?}").to_lowercase()
 }
-
-#[cfg(test)]
-pub(super) mod tests;

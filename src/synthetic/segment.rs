@@ -10,17 +10,16 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
+use crate::store::{Codec, Counts, IdKind, Row, Segment, SegmentOptions, SegmentWriter};
 
-use super::draw::Draw;
-use super::segment::{Codec, Segment};
-use super::segment::{Counts, IdKind, Row, SegmentOptions, SegmentWriter};
+use super::random_sorted::RandomSorted;
 
 /// How often other bits are flipped before a fingerprint that stands already is given up.
 const ATTEMPTS: usize = 100;
 
 /// A segment to generate.
 #[derive(Clone, Debug)]
-pub struct Random {
+pub struct SegmentSpec {
     /// What every random choice follows from.
     pub seed: u64,
     /// Its fingerprints, planted ones included.
@@ -98,18 +97,19 @@ fn flip<F: Fingerprint>(fingerprint: F, bits: u32, random: &mut ChaCha8Rng) -> F
 /// If more are planted than there are fingerprints, or the density is below what is to be drawn.
 pub fn generate<F: Fingerprint>(
     path: &Path,
-    wanted: &Random,
+    wanted: &SegmentSpec,
     planted: &[Planted<F>],
     stamp: String,
     identity: &str,
 ) -> Result<(Segment, Vec<u64>)> {
     assert!(planted.len() as u64 <= wanted.count && wanted.count <= wanted.density);
-    let Random { ids, codec, .. } = *wanted;
+    let SegmentSpec { ids, codec, .. } = *wanted;
     let options = SegmentOptions { ids, codec, stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
     let mut waiting = planted.iter().map(|planted| planted.fingerprint).peekable();
     let planted = planted.len() as u64;
-    let mut draw = Draw::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
+    let mut sorted =
+        RandomSorted::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
     let (mut rows, mut random, mut run) = (Vec::new(), wanted.count - planted, Vec::new());
     let mut push = |fingerprint| {
         writer.push(&Row {
@@ -123,7 +123,7 @@ pub fn generate<F: Fingerprint>(
         })
     };
     let mut row = 0;
-    'drawing: while draw.next(&mut run) {
+    'drawing: while sorted.next(&mut run) {
         for &fingerprint in &run {
             if waiting.next_if_eq(&fingerprint).is_some() {
                 rows.push(row);
@@ -150,12 +150,12 @@ mod tests {
     use super::*;
     use crate::store::KeyRange;
 
-    fn random(count: u64, density: u64) -> Random {
-        Random { seed: 1, count, density, ids: IdKind::Numbers, codec: Codec::default() }
+    fn random(count: u64, density: u64) -> SegmentSpec {
+        SegmentSpec { seed: 1, count, density, ids: IdKind::Numbers, codec: Codec::default() }
     }
 
     fn write<F: Fingerprint>(
-        wanted: Random,
+        wanted: SegmentSpec,
         planted: &[Planted<F>],
     ) -> (Segment, Vec<F>, Vec<u64>) {
         let folder = tempfile::tempdir().unwrap();
@@ -186,7 +186,7 @@ mod tests {
         let (near, originals, _) = write::<u64>(random(5000, 5000), &[]);
         for (count, density, distance) in [(3000, 3000, 3), (3000, 1 << 24, 7), (300, 300, 64)] {
             let planted = plant::<u64>(&near, 300, distance, 9).unwrap();
-            let (_, all, rows) = write(Random { seed: 2, ..random(count, density) }, &planted);
+            let (_, all, rows) = write(SegmentSpec { seed: 2, ..random(count, density) }, &planted);
             assert_eq!((all.len() as u64, rows.len()), (count, 300));
             assert!(all.is_sorted_by(|a, b| a < b));
             for (planted, row) in planted.iter().zip(rows) {

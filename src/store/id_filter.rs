@@ -13,12 +13,12 @@ use super::segment::Segment;
 use super::segment::{Counts, IdKind, SegmentOptions, SegmentWriter};
 
 /// The ids that alone are wanted of a segment.
-pub(crate) struct Only(IdList);
+pub(crate) struct IdFilter(IdList);
 
-impl Only {
+impl IdFilter {
     /// Reads a list of ids, one a line, in any order; blank lines are ignored.
-    pub(crate) fn read(path: &Path) -> Result<Only> {
-        IdList::read(path, IdList::MOST_BYTES).map(Only)
+    pub(crate) fn read(path: &Path) -> Result<IdFilter> {
+        IdList::read(path, IdList::MOST_BYTES).map(IdFilter)
     }
 
     /// The digest of the set.

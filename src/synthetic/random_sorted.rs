@@ -16,10 +16,10 @@ use crate::fingerprint::{Fingerprint, Width};
 const OUTRIGHT: u64 = 256;
 
 /// The largest set that can be drawn: far fewer than there are keys, so that none need come twice.
-pub const MAX_DRAW: u64 = 1 << 40;
+pub const MAX_COUNT: u64 = 1 << 40;
 
 /// A set of distinct random fingerprints, in ascending order.
-pub struct Draw<F: Fingerprint> {
+pub struct RandomSorted<F: Fingerprint> {
     random: ChaCha8Rng,
     /// What is still to be drawn, the lowest last.
     parts: Vec<Part>,
@@ -34,17 +34,17 @@ struct Part {
     count: u64,
 }
 
-impl<F: Fingerprint> Draw<F> {
+impl<F: Fingerprint> RandomSorted<F> {
     /// The set of `count` random fingerprints that `seed` stands for, and of `planted` besides.
     ///
     /// # Panics
-    /// If `count` exceeds [`MAX_DRAW`].
-    pub fn new(seed: u64, count: u64, mut planted: Vec<F>) -> Draw<F> {
-        assert!(count <= MAX_DRAW, "a set of {count} leaves too few keys out");
+    /// If `count` exceeds [`MAX_COUNT`].
+    pub fn new(seed: u64, count: u64, mut planted: Vec<F>) -> RandomSorted<F> {
+        assert!(count <= MAX_COUNT, "a set of {count} leaves too few keys out");
         planted.sort_unstable_by(|a, b| b.cmp(a));
         planted.dedup();
         let parts = vec![Part { prefix: 0, bits: 0, count }];
-        Draw { random: ChaCha8Rng::seed_from_u64(seed), parts, planted }
+        RandomSorted { random: ChaCha8Rng::seed_from_u64(seed), parts, planted }
     }
 
     /// Makes `run` the next fingerprints, some or none; `false` when there are no more.
@@ -52,7 +52,7 @@ impl<F: Fingerprint> Draw<F> {
         run.clear();
         while let Some(part) = self.parts.pop() {
             if part.count <= OUTRIGHT {
-                self.draw_outright(&part, run);
+                self.fill(&part, run);
                 return true;
             }
             let ones = tails(&mut self.random, part.count);
@@ -63,7 +63,7 @@ impl<F: Fingerprint> Draw<F> {
         false
     }
 
-    fn draw_outright(&mut self, part: &Part, run: &mut Vec<F>) {
+    fn fill(&mut self, part: &Part, run: &mut Vec<F>) {
         let free = F::BITS - part.bits;
         let low = F::from_u128(part.prefix.checked_shl(free).unwrap_or(0));
         let high = low | F::MAX >> part.bits;
@@ -102,9 +102,10 @@ mod tests {
     use super::*;
 
     fn drawn<F: Fingerprint>(seed: u64, count: u64, planted: &[F]) -> Vec<F> {
-        let (mut draw, mut run) = (Draw::new(seed, count, planted.to_vec()), Vec::new());
+        let mut sorted = RandomSorted::new(seed, count, planted.to_vec());
+        let mut run = Vec::new();
         let mut all = Vec::new();
-        while draw.next(&mut run) {
+        while sorted.next(&mut run) {
             all.extend(&run);
         }
         all

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::MAX_ID_BYTES;
+use super::id::MAX_ID_BYTES;
 use crate::error::{At, Error, Kind, Result, Shown};
 use crate::progress::{self, Activity};
 use crate::small_file;

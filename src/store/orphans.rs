@@ -18,14 +18,14 @@ impl Store {
     /// and stays.
     pub(super) fn sweep(&self, current: &Manifest, lock: &Lock) -> Result<()> {
         let segments = self.path().join(SEGMENTS);
-        let mut strays = files(&segments, is_segment_name)?;
+        let mut orphans = files(&segments, is_segment_name)?;
         for number in (1..=current.version).rev() {
-            if strays.is_empty() {
+            if orphans.is_empty() {
                 break;
             }
             let manifest = self.manifest(number)?;
             let held: HashSet<&str> = manifest.entries.iter().map(|entry| &*entry.file).collect();
-            strays.retain(|name| !held.contains(name.as_str()));
+            orphans.retain(|name| !held.contains(name.as_str()));
         }
         let mut unfinished = Vec::new();
         let is_unfinished = |name: &str| name.starts_with(UNFINISHED);
@@ -33,10 +33,10 @@ impl Store {
             let names = files(&place, is_unfinished)?;
             unfinished.extend(names.into_iter().map(|name| place.join(name)));
         }
-        // What a run that has taken over is about to add is no stray.
+        // What a run that has taken over is about to add is no orphan.
         lock.check()?;
-        for stray in strays.iter().map(|name| segments.join(name)).chain(unfinished) {
-            fs::remove_file(&stray).at(&stray)?;
+        for orphan in orphans.iter().map(|name| segments.join(name)).chain(unfinished) {
+            fs::remove_file(&orphan).at(&orphan)?;
         }
         Ok(())
     }

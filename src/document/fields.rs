@@ -1,0 +1,45 @@
+//! Which fields of a record are read.
+
+use crate::error::{Error, Kind, Result};
+
+/// Which fields of a record are wanted, and how wide a ready-made fingerprint may be.
+///
+/// A name is a column of a `tsv` file, or a key of a `jsonl` object; `meta.url` is the key `url` of
+/// the object `meta`, or the key `meta.url` itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// The field of the id.
+    pub id: String,
+    /// The field of the text.
+    pub text: String,
+    /// The field of the time, if any is wanted.
+    pub time: Option<String>,
+    /// The width in bits of ready-made fingerprints.
+    pub width_bits: u32,
+}
+
+impl Default for Fields {
+    fn default() -> Fields {
+        Fields { id: "id".into(), text: "text".into(), time: None, width_bits: 64 }
+    }
+}
+
+impl Fields {
+    /// The names that are wanted: id, text, time.
+    pub(super) fn names(&self) -> [Option<&str>; 3] {
+        [Some(&self.id), Some(&self.text), self.time.as_deref()]
+    }
+
+    /// A [`Kind::Usage`] error unless every name is given and no two are the same.
+    pub(super) fn check(&self) -> Result<()> {
+        let [id, text, time] = self.names();
+        if [id, text, time].contains(&Some("")) {
+            return Err(Error::new(Kind::Usage, "the name of a field is empty"));
+        }
+        if id == text || id == time || text == time {
+            let found = format!("id {id:?}, text {text:?}, time {time:?}");
+            return Err(Error::new(Kind::Usage, "two fields have the same name").found(found));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! What the disk under an output must do: keep names after a power failure, and have room.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::error::{At, Error, Kind, Result};
+
+/// Writes the names in a folder to the disk, so that a rename survives a power failure.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder).at(folder)?.sync_all().at(folder)
+}
+
+/// Fails if the disk of `folder` has no space for about `needed` bytes more. The folder need not
+/// exist yet. Other programs may fill the disk before the bytes are written; that write then fails.
+///
+/// # Errors
+/// [`Kind::Io`] if the disk is too full.
+pub fn check_free_space(folder: &Path, needed: u64) -> Result<()> {
+    let folder = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("."));
+    let disk = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
+    let free = u128::from(disk.f_bavail) * u128::from(disk.f_frsize);
+    if u128::from(needed) <= free {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Io, "the disk has too little free space")
+        .at(folder)
+        .expected(format_args!("about {needed} bytes"))
+        .found(format_args!("{free} bytes"))
+        .help("free some space and run the same command again"))
+}

@@ -1,0 +1,56 @@
+//! Names around an output: the folder it is in, hidden names beside it, where links lead.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, Result};
+
+/// Whether both paths lead to the same file, through whatever links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let id = |path| std::fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    id(one).is_some_and(|one| Some(one) == id(other))
+}
+
+/// The folder that contains `path`; `.` for a plain name.
+pub fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The path without links. The last part need not exist yet; a path whose folder does not exist
+/// either is returned as it is.
+pub fn resolved(path: &Path) -> PathBuf {
+    let resolve = |path: &Path| path.canonicalize().ok();
+    let in_parent = || Some(resolve(parent_of(path))?.join(path.file_name()?));
+    resolve(path).or_else(in_parent).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// Whether `path` is a file that starts with the bytes `magic`, as every file of a format of ours
+/// does.
+pub(crate) fn has_magic(path: &Path, magic: &[u8]) -> Result<bool> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    let length = magic.len() as u64;
+    File::open(path).and_then(|file| file.take(length).read_to_end(&mut start)).at(path)?;
+    Ok(start == magic)
+}
+
+/// The folder beside an unfinished output that keeps what a rerun need not do again.
+pub fn resume_folder(target: &Path) -> PathBuf {
+    sibling(target, ".resume")
+}
+
+/// A hidden name beside `target` that ends in `suffix`: for `day/out` and `.lock`, `day/.out.lock`.
+pub(super) fn sibling(target: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(suffix);
+    parent_of(target).join(name)
+}

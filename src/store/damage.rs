@@ -1,0 +1,9 @@
+//! The error for a file of ours that is damaged.
+
+use crate::error::{Error, Kind};
+
+/// Damage, with what to do about it.
+pub(super) fn damaged(what: &str) -> Error {
+    Error::new(Kind::BadData, what)
+        .help("the file is damaged: make it again, or take it from a copy")
+}
