@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Fingerprint, Width};
-use crate::matches::marks::{Mark, Marks};
+use crate::matches::group_key::{Mark, Marks};
 use crate::matches::{Confirm, KeepOrder, Leaders, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{KeyRange, Segment};

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Check;
-use crate::matches::marks::{Mark, MarkReader, Marks};
-use crate::matches::sift::{Near, Standing, standings_at};
+use crate::matches::group_key::{Mark, MarkReader, Marks};
+use crate::matches::partition::{Near, Standing, standings_at};
 use crate::matches::{Batch, Pair, Place};
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorted, Sorter};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::matches::batch::allocated;
-use crate::matches::sift::{Near, Standing, standings_at};
+use crate::matches::partition::{Near, Standing, standings_at};
 use crate::matches::{Against, Batch, Row, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{Dated, Day, Ids, RowDays, Segment};

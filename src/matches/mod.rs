@@ -11,35 +11,35 @@
 //! verdicts.tsv, keep.txt, drop.txt, matches.tsv -> audit -> recompute: is this what the inputs give?
 //! ```
 
-mod against;
 mod audit;
 mod batch;
 mod confirm;
 mod crowd;
 mod expand;
-mod hot;
+mod finalize;
+mod frequent;
+mod group_key;
 mod keep;
 mod lines;
 mod listing;
-mod marks;
+mod match_row;
+mod origin;
 mod pair;
+mod partition;
 mod recompute;
-mod row;
-mod settle;
 mod sieve;
-mod sift;
 mod verdicts;
 
-pub use against::Against;
 pub use audit::{Audit, Document};
 use batch::{Batch, Id};
 pub use batch::{groups, held_bytes};
 pub use confirm::{Confirm, Similarity};
-pub use hot::Hot;
+pub use finalize::{Detail, Outcome, Settlement, too_many};
+pub use frequent::Hot;
 pub use keep::KeepOrder;
 use keep::Leaders;
+pub use match_row::Row;
+pub use origin::Against;
 pub use pair::{Pair, Place};
 pub use recompute::{Recompute, Recomputed};
-pub use row::Row;
-pub use settle::{Detail, Outcome, Settlement, too_many};
 pub use sieve::Sieve;

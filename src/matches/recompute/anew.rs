@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{NONE, Recompute};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::marks::MarkReader;
+use crate::matches::group_key::MarkReader;
 use crate::matches::{Against, Batch, Detail, Leaders};
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};

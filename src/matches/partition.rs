@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::matches::confirm::{Confirmed, confirm};
-use crate::matches::hot::Hottest;
+use crate::matches::frequent::Hottest;
 use crate::matches::verdicts::Edge;
 use crate::matches::{Batch, Detail, Leaders, Pair, Place, Sieve, Similarity, too_many};
 use crate::runs::{Record, Sorted, Sorter};

@@ -13,9 +13,9 @@ use crate::matches::crowd::Crowd;
 use crate::matches::expand::{
     Held, Unnamed, expand_copies, expand_groups, expand_store, name, pair,
 };
-use crate::matches::hot::{Hot, Hottest};
+use crate::matches::frequent::{Hot, Hottest};
 use crate::matches::listing::{Listing, Named};
-use crate::matches::sift::{FAR, Sifted, copies, sift};
+use crate::matches::partition::{FAR, Sifted, copies, sift};
 use crate::matches::verdicts::{Edge, Judgement, Judgements, judge};
 use crate::matches::{Against, Batch, Confirm, KeepOrder, Leaders, Pair, Row, groups};
 use crate::output::{self, Staging, Sum};
