@@ -23,14 +23,14 @@ use crate::commands::sample;
 use crate::commands::store;
 use crate::commands::verify;
 use crate::commands::weights;
+use crate::flags::cluster;
+use crate::flags::cluster::{ClusterSettings, Flags};
 use crate::flags::config::Config;
 use crate::flags::settings::ByteSize;
 use crate::outcome::exit;
 use crate::outcome::exit::Reader;
-use crate::outcome::packed_file::STDOUT;
 use crate::outcome::summary::{Summary, Told};
-use crate::processes::cluster;
-use crate::processes::cluster::{ClusterSettings, Flags};
+use dupsieve::output::STDOUT;
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
 #[derive(Debug, Parser)]

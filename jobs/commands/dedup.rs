@@ -25,10 +25,10 @@ use serde_json::json;
 use crate::commands::command_line::Common;
 use crate::commands::pages::Source;
 use crate::commands::store_at::StoreAt;
+use crate::flags::cluster::cluster;
 use crate::flags::settings::{Count, DedupSettings};
 use crate::outcome::report::{self, Existing, Parameters, Proof, Report};
 use crate::outcome::summary::Summary;
-use crate::processes::cluster::cluster;
 use build::build;
 
 /// The most bits in which near-duplicates differ, unless told otherwise.

@@ -16,9 +16,9 @@ use serde_json::json;
 use crate::commands::command_line::Common;
 use crate::commands::pages::Pages;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
-use crate::outcome::packed_file::{PackedFile, STDOUT};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
+use dupsieve::output::{PackedFile, STDOUT};
 
 /// Copy the listed records of the inputs, such as the pages that were kept
 #[derive(Args, Debug)]

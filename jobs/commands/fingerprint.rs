@@ -6,7 +6,7 @@ use clap::Args;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
 use dupsieve::flow::{Cluster, Sketching};
-use dupsieve::output::{self, Lock};
+use dupsieve::output::{self, Lock, beside};
 use dupsieve::store::{
     Counts, FingerprintedDocument, IdKind, Lists, Segment, SegmentBuilder, SegmentOptions,
 };
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::command_line::Common;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::flags::cluster::cluster;
 use crate::flags::settings::FingerprintSettings;
-use crate::outcome::report::{self, Parameters, beside};
+use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
-use crate::processes::cluster::cluster;
 
 /// A segment takes at least about this part of the bytes that its pages take.
 const INPUT_TO_SEGMENT: u64 = 1000;
@@ -157,7 +157,7 @@ impl Job {
         if output.is_symlink() && !output.exists()
             || output.exists() && !Segment::stands_at(output)?
         {
-            return Err(report::foreign(output, "a segment"));
+            return Err(output::foreign(output, "a segment"));
         }
         if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
             true => Ok(None),

@@ -11,9 +11,9 @@ use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
 use crate::commands::command_line::Common;
+use crate::flags::cluster::workers;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
-use crate::processes::cluster::workers;
 
 /// Tell how a batch would be joined with a store: the design, its time and memory, and the others
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Sh
 use dupsieve::flow::{
     Cluster, Collected, End, Gather, Gathered, Hand, Portions, Read, Reading, Worker, deal,
 };
-use dupsieve::output::{self, ListFile, Listed, Lock};
+use dupsieve::output::{self, ListFile, Listed, Lock, beside};
 use dupsieve::runs::{Record, Sorted};
 use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::command_line::Common;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::report::{Parameters, beside};
+use crate::outcome::report::Parameters;
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {

@@ -1,6 +1,8 @@
 //! The whole day, and the day after: fingerprint, join with the store, add to the store.
 
+mod days;
 mod preflight;
+mod redo;
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +12,14 @@ use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::command_line::Common;
-use crate::commands::days::Plan;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::fingerprint;
-use crate::commands::redo;
+use crate::flags::cluster::cluster;
 use crate::flags::config::Config;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::report;
 use crate::outcome::summary::Summary;
-use crate::processes::cluster::cluster;
+use days::Plan;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
 #[derive(Args, Debug)]

@@ -1,23 +1,24 @@
 //! `dupsieve verify`: proves that what was written is whole, is what was written, and agrees with
 //! itself and with what it was made from.
 
+mod held;
+
 use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::fingerprint::Width;
 use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
-use dupsieve::output::{SUCCESS, Sum};
+use dupsieve::output::{SUCCESS, Sum, beside};
 use dupsieve::runs::{Sorted, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::command_line::Common;
-use crate::commands::held;
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
 use crate::flags::settings::parse_count;
-use crate::outcome::report::{Report, beside, records};
+use crate::outcome::report::{Report, records};
 use crate::outcome::summary::Summary;
 
 /// Prove that an output is whole and sound, and that nothing is lost in it

@@ -6,17 +6,17 @@ use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Counting};
-use dupsieve::output::{Listed, Lock};
+use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::runs::Sorted;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::command_line::Common;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
+use crate::flags::cluster::cluster;
 use crate::flags::settings::{FingerprintSettings, parse_count};
-use crate::outcome::report::{self, Parameters, beside};
+use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
-use crate::processes::cluster::cluster;
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
@@ -138,7 +138,7 @@ impl Job {
         let output = self.pages.output();
         if output.is_symlink() && !output.exists() || output.exists() && !Counts::stands_at(output)?
         {
-            return Err(report::foreign(output, "a table of counts"));
+            return Err(output::foreign(output, "a table of counts"));
         }
         if output.exists() && !common.overwrite {
             let made =

@@ -9,8 +9,8 @@ use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, read_text};
-use crate::processes::cluster::ClusterSettings;
 
 /// A whole file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]

@@ -1,7 +1,6 @@
 //! What a command leaves: its summary, report, progress and exit code.
 
 pub(crate) mod exit;
-pub(crate) mod packed_file;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod summary;

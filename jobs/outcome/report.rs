@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dupsieve::error::At;
 use dupsieve::fingerprint::Stamp;
@@ -168,7 +168,7 @@ pub(crate) fn existing(
     overwrite: bool,
 ) -> Result<Existing> {
     if output.is_symlink() && !output.exists() {
-        return Err(foreign(output, "a whole output of dupsieve"));
+        return Err(output::foreign(output, "a whole output of dupsieve"));
     }
     if !output.exists() {
         return Ok(Existing::Nothing);
@@ -178,7 +178,7 @@ pub(crate) fn existing(
         Ok(report)
     });
     match report {
-        Ok(None) => Err(foreign(output, "a whole output of dupsieve")),
+        Ok(None) => Err(output::foreign(output, "a whole output of dupsieve")),
         Ok(Some(report)) if report.parameters == *parameters => {
             Ok(Existing::Same(Box::new(report)))
         }
@@ -230,17 +230,6 @@ pub(crate) fn refuse_strangers<'a>(
     Ok(Existing::Nothing)
 }
 
-/// What stands at `path` is none of our outputs, and so is never replaced.
-pub(crate) fn foreign(path: &Path, expected: &str) -> Error {
-    Error::new(
-        Kind::Exists,
-        "something else stands here already, and dupsieve replaces only its own",
-    )
-    .at(path)
-    .expected(expected)
-    .help("choose another output, or move this away")
-}
-
 /// The text with its last `old` replaced: the seal comes last in a report, and may stand before by chance.
 fn put_last(text: &str, old: &str, new: &str) -> String {
     match text.rfind(old) {
@@ -284,14 +273,6 @@ pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters)
         .help("choose another output, or replace this one with --overwrite")
 }
 
-/// The file beside `output` whose name goes on with `suffix`. A slash that ends the path is no part of
-/// its name: what is beside a folder is not in it.
-pub(crate) fn beside(output: &Path, suffix: &str) -> PathBuf {
-    let mut name = output.components().as_path().as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// Runs a job that makes `output`; if the process ends before that succeeds, in whatever way it can
 /// still tell of, process 0 leaves a report beside it.
 pub(crate) fn on_failure<T>(
@@ -303,7 +284,7 @@ pub(crate) fn on_failure<T>(
     if !is_leader || common.dry_run {
         return job();
     }
-    let path = beside(output, ".failed.json");
+    let path = output::beside(output, ".failed.json");
     exit::report_at(Some(path.clone()));
     let done = job()?;
     exit::report_at(None);

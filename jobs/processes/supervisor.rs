@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use dupsieve::Kind;
 
+use crate::flags::cluster::Flags;
 use crate::outcome::exit;
 use crate::outcome::summary::Told;
 use crate::processes::children::{Crew, Event, Verdict};
-use crate::processes::cluster::Flags;
 use crate::processes::signals;
 
 /// The pause before the first new start; the second has twice that, and so on.

@@ -14,6 +14,7 @@ mod list_file;
 mod lock;
 mod new_file;
 mod output_file;
+mod packed_file;
 mod paths;
 mod staging;
 
@@ -23,6 +24,7 @@ pub use lock::{Fence, Lock, superseded};
 pub use new_file::NewFile;
 pub(crate) use new_file::{UNFINISHED, write_file};
 pub use output_file::{OutputFile, Sum};
+pub use packed_file::{PackedFile, STDOUT};
 pub(crate) use paths::has_magic;
-pub use paths::{is_same_file, parent_of, resolved, resume_folder};
+pub use paths::{beside, foreign, is_same_file, parent_of, resolved, resume_folder};
 pub use staging::{SUCCESS, Staging, put, remove_leftovers};

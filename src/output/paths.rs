@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Result};
+use crate::error::{At, Error, Kind, Result};
 
 /// Whether both paths lead to the same file, through whatever links.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -53,4 +53,23 @@ pub(super) fn sibling(target: &Path, suffix: &str) -> PathBuf {
     name.push(target.file_name().unwrap_or_default());
     name.push(suffix);
     parent_of(target).join(name)
+}
+
+/// What stands at `path` is none of our outputs, and so is never replaced.
+pub fn foreign(path: &Path, expected: &str) -> Error {
+    Error::new(
+        Kind::Exists,
+        "something else stands here already, and dupsieve replaces only its own",
+    )
+    .at(path)
+    .expected(expected)
+    .help("choose another output, or move this away")
+}
+
+/// The file beside `output` whose name goes on with `suffix`. A slash that ends the path is no part of
+/// its name: what is beside a folder is not in it.
+pub fn beside(output: &Path, suffix: &str) -> PathBuf {
+    let mut name = output.components().as_path().as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }

@@ -19,8 +19,8 @@ use super::room::{NEAR_BYTES, Room};
 use crate::commands::command_line::Common;
 use crate::commands::pages::{self, no_text};
 use crate::flags::settings::{FingerprintSettings, RecipeChoice};
-use crate::outcome::packed_file::PackedFile;
 use crate::outcome::summary::Summary;
+use dupsieve::output::PackedFile;
 
 /// The largest distance at which a recipe can be recommended.
 const MOST_DISTANCE: u32 = 32;

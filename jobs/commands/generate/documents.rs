@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::commands::command_line::Common;
 use crate::flags::settings::parse_count;
-use crate::outcome::packed_file::PackedFile;
 use crate::outcome::summary::Summary;
+use dupsieve::output::PackedFile;
 
 /// Write documents to try things on, as JSON lines of id and text
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,8 @@ use serde_json::json;
 
 use crate::commands::command_line::Common;
 use crate::flags::settings::{parse_count, parse_width};
-use crate::outcome::packed_file::PackedFile;
-use crate::outcome::report;
 use crate::outcome::summary::Summary;
+use dupsieve::output::{self, PackedFile};
 
 /// Write a segment of random fingerprints, sorted and distinct
 #[derive(Args, Debug)]
@@ -138,7 +137,7 @@ impl Arguments {
         let stands = match self.output.exists() {
             false => false,
             true if !Segment::stands_at(&self.output)? => {
-                return Err(report::foreign(&self.output, "a segment"));
+                return Err(output::foreign(&self.output, "a segment"));
             }
             true if overwrite => false,
             true => {

@@ -10,8 +10,8 @@ use dupsieve::{Error, Kind, Result};
 
 use super::advise;
 use crate::commands::command_line::Common;
-use crate::commands::days::Plan;
 use crate::commands::dedup;
+use crate::commands::run::days::Plan;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::report::{self, Parameters, Report};
 

@@ -4,20 +4,18 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use dupsieve::error::At;
-use dupsieve::output::{self, Lock, NewFile};
-use dupsieve::{Error, Kind, Result};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use crate::outcome::report;
+use super::{Lock, NewFile, foreign, parent_of};
+use crate::error::{At, Error, Kind, Result};
 
 /// The name that stands for standard output.
-pub(crate) const STDOUT: &str = "-";
+pub const STDOUT: &str = "-";
 
 /// Lines on their way to a file or to standard output. Dropped before [`PackedFile::finish`], a file
 /// leaves nothing.
-pub(crate) struct PackedFile {
+pub struct PackedFile {
     path: PathBuf,
     packer: Packer,
     sort: Option<Sort>,
@@ -47,17 +45,17 @@ enum Sort {
 
 impl PackedFile {
     /// A file for `path`, packed if that ends in `.gz` or `.zst`; `-` is standard output.
-    pub(crate) fn create(path: &Path) -> Result<PackedFile> {
+    pub fn create(path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
             return PackedFile::of(Target::Stdout(io::stdout()), path);
         }
-        let folder = output::parent_of(path);
+        let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
         PackedFile::of(Target::File(NewFile::beside(path)?), path)
     }
 
     /// The same under a lock, without which it will not appear.
-    pub(crate) fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
+    pub fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
         PackedFile::of(Target::File(file), path)
@@ -74,7 +72,7 @@ impl PackedFile {
     }
 
     /// Adds a line, and its end.
-    pub(crate) fn line(&mut self, line: &[u8]) -> Result<()> {
+    pub fn line(&mut self, line: &[u8]) -> Result<()> {
         self.sort.get_or_insert_with(|| Sort::of(line));
         let packer: &mut dyn Write = match &mut self.packer {
             Packer::Plain(file) => file,
@@ -86,7 +84,7 @@ impl PackedFile {
 
     /// Gives the file its name, and says whether the very same stood there already. Another one that
     /// stands there is refused, unless it may be overwritten and is of the same sort.
-    pub(crate) fn finish(self, overwrite: bool) -> Result<bool> {
+    pub fn finish(self, overwrite: bool) -> Result<bool> {
         let PackedFile { path, packer, sort } = self;
         let file = match packer {
             Packer::Plain(file) => file,
@@ -100,7 +98,7 @@ impl PackedFile {
         };
         if path.exists() {
             if !is_of_sort(&path, sort)? {
-                return Err(report::foreign(&path, "a file of the sort that is written"));
+                return Err(foreign(&path, "a file of the sort that is written"));
             }
             let mut standing = File::open(&path).at(&path)?;
             if are_equal(&mut file.written().at(&path)?, &mut standing).at(&path)? {

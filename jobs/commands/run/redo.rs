@@ -17,10 +17,10 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::command_line::Common;
-use crate::commands::days::Plan;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
+use crate::commands::run::days::Plan;
 use crate::commands::store::{not_held, show};
 use crate::commands::store_at::StoreAt;
 use crate::outcome::report::{self, Report};
@@ -246,7 +246,7 @@ fn settle(output: &Path) -> Result<()> {
     }
     if staged.join("dedup").exists() {
         output::put(&staged.join("dedup"), &found)?;
-        remove_file(&report::beside(&found, ".failed.json"))?;
+        remove_file(&output::beside(&found, ".failed.json"))?;
     }
     match fs::remove_dir_all(&staged) {
         // Another run has settled the same day.
@@ -260,14 +260,14 @@ fn settle(output: &Path) -> Result<()> {
 fn settle_lists(made: &Segment, batch: &Path) -> Result<()> {
     let lists = [(QUARANTINE, made.quarantine()), (REPEATED, made.repeated())];
     for (suffix, named) in lists {
-        let (staged, list) = (report::beside(made.path(), suffix), report::beside(batch, suffix));
+        let (staged, list) = (output::beside(made.path(), suffix), output::beside(batch, suffix));
         if staged.exists() {
             move_file(&staged, &list)?;
         } else if named.is_none() {
             remove_file(&list)?;
         }
     }
-    FAILED.iter().try_for_each(|suffix| remove_file(&report::beside(batch, suffix)))
+    FAILED.iter().try_for_each(|suffix| remove_file(&output::beside(batch, suffix)))
 }
 
 /// Removes what an earlier attempt has left, if all of it is ours.
@@ -281,7 +281,7 @@ fn clear(output: &Path) -> Result<()> {
         let name = name.to_string_lossy();
         let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
         if !["batch.seg", "dedup"].iter().any(|ours| name.starts_with(ours)) {
-            return Err(report::foreign(&staged, "what an earlier redo has left"));
+            return Err(output::foreign(&staged, "what an earlier redo has left"));
         }
     }
     fs::remove_dir_all(&staged).at(&staged)

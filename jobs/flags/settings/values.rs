@@ -1,0 +1,174 @@
+//! Settings as they are typed: sizes, counts and recipes, on the command line and in files alike.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::{Error, Kind, Result, small_file};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// A number of bytes, written `4096`, `64MiB` or `2GB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByteSize(pub(crate) u64);
+
+/// A count, written `100` or `8e9`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) u64);
+
+/// Reads a value of a file as the flag of that name is read; it may be a number or text there.
+pub(crate) fn typed<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: std::fmt::Display>,
+{
+    let text = match toml::Value::deserialize(file)? {
+        toml::Value::String(text) => text,
+        toml::Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        value => value.to_string(),
+    };
+    text.parse().map(Some).map_err(D::Error::custom)
+}
+
+/// The most bytes that a configuration file may have, or a recipe's.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of a configuration file, or of a recipe's. A job asks for its configuration more than once, but
+/// a pipe can be read only once, so the last text is kept.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    static KEPT: Mutex<Option<(PathBuf, String)>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, text)) = kept.as_ref().filter(|(from, _)| from == path) {
+        return Ok(text.clone());
+    }
+    let text = small_file::read_text(path, LONGEST, Kind::Config)?;
+    *kept = Some((path.to_path_buf(), text.clone()));
+    Ok(text)
+}
+
+impl FromStr for ByteSize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ByteSize> {
+        const UNITS: [(&str, u64); 9] = [
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("TiB", 1 << 40),
+            ("kB", 1000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+            ("TB", 1_000_000_000_000),
+            ("", 1),
+        ];
+        let (number, unit) = UNITS
+            .into_iter()
+            .find_map(|(name, bytes)| Some((text.strip_suffix(name)?.trim_end(), bytes)))
+            .unwrap_or((text, 1));
+        let bytes = number.parse().ok().map(|number: f64| number * unit as f64);
+        let whole =
+            bytes.filter(|bytes| bytes.fract() == 0.0 && (1.0..2_f64.powi(63)).contains(bytes));
+        whole.map(|bytes| ByteSize(bytes as u64)).ok_or_else(|| {
+            Error::new(Kind::Usage, "not a size")
+                .expected("more than 0, such as 64MiB or 2GB")
+                .found(text)
+        })
+    }
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Count, String> {
+        parse_count(text).map(Count)
+    }
+}
+
+/// Reads a count, which may be written as 8e9 or 1.5e6.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = || {
+        let zeros = exponent.parse::<u32>().ok()?.checked_sub(fraction.len() as u32)?;
+        let plain = |digit: char| digit.is_ascii_digit();
+        let number = (whole.starts_with(plain) && fraction.chars().all(plain))
+            .then(|| [whole, fraction].concat())?;
+        number.parse::<u64>().ok()?.checked_mul(10u64.checked_pow(zeros)?)
+    };
+    digits().ok_or_else(|| "a count is a whole number such as 1000, 8e9 or 1.5e6".into())
+}
+
+/// Reads a width in bits.
+pub(crate) fn parse_width(text: &str) -> Result<Width, String> {
+    let width = text.parse().ok().and_then(Width::of_bits);
+    width.ok_or_else(|| "a width is 64 or 128".into())
+}
+
+/// A recipe by its name, by the path of a `.toml` file that holds one, or, in a configuration file,
+/// as a table with every part named.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum RecipeChoice {
+    Named(String),
+    Parts(toml::Table),
+}
+
+impl FromStr for RecipeChoice {
+    type Err = std::convert::Infallible;
+
+    fn from_str(name: &str) -> Result<RecipeChoice, std::convert::Infallible> {
+        Ok(RecipeChoice::Named(name.to_owned()))
+    }
+}
+
+impl RecipeChoice {
+    /// The recipe that was chosen.
+    pub(crate) fn recipe(&self, width: Option<Width>) -> Result<Recipe> {
+        let recipe = match self {
+            RecipeChoice::Named(name) if name.ends_with(".toml") => {
+                let text = read_text(name.as_ref())?;
+                Recipe::from_toml(&text).map_err(|error| error.at(name))?
+            }
+            RecipeChoice::Named(name) => return Recipe::named(name, width),
+            RecipeChoice::Parts(parts) => Recipe::from_table(parts)?,
+        };
+        match width {
+            Some(width) => recipe.with_width(width),
+            None => Ok(recipe),
+        }
+    }
+
+    /// What was typed, where it was a name or a path.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            RecipeChoice::Named(name) => Some(name),
+            RecipeChoice::Parts(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_exactly_or_not_at_all() {
+        for (text, bytes) in [("64MiB", 64 << 20), ("1.5GB", 1_500_000_000), ("2e3", 2000)] {
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
+        }
+        for text in ["", "0", "0MiB", "-1", "1.5", "many", "1e30", "NaN", "9XB"] {
+            assert!(ByteSize::from_str(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_may_be_written_short() {
+        for (text, count) in [("0", 0), ("8e9", 8_000_000_000), ("1.5E6", 1_500_000), ("07", 7)] {
+            assert_eq!(parse_count(text), Ok(count));
+        }
+        for text in ["", "e9", "-1", "+1", "1.5", "1.55e1", "1e20", "1e-1", "1 000", ".5e1", "1e"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
+}
