@@ -1,13 +1,14 @@
 //! One argument of `--input` expanded into the files that it stands for.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 use rustix::io::Errno;
+use walkdir::WalkDir;
 
 use super::format::Format;
 use super::inputs::{FileId, Input, Inputs, PassedOver};
@@ -47,7 +48,7 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     }
     let mut found = Found::new(format);
     match fs::metadata(argument) {
-        Ok(metadata) if metadata.is_dir() => found.folder(argument, argument, &metadata)?,
+        Ok(metadata) if metadata.is_dir() => found.folder(argument, argument)?,
         Ok(metadata) => found.file(argument, &metadata)?,
         Err(cause) if cause.kind() == ErrorKind::NotFound => found.matches(argument)?,
         Err(cause) => return Err(Error::io(argument, &cause)),
@@ -106,19 +107,23 @@ impl Found {
         Ok(())
     }
 
-    /// All files below `folder`, named by their paths below `root`. Each folder is walked once, however
-    /// many links lead there.
-    fn folder(&mut self, folder: &Path, root: &Path, metadata: &Metadata) -> Result<()> {
-        if !self.walked.insert(FileId::of(metadata)) {
-            return Ok(());
-        }
-        for name in names(folder)? {
-            let path = folder.join(name);
-            let metadata = existing(&path)?.ok_or_else(|| dangling(&path))?;
-            match metadata {
-                folder if folder.is_dir() => self.folder(&path, root, &folder)?,
-                file if file.is_file() => self.file_in(path, root, &file)?,
-                _ => self.passed_over.push(path),
+    /// Takes all files below `folder`, links followed. Their names are their paths below `root`. Each
+    /// folder is walked once, however many links lead to it.
+    fn folder(&mut self, folder: &Path, root: &Path) -> Result<()> {
+        let mut walk = walk(folder);
+        while let Some(entry) = walk.next() {
+            progress::tick(Activity::Reading);
+            let entry = match entry {
+                Err(error) if error.loop_ancestor().is_some() => continue, // Walked already.
+                entry => entry.map_err(|error| unreadable(folder, &error))?,
+            };
+            let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
+            if metadata.is_file() {
+                self.file_in(entry.into_path(), root, &metadata)?;
+            } else if !metadata.is_dir() {
+                self.passed_over.push(entry.into_path());
+            } else if !self.walked.insert(FileId::of(&metadata)) {
+                walk.skip_current_dir();
             }
         }
         Ok(())
@@ -159,21 +164,17 @@ impl Found {
                 names.try_for_each(|name| self.follow(path.join(name), rest))
             }
             Part::Deep => {
-                let mut folders = Vec::new();
-                folders_at(path, &mut HashSet::new(), &mut folders)?;
-                folders.into_iter().try_for_each(|folder| self.follow(folder, rest))
+                folders_at(&path)?.into_iter().try_for_each(|folder| self.follow(folder, rest))
             }
             Part::Everything => {
-                let mut folders = Vec::new();
-                folders_at(path, &mut HashSet::new(), &mut folders)?;
-                folders.into_iter().try_for_each(|folder| self.files_in(&folder))
+                folders_at(&path)?.iter().try_for_each(|folder| self.files_in(folder))
             }
         }
     }
 
     /// The files in a folder, without the folders in it.
     fn files_in(&mut self, folder: &Path) -> Result<()> {
-        let shown = names(folder)?.into_iter().filter(is_shown);
+        let shown = names(folder)?.into_iter().filter(|name| is_shown(name));
         for path in shown.map(|name| folder.join(name)) {
             if !existing(&path)?.is_some_and(|it| it.is_dir()) {
                 self.matching(&path)?;
@@ -185,7 +186,7 @@ impl Found {
     /// What lies at a path that fits the whole pattern.
     fn matching(&mut self, path: &Path) -> Result<()> {
         match existing(path)? {
-            Some(folder) if folder.is_dir() => self.folder(path, Path::new(""), &folder)?,
+            Some(folder) if folder.is_dir() => self.folder(path, Path::new(""))?,
             Some(file) => self.file(path, &file)?,
             None if path.is_symlink() => return Err(dangling(path)),
             None => return Ok(()),
@@ -230,20 +231,59 @@ fn parts(pattern: &Path) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Appends the folder at `path` and all below it, each once and none whose name begins with a dot.
-fn folders_at(path: PathBuf, seen: &mut HashSet<FileId>, folders: &mut Vec<PathBuf>) -> Result<()> {
-    let Some(folder) = existing(here(&path))?.filter(Metadata::is_dir) else { return Ok(()) };
-    if seen.insert(FileId::of(&folder)) {
-        folders.push(path.clone());
-        for name in names(&path)?.into_iter().filter(is_shown) {
-            folders_at(path.join(name), seen, folders)?;
-        }
+/// The folder at `path` and all folders below it, links followed: each once, and none whose name
+/// begins with a dot. None if there is no such folder.
+fn folders_at(path: &Path) -> Result<Vec<PathBuf>> {
+    let mut seen = HashSet::new();
+    let mut folders = Vec::new();
+    if existing(here(path))?.is_none() {
+        return Ok(folders);
     }
-    Ok(())
+    let mut walk = walk(here(path));
+    while let Some(entry) = walk.next() {
+        progress::tick(Activity::Reading);
+        let entry = match entry {
+            // A link that leads nowhere is no folder, and one that leads up was walked already.
+            Err(error) if leads_nowhere(&error) || error.loop_ancestor().is_some() => continue,
+            entry => entry.map_err(|error| unreadable(path, &error))?,
+        };
+        if !entry.file_type().is_dir() {
+            continue;
+        }
+        let metadata = entry.metadata().map_err(|error| unreadable(path, &error))?;
+        if entry.depth() > 0 && !is_shown(entry.file_name()) || !seen.insert(FileId::of(&metadata))
+        {
+            walk.skip_current_dir();
+            continue;
+        }
+        let below = entry.path().strip_prefix(here(path)).unwrap_or(entry.path());
+        folders.push(if below == Path::new("") { path.to_path_buf() } else { path.join(below) });
+    }
+    Ok(folders)
+}
+
+/// Walks a folder, links followed, each folder in the order of its names.
+fn walk(folder: &Path) -> walkdir::IntoIter {
+    WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter()
+}
+
+/// What failed on a walk below `folder`.
+fn unreadable(folder: &Path, error: &walkdir::Error) -> Error {
+    let path = error.path().unwrap_or(folder);
+    match error.io_error() {
+        Some(_) if leads_nowhere(error) => dangling(path),
+        Some(cause) => Error::io(path, cause),
+        None => Error::new(Kind::Io, error.to_string()),
+    }
+}
+
+/// Whether a walk failed because a link leads nowhere.
+fn leads_nowhere(error: &walkdir::Error) -> bool {
+    error.io_error().is_some_and(|cause| is_absent(cause) || is_circle(cause))
 }
 
 /// Whether a pattern that names no dot finds this name.
-fn is_shown(name: &OsString) -> bool {
+fn is_shown(name: &OsStr) -> bool {
     !name.as_encoded_bytes().starts_with(b".")
 }
 

@@ -1,4 +1,4 @@
-//! The day that pages were crawled on.
+//! The day on which pages were crawled, and ranges of days.
 
 use std::str::FromStr;
 use std::{fmt, iter};
@@ -8,51 +8,48 @@ use time::{Date, Month};
 
 use crate::error::{Error, Kind, Result};
 
-/// A day of the calendar, written strictly `YYYY-MM-DD`.
+/// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
+///
+/// ```
+/// use dupsieve::store::Day;
+///
+/// let day: Day = "2024-02-29".parse()?;
+/// assert_eq!(day.expand("crawl/{year}/{month}-{day}.jsonl"), "crawl/2024/02-29.jsonl");
+/// assert!("2023-02-29".parse::<Day>().is_err(), "2023 is not a leap year");
+/// # Ok::<(), dupsieve::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Day {
-    year: u16,
-    month: u8,
-    day: u8,
-}
+pub struct Day(Date);
 
 impl Day {
-    /// The day of that date, if there is one.
+    /// The day of that date, if the calendar has it.
     pub fn of(year: u16, month: u8, day: u8) -> Option<Day> {
-        let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-        let days = match month {
-            2 if leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        };
-        let real = year <= 9999 && (1..=12).contains(&month) && (1..=days).contains(&day);
-        real.then_some(Day { year, month, day })
+        let month = Month::try_from(month).ok()?;
+        Date::from_calendar_date(year.into(), month, day).ok().map(Day)
     }
 
-    /// The day after it, unless that has a year of five digits.
+    /// The next day; none after the last day of the year 9999.
     fn next(self) -> Option<Day> {
-        let month = Month::try_from(self.month).ok()?;
-        let date = Date::from_calendar_date(self.year.into(), month, self.day).ok()?;
-        let next = date.next_day()?;
-        Day::of(next.year().try_into().ok()?, next.month().into(), next.day())
+        self.0.next_day().map(Day)
     }
 
-    /// Puts its parts into `text`: `{date}`, `{year}`, `{month}` and `{day}`, with all their digits.
+    /// Replaces `{date}`, `{year}`, `{month}` and `{day}` in `text`, with leading zeros.
     pub fn expand(self, text: &str) -> String {
+        let (year, month, day) = self.0.to_calendar_date();
         text.replace("{date}", &self.to_string())
-            .replace("{year}", &format!("{:04}", self.year))
-            .replace("{month}", &format!("{:02}", self.month))
-            .replace("{day}", &format!("{:02}", self.day))
+            .replace("{year}", &format!("{year:04}"))
+            .replace("{month}", &format!("{:02}", u8::from(month)))
+            .replace("{day}", &format!("{day:02}"))
     }
 
-    /// Its eight digits as a number.
+    /// The day as a number of eight digits: 20261121 for 2026-11-21.
     pub(crate) fn number(self) -> u64 {
-        u64::from(self.year) * 10_000 + u64::from(self.month) * 100 + u64::from(self.day)
+        let (year, month, day) = self.0.to_calendar_date();
+        year.unsigned_abs() as u64 * 10_000 + u64::from(u8::from(month)) * 100 + u64::from(day)
     }
 
-    /// The day of that number, if it is one.
+    /// The day of such a number, if there is one.
     pub(crate) fn of_number(number: u64) -> Option<Day> {
         let year = u16::try_from(number / 10_000).ok()?;
         Day::of(year, (number / 100 % 100) as u8, (number % 100) as u8)
@@ -61,7 +58,8 @@ impl Day {
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        let (year, month, day) = self.0.to_calendar_date();
+        write!(f, "{year:04}-{:02}-{day:02}", u8::from(month))
     }
 }
 
@@ -71,7 +69,7 @@ impl FromStr for Day {
     fn from_str(text: &str) -> Result<Day> {
         let part = |range| text.get(range).and_then(|digits: &str| digits.parse::<u16>().ok());
         let day = || Day::of(part(0..4)?, part(5..7)? as u8, part(8..10)? as u8);
-        // What does not read back as it was written had a sign, a blank or another divider.
+        // Written back, the day shows whether the text had a sign, a blank or another separator.
         day().filter(|day| day.to_string() == text).ok_or_else(|| {
             Error::new(Kind::Usage, "not a day")
                 .expected("a date of the calendar as YYYY-MM-DD")
@@ -94,7 +92,7 @@ impl From<Day> for String {
     }
 }
 
-/// Days that follow on one another: written `A..B`, both of them included, or as the one day they are.
+/// A range of consecutive days: `2026-11-20..2026-11-22` is three days, `2026-11-20` is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct DayRange {
@@ -103,7 +101,7 @@ pub struct DayRange {
 }
 
 impl DayRange {
-    /// Its days, in the order of the calendar.
+    /// Its days, in order.
     pub fn days(self) -> impl Iterator<Item = Day> {
         iter::successors(Some(self.first), |day| day.next())
             .take_while(move |day| *day <= self.last)
@@ -116,12 +114,12 @@ impl FromStr for DayRange {
     fn from_str(text: &str) -> Result<DayRange> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let range = DayRange { first: first.parse()?, last: last.parse()? };
-        match range.first <= range.last {
-            true => Ok(range),
-            false => Err(Error::new(Kind::Usage, "the range of days ends before it begins")
+        if range.first > range.last {
+            return Err(Error::new(Kind::Usage, "the range of days ends before it begins")
                 .expected("A..B, with A not later than B")
-                .found(format_args!("`{text}`"))),
+                .found(format_args!("`{text}`")));
         }
+        Ok(range)
     }
 }
 

@@ -9,7 +9,8 @@ use dupsieve::{Error, Kind, Result, small_file};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// A number of bytes, written `4096`, `64MiB` or `2GB`.
+/// A number of bytes, written `4096`, `64MiB` or `2GB`. (The crate `bytesize` reads other texts: it takes `2G`,
+/// `64mib` and `0`, and refuses `2e3`.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteSize(pub(crate) u64);
 
