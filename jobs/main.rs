@@ -8,6 +8,7 @@ mod processes;
 use dupsieve::Result;
 
 use commands::command_line::CommandLine;
+use flags::common::LogFormat;
 use outcome::summary::Summary;
 use outcome::{exit, progress};
 use processes::{child, signals, stall, supervisor};
@@ -25,7 +26,7 @@ fn main() {
 /// Runs the job here, or, with `--processes`, in that many processes that this one watches.
 fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.common().cluster;
-    progress::log(line.common());
+    progress::log(line.common().quiet, line.common().log_format == LogFormat::Json);
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::compare;
@@ -23,12 +23,10 @@ use crate::commands::sample;
 use crate::commands::store;
 use crate::commands::verify;
 use crate::commands::weights;
-use crate::flags::cluster;
-use crate::flags::cluster::{ClusterSettings, Flags};
+use crate::flags::cluster::ClusterSettings;
+use crate::flags::common::Common;
 use crate::flags::config::Config;
-use crate::flags::settings::ByteSize;
-use crate::outcome::exit;
-use crate::outcome::exit::Reader;
+use crate::outcome::exit::{self, Reader};
 use crate::outcome::summary::{Summary, Told};
 use dupsieve::output::STDOUT;
 
@@ -40,41 +38,6 @@ pub(crate) struct CommandLine {
     command: Command,
     #[command(flatten)]
     common: Common,
-}
-
-/// The flags that every job takes.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Flags of every job")]
-pub(crate) struct Common {
-    /// Threads in each process [default: cores / local processes]
-    #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_WORKERS")]
-    pub(crate) workers: Option<usize>,
-    #[command(flatten)]
-    pub(crate) cluster: Flags,
-    /// Report what would be done, and what would be refused; write nothing
-    #[arg(long, global = true)]
-    pub(crate) dry_run: bool,
-    /// Replace an output that was made from other inputs or parameters
-    #[arg(long, global = true)]
-    pub(crate) overwrite: bool,
-    /// How log lines on stderr look
-    #[arg(long, global = true, value_enum, default_value_t, env = "DUPSIEVE_LOG_FORMAT")]
-    pub(crate) log_format: LogFormat,
-    /// Print the answer as JSON, or on a terminal the summary line instead of sentences
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Show no progress, and no log lines except warnings and errors
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-    /// Memory for tables and sorts in each process, such as 8GiB. A join holds about 40 bytes more for
-    /// each page of the batch, and its signature where there is a check; a filter holds 17 bytes for
-    /// each id, and `store add --only` 17; see `dupsieve plan` [default: 2GiB]
-    #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
-    pub(crate) memory: Option<ByteSize>,
-    /// Read the flags that are not typed from this configuration file. The command line wins over
-    /// the environment, and the environment over the file
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
 }
 
 /// The commands that answer a question: their answer is all that stands on stdout.
@@ -89,16 +52,6 @@ const ANSWERS: [&str; 9] = [
     "store log",
     help::FLAGS,
 ];
-
-/// How log lines look.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
@@ -120,18 +73,6 @@ enum Command {
     /// Show the flags that every job takes
     #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
     Flags(Common),
-}
-
-impl Common {
-    /// Memory for tables and sorts, in bytes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.memory.map_or(2 << 30, |ByteSize(bytes)| bytes)
-    }
-
-    /// The settings of the file named with --config.
-    pub(crate) fn config(&self) -> Result<Config> {
-        self.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)
-    }
 }
 
 impl CommandLine {
@@ -157,10 +98,10 @@ impl CommandLine {
     }
 
     fn parsed() -> Result<CommandLine, clap::Error> {
-        let typed = help::command().try_get_matches()?;
-        if let Some((flag, command)) = help::idle_flag(&typed) {
-            let what = format!("{flag} does nothing in `dupsieve {command}`");
-            return Err(help::command().error(ErrorKind::ArgumentConflict, what));
+        let typed = command().try_get_matches()?;
+        if let Some((flag, name)) = help::idle_flag(&typed) {
+            let what = format!("{flag} has no effect in `dupsieve {name}`");
+            return Err(command().error(ErrorKind::ArgumentConflict, what));
         }
         CommandLine::from_arg_matches(&typed)
     }
@@ -192,9 +133,9 @@ impl CommandLine {
             _ => self.common.config()?,
         };
         let can_be_shared = self.can_be_shared();
-        ClusterSettings::from_environment()?.settle(&mut self.common, can_be_shared);
-        file.cluster.settle(&mut self.common, can_be_shared);
-        cluster::check(&self.common, can_be_shared)
+        self.common.fill(ClusterSettings::from_environment()?, can_be_shared);
+        self.common.fill(file.cluster, can_be_shared);
+        self.common.check(can_be_shared)
     }
 
     /// Runs the job.
@@ -221,10 +162,15 @@ impl CommandLine {
     }
 }
 
+/// The command line as it is parsed, and as help shows it.
+fn command() -> clap::Command {
+    help::with_examples(CommandLine::command())
+}
+
 /// Tells how the process ends which job it is, and who reads stdout. A command line with a mistake is
 /// understood as far as possible, so that the mistake is told to the same reader.
 fn name_job() {
-    let typed = help::command().ignore_errors(true).try_get_matches().unwrap_or_default();
+    let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
     let (path, of_job) = help::innermost(&typed);
     let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
     let answers = ANSWERS.contains(&path.as_str()) || writes_to_stdout(&path, of_job);
@@ -236,7 +182,7 @@ fn name_job() {
 }
 
 fn show_flags() -> Result<Summary> {
-    let mut command = help::command();
+    let mut command = command();
     command.build();
     if let Some(flags) = command.find_subcommand_mut(help::FLAGS) {
         print!("{}", flags.render_long_help());
@@ -281,7 +227,7 @@ mod tests {
 
     #[test]
     fn every_flag_has_a_name_of_its_own_and_a_description() {
-        let mut command = help::command();
+        let mut command = command();
         command.build();
         check(&command);
     }
@@ -291,5 +237,53 @@ mod tests {
         let typed = CommandLine::try_parse_from(["dupsieve", "dedup"]).unwrap_err();
         let what = first_paragraph(&typed.to_string());
         assert!(what.starts_with("the following") && what.contains("--batch"), "{what}");
+    }
+
+    /// The commands that do something, each with those above it.
+    fn leaves(command: &clap::Command, above: &str, found: &mut Vec<String>) {
+        for command in command.get_subcommands() {
+            let path = format!("{above}{}", command.get_name());
+            match command.has_subcommands() {
+                true => leaves(command, &format!("{path} "), found),
+                false => found.push(path),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_typed() {
+        let mut paths = Vec::new();
+        leaves(&command(), "", &mut paths);
+        assert!(paths.len() > 12, "{paths:?}");
+        for path in paths.iter().filter(|path| *path != help::FLAGS && *path != "help") {
+            let examples = help::EXAMPLES.iter().find(|(command, _)| command == path);
+            let (_, examples) = examples.unwrap_or_else(|| panic!("{path} has no example"));
+            for (_, line) in *examples {
+                let typed =
+                    command().try_get_matches_from(line.replace('\'', "").split_whitespace());
+                let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+                assert_eq!(
+                    (&help::innermost(&typed).0, help::idle_flag(&typed)),
+                    (path, None),
+                    "{line}"
+                );
+            }
+        }
+        for (path, _) in help::EXAMPLES {
+            assert!(paths.iter().any(|found| found == path), "{path} is no command");
+        }
+    }
+
+    #[test]
+    fn flags_are_limited_to_commands_that_there_are() {
+        let mut command = command();
+        command.build();
+        for (id, commands) in help::LIMITED {
+            assert!(command.get_arguments().any(|flag| flag.get_id() == id), "{id}");
+            for path in *commands {
+                let of_path = path.split(' ').try_fold(&command, |at, it| at.find_subcommand(it));
+                assert!(of_path.is_some(), "{path}");
+            }
+        }
     }
 }

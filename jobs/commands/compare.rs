@@ -9,8 +9,8 @@ use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::command_line::Common;
 use crate::commands::pages;
+use crate::flags::common::Common;
 use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 

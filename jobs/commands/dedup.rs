@@ -22,13 +22,14 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::commands::command_line::Common;
 use crate::commands::pages::Source;
 use crate::commands::store_at::StoreAt;
-use crate::flags::cluster::cluster;
+use crate::flags::common::Common;
 use crate::flags::settings::{Count, DedupSettings};
+use crate::outcome::failure;
 use crate::outcome::report::{self, Existing, Parameters, Proof, Report};
 use crate::outcome::summary::Summary;
+use crate::processes::cluster;
 use build::build;
 
 /// The most bits in which near-duplicates differ, unless told otherwise.
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let (batch, output) = (batch.clone(), output.clone());
     let settings = settings.clone().or(common.config()?.dedup);
     let request = Request { batch, batch_place: None, store, output, settings, pages: None };
-    let mut cluster = cluster(common, &format!("{request:?}"))?;
+    let mut cluster = cluster::join(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
     if !cluster.is_leader() || common.dry_run {
         return Ok(summary);
@@ -119,7 +120,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 /// Joins one batch; every process of the cluster calls this, and process 0 writes the output.
 pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    report::on_failure(&request.output, is_leader, common, || join(cluster, request, common))
+    failure::reported_beside(&request.output, is_leader && !common.dry_run, || {
+        join(cluster, request, common)
+    })
 }
 
 /// Whether the output that is asked for stands there, whole.

@@ -2,6 +2,7 @@
 
 mod all_pairs;
 mod checks;
+mod configuration;
 mod room;
 mod sweep;
 
@@ -12,10 +13,9 @@ use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, bootstrap};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
-use crate::commands::pages::Pages;
-use crate::flags::settings::{CheckChoice, RecipeChoice};
+use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
+use sweep::SweepFlags;
 
 /// Judge pairs by labels, or recipes with --sweep
 #[derive(Args, Debug)]
@@ -35,25 +35,8 @@ pub(crate) struct Arguments {
     /// Judge the pairs within every k by many recipes instead
     #[arg(long, requires = "input")]
     sweep: bool,
-    /// With --sweep: files, folders or globs that hold the labelled documents
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
-    input: Vec<PathBuf>,
-    /// With --sweep: a drawing of the outcome
-    #[arg(long, value_name = "FILE", requires = "sweep")]
-    svg: Option<PathBuf>,
-    /// With --sweep: these recipes, each a name or a .toml file, instead of the usual ones
-    #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
-    recipe: Vec<RecipeChoice>,
-    /// With --sweep: confirm pairs by these checks, each at its best least similarity: as for
-    /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
-    #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
-    check: Vec<CheckChoice>,
-    /// With --sweep: the largest distance that is to count as near [default: 3]
-    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
-    #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
-    distance: Option<u32>,
     #[command(flatten)]
-    pages: Pages,
+    of_sweep: SweepFlags,
 }
 
 /// Runs `evaluate`.
@@ -64,7 +47,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     }
     match &arguments.pairs {
         Some(path) => judge(&Pairs::read(path, &labels)?, &labels, arguments),
-        None => sweep::run(arguments, &labels, common),
+        None => {
+            let title = arguments.labels.display().to_string();
+            sweep::run(&arguments.of_sweep, &labels, title, arguments.seed, common)
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
 use crate::commands::outputs::{self, Nearest, Verdict};
 use crate::commands::pages::{self, Pages, no_text};
+use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;

@@ -13,8 +13,8 @@ use dupsieve::output::{Lock, is_same_file};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::command_line::Common;
 use crate::commands::pages::Pages;
+use crate::flags::common::Common;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;

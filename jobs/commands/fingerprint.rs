@@ -13,12 +13,13 @@ use dupsieve::store::{
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::command_line::Common;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
-use crate::flags::cluster::cluster;
+use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
+use crate::outcome::failure;
 use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
+use crate::processes::cluster;
 
 /// A segment takes at least about this part of the bytes that its pages take.
 const INPUT_TO_SEGMENT: u64 = 1000;
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         output: arguments.output.clone(),
         settings: arguments.settings.clone().or(common.config()?.fingerprint),
     };
-    let mut cluster = cluster(common, &format!("{request:?}"))?;
+    let mut cluster = cluster::join(common, &format!("{request:?}"))?;
     let summary = fingerprint(&mut cluster, &request, common)?;
     if !cluster.is_leader() || common.dry_run {
         return Ok(summary);
@@ -86,8 +87,9 @@ pub(crate) fn fingerprint(
     common: &Common,
 ) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    let summary =
-        report::on_failure(&request.output, is_leader, common, || make(cluster, request, common))?;
+    let summary = failure::reported_beside(&request.output, is_leader && !common.dry_run, || {
+        make(cluster, request, common)
+    })?;
     if is_leader && !common.dry_run && summary.counted("read") == 0 {
         tracing::warn!(
             "the inputs of {} hold no page; if they come later, make it again with --overwrite",

@@ -6,7 +6,7 @@ mod segment;
 use clap::{Args, Subcommand};
 use dupsieve::Result;
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
 
 /// Make up inputs to measure and to check on, the same for the same seed

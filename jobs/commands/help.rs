@@ -2,9 +2,8 @@
 //! takes in one place. Flags that count in some commands only are refused in the others.
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory};
+use clap::{ArgMatches, Command};
 
-use crate::commands::command_line::CommandLine;
 use crate::outcome::exit::CODES;
 
 /// The command that shows the flags that every job takes.
@@ -16,7 +15,7 @@ const CLOSING: &str = "\
 `dupsieve help flags` shows the flags that every job takes.";
 
 /// Examples for each command: what one does, and the command line.
-const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "run",
         &[
@@ -193,7 +192,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
 
 /// The flags of every job that count in some commands only, and in which.
-const LIMITED: &[(&str, &[&str])] = &[
+pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ("workers", &["run", "fingerprint", "dedup", "weights", "evaluate", "plan"]),
     ("memory", &["run", "fingerprint", "dedup", "weights", "filter", "evaluate", "plan", "verify"]),
     ("processes", SHARED),
@@ -244,10 +243,9 @@ const IDLE: &[(&str, &str)] = &[("weights", "check")];
 /// Flags of `evaluate` that count with `--sweep` only.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
 
-/// The command line as it is parsed and as help shows it.
-pub(crate) fn command() -> Command {
-    let root = CommandLine::command();
-    // Each command inherits them; they are shown by `flags` alone.
+/// The command line `root` with examples below the flags of each command. The common flags, which every
+/// command inherits, are shown by `dupsieve help flags` only.
+pub(crate) fn with_examples(root: Command) -> Command {
     let root = root.mut_args(|flag| flag.hide(true)).after_help(format!("{CLOSING}\n\n{CODES}"));
     root.mut_subcommands(|command| described(command, ""))
 }
@@ -296,53 +294,4 @@ pub(crate) fn innermost(typed: &ArgMatches) -> (String, &ArgMatches) {
         typed = inner;
     }
     (path.join(" "), typed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The commands that do something, each with those above it.
-    fn leaves(command: &Command, above: &str, found: &mut Vec<String>) {
-        for command in command.get_subcommands() {
-            let path = format!("{above}{}", command.get_name());
-            match command.has_subcommands() {
-                true => leaves(command, &format!("{path} "), found),
-                false => found.push(path),
-            }
-        }
-    }
-
-    #[test]
-    fn every_command_has_examples_that_can_be_typed() {
-        let mut paths = Vec::new();
-        leaves(&command(), "", &mut paths);
-        assert!(paths.len() > 12, "{paths:?}");
-        for path in paths.iter().filter(|path| *path != FLAGS && *path != "help") {
-            let examples = EXAMPLES.iter().find(|(command, _)| command == path);
-            let (_, examples) = examples.unwrap_or_else(|| panic!("{path} has no example"));
-            for (_, line) in *examples {
-                let typed =
-                    command().try_get_matches_from(line.replace('\'', "").split_whitespace());
-                let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
-                assert_eq!((&innermost(&typed).0, idle_flag(&typed)), (path, None), "{line}");
-            }
-        }
-        for (path, _) in EXAMPLES {
-            assert!(paths.iter().any(|found| found == path), "{path} is no command");
-        }
-    }
-
-    #[test]
-    fn flags_are_limited_to_commands_that_there_are() {
-        let mut command = command();
-        command.build();
-        for (id, commands) in LIMITED {
-            assert!(command.get_arguments().any(|flag| flag.get_id() == id), "{id}");
-            for path in *commands {
-                let of_path = path.split(' ').try_fold(&command, |at, it| at.find_subcommand(it));
-                assert!(of_path.is_some(), "{path}");
-            }
-        }
-    }
 }

@@ -11,7 +11,7 @@ use dupsieve::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
 
 /// Tell what a segment holds, and check all of it

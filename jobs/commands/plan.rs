@@ -10,8 +10,7 @@ use dupsieve::matches::held_bytes;
 use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
-use crate::flags::cluster::workers;
+use crate::flags::common::Common;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
 
@@ -42,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let distance = distance.or(file.dedup.distance).unwrap_or(3);
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
     let check = check.or(file.fingerprint.check);
-    let workers = workers(common, 1) as u64;
+    let workers = common.workers(1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As dedup does: half for the tables, the rest for sorts.
     let memory_bytes = common.memory_bytes() / 2;

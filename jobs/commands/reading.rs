@@ -16,7 +16,7 @@ use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::report::Parameters;

@@ -11,14 +11,15 @@ use dupsieve::flow::Cluster;
 use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::command_line::Common;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::fingerprint;
-use crate::flags::cluster::cluster;
+use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
+use crate::outcome::failure;
 use crate::outcome::report;
 use crate::outcome::summary::Summary;
+use crate::processes::cluster;
 use days::Plan;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .at(&arguments.days)
             .help("name one with --date, or give the file dates"));
     }
-    let mut cluster = cluster(common, &format!("{config:?} {:?}", arguments.redo))?;
+    let mut cluster = cluster::join(common, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {
         return redo::redo(&plan, &mut cluster, day, common);
     }
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
         let done = run_day(&plan, &mut cluster, day, common);
-        total = total.plus(done.map_err(|error| advise(&plan, day, &arguments.days, error))?);
+        total = total.plus(done.map_err(|error| plan.advise_redo(day, &arguments.days, error))?);
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {
@@ -77,18 +78,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             closing(&plan, total, day, &arguments.days)
         }
         _ => Ok(total),
-    }
-}
-
-/// Where a day is refused that the store holds, --overwrite does not help: the day must leave the store
-/// first, with all that were joined after it.
-fn advise(plan: &Plan<'_>, day: Day, config: &Path, error: Error) -> Error {
-    match error.kind() {
-        Kind::Exists if plan.is_held(day) => error.help(format!(
-            "the store holds {day}: `run {} --redo {day}` makes it again, with the days after it",
-            config.display()
-        )),
-        _ => error,
     }
 }
 
@@ -107,7 +96,7 @@ fn run_day(plan: &Plan<'_>, cluster: &mut Cluster, day: Day, common: &Common) ->
         return Ok(read.then(found));
     }
     let mut added = None;
-    report::on_failure(&joined.output, cluster.is_leader(), common, || {
+    failure::reported_beside(&joined.output, cluster.is_leader(), || {
         cluster.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
             Ok(())

@@ -19,9 +19,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
 use crate::commands::outputs::{self, Nearest};
 use crate::commands::pages::{self, Pages, Source, no_text};
+use crate::flags::common::Common;
 use crate::flags::settings::{CheckChoice, FingerprintSettings};
 use crate::outcome::report::Report;
 use crate::outcome::summary::Summary;

@@ -13,7 +13,7 @@ use dupsieve::store::{
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 

@@ -14,9 +14,9 @@ use dupsieve::runs::{Sorted, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::command_line::Common;
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
+use crate::flags::common::Common;
 use crate::flags::settings::parse_count;
 use crate::outcome::report::{Report, records};
 use crate::outcome::summary::Summary;

@@ -11,12 +11,13 @@ use dupsieve::runs::Sorted;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::command_line::Common;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
-use crate::flags::cluster::cluster;
+use crate::flags::common::Common;
 use crate::flags::settings::{FingerprintSettings, parse_count};
+use crate::outcome::failure;
 use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
+use crate::processes::cluster;
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
@@ -53,9 +54,9 @@ enum Decision {
 /// Runs the job; every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let settings = arguments.settings.clone().or(common.config()?.fingerprint);
-    let mut cluster = cluster(common, &format!("{arguments:?} {settings:?}"))?;
+    let mut cluster = cluster::join(common, &format!("{arguments:?} {settings:?}"))?;
     let is_leader = cluster.is_leader();
-    report::on_failure(&arguments.output, is_leader, common, || {
+    failure::reported_beside(&arguments.output, is_leader && !common.dry_run, || {
         make(&mut cluster, arguments, &settings, common)
     })
 }

@@ -5,10 +5,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::panic;
-use std::path::PathBuf;
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread, ThreadId};
 use std::time::Duration;
 
@@ -17,8 +16,8 @@ use dupsieve::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
-use crate::outcome::report;
-use crate::outcome::summary::{Summary, Told};
+use super::failure;
+use super::summary::{Summary, Told};
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
 pub(crate) const CODES: &str = "\
@@ -48,7 +47,6 @@ static ENDING: OnceLock<ThreadId> = OnceLock::new();
 /// Who ends the process when its last words take too long, and with what code.
 static IMPATIENT: OnceLock<Thread> = OnceLock::new();
 static CODE: AtomicU8 = AtomicU8::new(0);
-static FAILURE: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// The last words where no memory is left to make them: a line for stderr, and one for stdout.
 static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
@@ -100,11 +98,6 @@ fn reader() -> Reader {
     READER.get().copied().unwrap_or(Reader::Program)
 }
 
-/// Says where a failure is to be reported from now on, besides stderr and stdout.
-pub(crate) fn report_at(path: Option<PathBuf>) {
-    *FAILURE.lock().unwrap_or_else(PoisonError::into_inner) = path;
-}
-
 /// Makes a panic in any thread end the process: another thread may wait for the panicked one for
 /// ever, and the engine panics when it loses a peer.
 pub(crate) fn catch_panics() {
@@ -147,10 +140,10 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     if let Err(error) = &outcome {
         // In one piece: other processes write there too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
-        let path = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let path = failure::take_place();
         if let Some(path) = path.filter(|_| !is_superseded) {
             // The failure itself is what counts.
-            let _ = report::write_failure(&path, error);
+            let _ = failure::write(&path, error);
         }
     }
     let code = code_of(&outcome);
@@ -172,11 +165,11 @@ pub(crate) fn end_without_memory() -> ! {
     claim(code);
     let _ = write_all(io::stderr(), sentence.as_bytes());
     let _ = write_all(io::stdout(), summary.as_bytes());
-    if let Some(path) = FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take()
+    if let Some(path) = failure::take_place()
         && Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok()
         && output::superseded().is_none()
     {
-        let _ = report::write_failure(&path, &no_memory());
+        let _ = failure::write(&path, &no_memory());
     }
     process::exit(code.into())
 }

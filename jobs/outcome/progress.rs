@@ -6,22 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::commands::command_line::{Common, LogFormat};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
-/// Sends log lines to stderr, in the form that was asked for.
-pub(crate) fn log(common: &Common) {
-    let level = if common.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
+/// Sends log lines to stderr: only warnings and errors if `quiet`, each a JSON object if `as_json`.
+pub(crate) fn log(quiet: bool, as_json: bool) {
+    let level = if quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     let filter = EnvFilter::builder().with_default_directive(level.into()).from_env_lossy();
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Stderr);
-    match common.log_format {
-        LogFormat::Json => lines.json().init(),
-        LogFormat::Text => {
-            let color = io::stderr().is_terminal();
-            lines.with_ansi(color).with_target(false).without_time().compact().init();
-        }
+    if as_json {
+        lines.json().init();
+    } else {
+        let color = io::stderr().is_terminal();
+        lines.with_ansi(color).with_target(false).without_time().compact().init();
     }
 }
 

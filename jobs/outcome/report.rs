@@ -2,21 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use dupsieve::error::At;
 use dupsieve::fingerprint::Stamp;
 use dupsieve::matches::Outcome;
-use dupsieve::output::{self, NewFile, SUCCESS, Staging, Sum};
+use dupsieve::output::{self, SUCCESS, Staging, Sum};
 use dupsieve::store::{Counts, Day, Digest};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::commands::command_line::Common;
-use crate::outcome::exit;
-use crate::outcome::summary::Summary;
+use super::summary::Summary;
 
 /// What decides the result of a job, by name: its inputs by digest, and its parameters. Workers,
 /// processes, memory, design and chunking are no part of it.
@@ -271,34 +268,4 @@ pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters)
         .expected(expected)
         .found(found)
         .help("choose another output, or replace this one with --overwrite")
-}
-
-/// Runs a job that makes `output`; if the process ends before that succeeds, in whatever way it can
-/// still tell of, process 0 leaves a report beside it.
-pub(crate) fn on_failure<T>(
-    output: &Path,
-    is_leader: bool,
-    common: &Common,
-    job: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    if !is_leader || common.dry_run {
-        return job();
-    }
-    let path = output::beside(output, ".failed.json");
-    exit::report_at(Some(path.clone()));
-    let done = job()?;
-    exit::report_at(None);
-    // Most often there is none.
-    let _ = fs::remove_file(&path);
-    Ok(done)
-}
-
-/// Writes the report of a failure.
-pub(crate) fn write_failure(path: &Path, error: &Error) -> Result<()> {
-    let (code, retryable) = (error.kind().code(), error.kind().retryable());
-    let failure = json!({ "code": code, "retryable": retryable, "error": error.to_string() });
-    fs::create_dir_all(output::parent_of(path)).at(path)?;
-    let mut file = NewFile::beside(path)?;
-    writeln!(file, "{failure:#}").at(path)?;
-    file.publish()
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod child;
 pub(crate) mod children;
+pub(crate) mod cluster;
 pub(crate) mod signals;
 pub(crate) mod stall;
 pub(crate) mod supervisor;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use dupsieve::Kind;
 
-use crate::flags::cluster::Flags;
+use crate::flags::cluster::ClusterFlags;
 use crate::outcome::exit;
 use crate::outcome::summary::Told;
 use crate::processes::children::{Crew, Event, Verdict};
@@ -21,7 +21,7 @@ use crate::processes::signals;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs the job in `processes` children and ends this process as they ended.
-pub(crate) fn supervise(processes: usize, flags: &Flags) -> ! {
+pub(crate) fn supervise(processes: usize, flags: &ClusterFlags) -> ! {
     let (sender, events) = mpsc::channel();
     let interrupt = sender.clone();
     signals::instead(move |name| drop(interrupt.send(Event::Signal(name))));

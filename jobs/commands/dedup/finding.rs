@@ -16,7 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Job;
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::report::Proof;
 use crate::outcome::summary::Summary;

@@ -10,8 +10,8 @@ use dupsieve::progress::{self, Activity};
 use serde_json::{Value, json};
 
 use super::all_pairs::{self, AllPairs};
+use super::configuration::configuration;
 use super::room::{NEAR_BYTES, Room};
-use super::sweep::configuration;
 use crate::flags::settings::{CheckChoice, Measures, RecipeChoice};
 
 /// Two documents that are near: their distance, the two, and how alike they are.

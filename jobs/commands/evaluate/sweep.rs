@@ -2,23 +2,25 @@
 //! other.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::thread;
 
+use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::curve::{Curve, Line};
 use dupsieve::evaluate::sweep::{MOST_DOCUMENTS, by_distance, sweep};
 use dupsieve::evaluate::{Intervals, Labels, Scores, bootstrap};
-use dupsieve::fingerprint::{Check, Recipe};
+use dupsieve::fingerprint::Recipe;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use super::Arguments;
 use super::checks::{Sketched, Table};
+use super::configuration::configuration;
 use super::room::{NEAR_BYTES, Room};
-use crate::commands::command_line::Common;
-use crate::commands::pages::{self, no_text};
-use crate::flags::settings::{FingerprintSettings, RecipeChoice};
+use crate::commands::pages::{self, Pages, no_text};
+use crate::flags::common::Common;
+use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice};
 use crate::outcome::summary::Summary;
 use dupsieve::output::PackedFile;
 
@@ -38,6 +40,30 @@ const USUAL: [(&str, Option<i64>, &[&str]); 4] = [
     ("word-shingles", Some(3), &["tf", "uniform"]),
     ("character-shingles", Some(4), &["tf", "uniform"]),
 ];
+
+/// The flags of a sweep.
+#[derive(Args, Debug)]
+pub(super) struct SweepFlags {
+    /// With --sweep: files, folders or globs that hold the labelled documents
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
+    input: Vec<PathBuf>,
+    /// With --sweep: a drawing of the outcome
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    svg: Option<PathBuf>,
+    /// With --sweep: these recipes, each a name or a .toml file, instead of the usual ones
+    #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
+    recipe: Vec<RecipeChoice>,
+    /// With --sweep: confirm pairs by these checks, each at its best least similarity: as for
+    /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
+    #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
+    check: Vec<CheckChoice>,
+    /// With --sweep: the largest distance that is to count as near [default: 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
+    distance: Option<u32>,
+    #[command(flatten)]
+    pages: Pages,
+}
 
 /// A recipe with the name it is shown by, and what it made of the labelled documents.
 struct Candidate {
@@ -74,23 +100,29 @@ impl Sweep<'_> {
 }
 
 /// Runs the sweep.
-pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Result<Summary> {
+pub(super) fn run(
+    flags: &SweepFlags,
+    labels: &Labels,
+    title: String,
+    seed: u64,
+    common: &Common,
+) -> Result<Summary> {
     let config = common.config()?;
-    let distance = arguments.distance.or(config.dedup.distance).unwrap_or(3);
+    let distance = flags.distance.or(config.dedup.distance).unwrap_or(3);
     if distance > MOST_DISTANCE {
         return Err(Error::new(Kind::Usage, "the distance is too large")
             .expected(format!("at most {MOST_DISTANCE}"))
             .found(distance));
     }
-    let settings = arguments.pages.over(config.fingerprint);
-    let sweep = Sweep { labels, settings, distance, seed: arguments.seed };
+    let settings = flags.pages.over(config.fingerprint);
+    let sweep = Sweep { labels, settings, distance, seed };
     if labels.clusters().len() > MOST_DOCUMENTS {
         return Err(Error::new(Kind::Usage, "too many labelled documents to compare all pairs")
             .expected(format!("at most {MOST_DOCUMENTS}"))
             .found(labels.clusters().len()));
     }
     let mut room = Room::of(common.memory_bytes());
-    let texts = texts(arguments, &sweep, &mut room)?;
+    let texts = texts(flags, &sweep, &mut room)?;
     let found = texts.iter().flatten().count();
     if found == 0 {
         return Err(Error::new(
@@ -105,7 +137,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     if absent > 0 {
         tracing::warn!("{absent} of the {all} labelled documents are not among the inputs");
     }
-    let mut candidates = candidates(arguments, &sweep.settings)?;
+    let mut candidates = candidates(flags, &sweep.settings)?;
     let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
     room.take(fingerprints, "the fingerprints of the documents")?;
     let workers = common.workers.or(thread::available_parallelism().ok().map(usize::from));
@@ -118,7 +150,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
                 .map(|candidate| {
                     scope.spawn(|| {
                         candidate.take(&texts)?;
-                        match arguments.check.is_empty() {
+                        match flags.check.is_empty() {
                             true => candidate.judge(&sweep, most_pairs).ok_or_else(|| {
                                 room.exceeded("the near pairs of the recipes judged at once")
                             }),
@@ -130,7 +162,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
             running.into_iter().try_for_each(|job| job.join().expect("panics end the process"))
         })?;
     }
-    match (arguments.check.is_empty(), common.json) {
+    match (flags.check.is_empty(), common.json) {
         (true, true) => println!("{}", object(&candidates, distance as usize)),
         (true, false) => table(&candidates, distance as usize).at("stdout")?,
         (false, as_json) => {
@@ -140,11 +172,11 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
                 fingerprints: &candidate.fingerprints,
             });
             let table = Table {
-                checks: &arguments.check,
+                checks: &flags.check,
                 sketched: sketched.collect(),
                 texts: &texts,
                 labels,
-                seed: arguments.seed,
+                seed,
                 most: sweep.most(),
                 workers,
             };
@@ -155,8 +187,7 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
             }
         }
     }
-    if let Some(path) = arguments.svg.as_ref().filter(|_| !common.dry_run) {
-        let title = arguments.labels.display().to_string();
+    if let Some(path) = flags.svg.as_ref().filter(|_| !common.dry_run) {
         let mut file = PackedFile::create(path)?;
         file.line(curve(&candidates, title, distance).to_string().trim_end().as_bytes())?;
         file.finish(common.overwrite)?;
@@ -164,32 +195,10 @@ pub(super) fn run(arguments: &Arguments, labels: &Labels, common: &Common) -> Re
     Ok(Summary::answered())
 }
 
-/// What a configuration says to choose a recipe, a distance, and a check with its least similarity.
-pub(super) fn configuration(
-    choice: &RecipeChoice,
-    distance: u32,
-    check: Option<(Check, f64)>,
-) -> String {
-    let (mut fingerprint, mut dedup) = (toml::Table::new(), toml::Table::new());
-    let recipe = match choice {
-        RecipeChoice::Named(name) => name.clone().into(),
-        RecipeChoice::Parts(parts) => parts.clone().into(),
-    };
-    fingerprint.insert("recipe".into(), recipe);
-    dedup.insert("distance".into(), i64::from(distance).into());
-    if let Some((check, least)) = check {
-        fingerprint.insert("check".into(), check.to_string().into());
-        dedup.insert("check".into(), format!("{check}:{}", (least * 1e3).floor() / 1e3).into());
-    }
-    let sections = [("fingerprint", fingerprint), ("dedup", dedup)];
-    let sections = sections.map(|(name, section)| (name.to_owned(), section.into()));
-    toml::to_string(&toml::Table::from_iter(sections)).expect("a table is TOML")
-}
-
 /// The text of each labelled document that the inputs hold, the first of its id.
-fn texts(arguments: &Arguments, sweep: &Sweep<'_>, room: &mut Room) -> Result<Vec<Option<String>>> {
+fn texts(flags: &SweepFlags, sweep: &Sweep<'_>, room: &mut Room) -> Result<Vec<Option<String>>> {
     let mut texts = vec![None; sweep.labels.clusters().len()];
-    pages::each(&arguments.input, &sweep.settings, |document| {
+    pages::each(&flags.input, &sweep.settings, |document| {
         let Some(number) = sweep.labels.document(&document.id) else { return Ok(()) };
         match document.content {
             Content::Text(text) if texts[number as usize].is_none() => {
@@ -205,7 +214,7 @@ fn texts(arguments: &Arguments, sweep: &Sweep<'_>, room: &mut Room) -> Result<Ve
 }
 
 /// The recipes that were asked for, or the one of the configuration file and all the usual ones.
-fn candidates(arguments: &Arguments, settings: &FingerprintSettings) -> Result<Vec<Candidate>> {
+fn candidates(flags: &SweepFlags, settings: &FingerprintSettings) -> Result<Vec<Candidate>> {
     let candidate = |name: String, choice: RecipeChoice| {
         let recipe = choice.recipe(None)?;
         let (fingerprints, rows) = (Vec::new(), Vec::new());
@@ -215,8 +224,8 @@ fn candidates(arguments: &Arguments, settings: &FingerprintSettings) -> Result<V
         let name = choice.name().unwrap_or("the file's own").to_owned();
         candidate(name, choice)
     };
-    if !arguments.recipe.is_empty() {
-        return arguments.recipe.iter().cloned().map(named).collect();
+    if !flags.recipe.is_empty() {
+        return flags.recipe.iter().cloned().map(named).collect();
     }
     let known = NAMED.map(|name| RecipeChoice::Named(name.to_owned()));
     let is_new = |choice: &RecipeChoice| !choice.name().is_some_and(|name| NAMED.contains(&name));

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::flags::settings::parse_count;
 use crate::outcome::summary::Summary;
 use dupsieve::output::PackedFile;

@@ -9,7 +9,7 @@ use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::command_line::Common;
+use crate::flags::common::Common;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
 use dupsieve::output::{self, PackedFile};

@@ -79,6 +79,18 @@ impl Plan<'_> {
         newest.is_ok_and(|version| version.entry(day).is_some())
     }
 
+    /// Advises --redo if an output cannot be made because another one exists and the store holds its
+    /// day. --overwrite does not help then: that day, and all days joined after it, must leave the store.
+    pub(crate) fn advise_redo(&self, day: Day, config: &Path, error: Error) -> Error {
+        if error.kind() != Kind::Exists || !self.is_held(day) {
+            return error;
+        }
+        error.help(format!(
+            "the store holds {day}: `run {} --redo {day}` makes it again, with the days after it",
+            config.display()
+        ))
+    }
+
     /// The segment of a day.
     pub(crate) fn batch(&self, day: Day) -> PathBuf {
         self.output(day).join("batch.seg")

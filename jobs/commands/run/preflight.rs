@@ -8,10 +8,9 @@ use dupsieve::matches::KeepOrder;
 use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use super::advise;
-use crate::commands::command_line::Common;
+use super::days::Plan;
 use crate::commands::dedup;
-use crate::commands::run::days::Plan;
+use crate::flags::common::Common;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::report::{self, Parameters, Report};
 
@@ -34,7 +33,7 @@ pub(super) fn check(plan: &Plan<'_>, config: &Path, common: &Common) -> Result<(
         let output = plan.output(day);
         check_batch(&output.join("batch.seg"), &recipe)
             .and_then(|()| check_output(&output.join("dedup"), dedup))
-            .map_err(|error| advise(plan, day, config, error))?;
+            .map_err(|error| plan.advise_redo(day, config, error))?;
     }
     Ok(())
 }

@@ -16,13 +16,13 @@ use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::command_line::Common;
+use super::days::Plan;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
-use crate::commands::run::days::Plan;
 use crate::commands::store::{not_held, show};
 use crate::commands::store_at::StoreAt;
+use crate::flags::common::Common;
 use crate::outcome::report::{self, Report};
 use crate::outcome::summary::Summary;
 

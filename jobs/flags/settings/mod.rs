@@ -3,11 +3,13 @@
 mod check;
 mod dedup;
 mod fingerprint;
+mod recipe;
+mod text;
 mod values;
 
 pub(crate) use check::{CheckChoice, Measures};
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
-pub(crate) use values::{
-    ByteSize, Count, RecipeChoice, parse_count, parse_width, read_text, typed,
-};
+pub(crate) use recipe::RecipeChoice;
+pub(crate) use text::read_text;
+pub(crate) use values::{ByteSize, Count, parse_count, parse_width, typed};

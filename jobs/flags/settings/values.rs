@@ -1,11 +1,9 @@
-//! Settings as they are typed: sizes, counts and recipes, on the command line and in files alike.
+//! Values of flags: sizes, counts and widths, written alike on the command line and in files.
 
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 
-use dupsieve::fingerprint::{Recipe, Width};
-use dupsieve::{Error, Kind, Result, small_file};
+use dupsieve::fingerprint::Width;
+use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -18,7 +16,7 @@ pub(crate) struct ByteSize(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u64);
 
-/// Reads a value of a file as the flag of that name is read; it may be a number or text there.
+/// Reads a value of a file as the flag of the same name is read. In the file it may be a number or text.
 pub(crate) fn typed<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -30,22 +28,6 @@ where
         value => value.to_string(),
     };
     text.parse().map(Some).map_err(D::Error::custom)
-}
-
-/// The most bytes that a configuration file may have, or a recipe's.
-const LONGEST: u64 = 1 << 20;
-
-/// The text of a configuration file, or of a recipe's. A job asks for its configuration more than once, but
-/// a pipe can be read only once, so the last text is kept.
-pub(crate) fn read_text(path: &Path) -> Result<String> {
-    static KEPT: Mutex<Option<(PathBuf, String)>> = Mutex::new(None);
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, text)) = kept.as_ref().filter(|(from, _)| from == path) {
-        return Ok(text.clone());
-    }
-    let text = small_file::read_text(path, LONGEST, Kind::Config)?;
-    *kept = Some((path.to_path_buf(), text.clone()));
-    Ok(text)
 }
 
 impl FromStr for ByteSize {
@@ -104,49 +86,6 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
 pub(crate) fn parse_width(text: &str) -> Result<Width, String> {
     let width = text.parse().ok().and_then(Width::of_bits);
     width.ok_or_else(|| "a width is 64 or 128".into())
-}
-
-/// A recipe by its name, by the path of a `.toml` file that holds one, or, in a configuration file,
-/// as a table with every part named.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum RecipeChoice {
-    Named(String),
-    Parts(toml::Table),
-}
-
-impl FromStr for RecipeChoice {
-    type Err = std::convert::Infallible;
-
-    fn from_str(name: &str) -> Result<RecipeChoice, std::convert::Infallible> {
-        Ok(RecipeChoice::Named(name.to_owned()))
-    }
-}
-
-impl RecipeChoice {
-    /// The recipe that was chosen.
-    pub(crate) fn recipe(&self, width: Option<Width>) -> Result<Recipe> {
-        let recipe = match self {
-            RecipeChoice::Named(name) if name.ends_with(".toml") => {
-                let text = read_text(name.as_ref())?;
-                Recipe::from_toml(&text).map_err(|error| error.at(name))?
-            }
-            RecipeChoice::Named(name) => return Recipe::named(name, width),
-            RecipeChoice::Parts(parts) => Recipe::from_table(parts)?,
-        };
-        match width {
-            Some(width) => recipe.with_width(width),
-            None => Ok(recipe),
-        }
-    }
-
-    /// What was typed, where it was a name or a path.
-    pub(crate) fn name(&self) -> Option<&str> {
-        match self {
-            RecipeChoice::Named(name) => Some(name),
-            RecipeChoice::Parts(_) => None,
-        }
-    }
 }
 
 #[cfg(test)]

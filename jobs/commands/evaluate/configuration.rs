@@ -1,0 +1,27 @@
+//! What to write in a configuration file to use what an evaluation recommends.
+
+use dupsieve::fingerprint::Check;
+
+use crate::flags::settings::RecipeChoice;
+
+/// What a configuration says to choose a recipe, a distance, and a check with its least similarity.
+pub(super) fn configuration(
+    choice: &RecipeChoice,
+    distance: u32,
+    check: Option<(Check, f64)>,
+) -> String {
+    let (mut fingerprint, mut dedup) = (toml::Table::new(), toml::Table::new());
+    let recipe = match choice {
+        RecipeChoice::Named(name) => name.clone().into(),
+        RecipeChoice::Parts(parts) => parts.clone().into(),
+    };
+    fingerprint.insert("recipe".into(), recipe);
+    dedup.insert("distance".into(), i64::from(distance).into());
+    if let Some((check, least)) = check {
+        fingerprint.insert("check".into(), check.to_string().into());
+        dedup.insert("check".into(), format!("{check}:{}", (least * 1e3).floor() / 1e3).into());
+    }
+    let sections = [("fingerprint", fingerprint), ("dedup", dedup)];
+    let sections = sections.map(|(name, section)| (name.to_owned(), section.into()));
+    toml::to_string(&toml::Table::from_iter(sections)).expect("a table is TOML")
+}
