@@ -1,5 +1,22 @@
-//! The one error of dupsieve, written for the person on call: what is wrong, where, what was
+//! The one error type of dupsieve, written for the person on call: what is wrong, where, what was
 //! expected, what was found, and what to do about it.
+//!
+//! ```
+//! use dupsieve::{Error, Kind};
+//!
+//! let error = Error::new(Kind::BadData, "the header line lacks a column")
+//!     .at("pages.tsv")
+//!     .line(1)
+//!     .expected("text")
+//!     .found("id, body")
+//!     .help("name the column with --text-field");
+//! assert_eq!(
+//!     error.to_string(),
+//!     "pages.tsv:1: the header line lacks a column: expected text, found id, body; \
+//!      name the column with --text-field"
+//! );
+//! assert_eq!((error.kind().code(), error.kind().retryable()), (65, false));
+//! ```
 
 use std::fmt;
 use std::io;
@@ -11,35 +28,35 @@ use serde::{Deserialize, Serialize};
 /// A result whose failure is an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of failure it is. Each kind has one documented exit code.
+/// The kind of a failure. Each kind has one documented exit code, in parentheses below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
-    /// The command line asks for something that cannot be done, or names a path that no file system
-    /// has (2).
+    /// The command line asks for something impossible, or a path cannot be one of this file
+    /// system (2).
     Usage,
-    /// Input over the threshold of bad records, a damaged file of ours, too many matches (65).
+    /// Too many bad records, a damaged file of dupsieve, or too many matches (65).
     BadData,
-    /// An input or a store that is not there (66).
+    /// An input or a store does not exist (66).
     Missing,
-    /// A peer that never came or was refused, or an address that is taken (69).
+    /// A peer never connected or was refused, or an address is in use (69).
     Unavailable,
-    /// A defect of dupsieve itself (70).
+    /// A bug in dupsieve (70).
     Internal,
-    /// The output exists, made from other inputs or parameters (73).
+    /// The output exists and was made from other inputs or parameters (73).
     Exists,
     /// Reading or writing failed, or the disk is full (74).
     Io,
-    /// Lost a peer midway, locked by another run, interrupted, no progress for minutes, or no memory
-    /// or threads left (75).
+    /// A peer was lost, another run holds the lock, the run was interrupted or made no progress for
+    /// minutes, or memory or threads ran out (75).
     Temporary,
-    /// Not allowed to read or write, by permissions or by a limit of the system (77).
+    /// Permissions or a limit of the system forbid to read or write (77).
     Permission,
     /// The configuration file is wrong (78).
     Config,
 }
 
 impl Kind {
-    /// The process exit code of this kind, a contract with orchestrators.
+    /// The exit code of the process. Orchestrators rely on it, so it never changes.
     pub fn code(self) -> u8 {
         match self {
             Kind::Usage => 2,
@@ -60,21 +77,21 @@ impl Kind {
         matches!(self, Kind::Unavailable | Kind::Io | Kind::Temporary | Kind::Internal)
     }
 
-    /// The kind that a failed system call deserves. What will fail in the same way the next time is
-    /// none of the kinds that are worth a retry.
+    /// The kind of a failed system call. A call that would fail again gets a kind that is not
+    /// [retryable](Kind::retryable).
     fn of(cause: &io::Error) -> Kind {
         use io::ErrorKind::*;
         match (cause.kind(), Errno::from_io_error(cause)) {
             (NotFound, _) => Kind::Missing,
             (PermissionDenied | ReadOnlyFilesystem, _) => Kind::Permission,
-            // Limits of this process, which it will meet again.
+            // Limits of this process: a rerun would meet them again.
             (FileTooLarge, _) | (_, Some(Errno::MFILE)) => Kind::Permission,
             (IsADirectory | NotADirectory | AlreadyExists, _) => Kind::Usage,
             (InvalidFilename | Unsupported, _) => Kind::Usage,
             (_, Some(Errno::LOOP | Errno::INVAL)) => Kind::Usage,
             // Text that is not UTF-8.
             (InvalidData, _) => Kind::BadData,
-            // Limits that others have reached.
+            // Limits that other programs have used up.
             (OutOfMemory, _) | (_, Some(Errno::AGAIN | Errno::NFILE)) => Kind::Temporary,
             _ => Kind::Io,
         }
@@ -108,7 +125,7 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// A failure: its kind, what happened, and whatever is known about the place and the remedy.
+/// A failure: its kind, what happened, and where known the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Facts>);
 
@@ -132,16 +149,23 @@ enum Place {
 impl Error {
     /// A failure of `kind`; `what` is a phrase such as "the block's checksum is wrong".
     pub fn new(kind: Kind, what: impl Into<String>) -> Error {
-        let (path, place, expected, found, help) = (None, None, None, None, None);
-        Error(Box::new(Facts { kind, what: what.into(), path, place, expected, found, help }))
+        Error(Box::new(Facts {
+            kind,
+            what: what.into(),
+            path: None,
+            place: None,
+            expected: None,
+            found: None,
+            help: None,
+        }))
     }
 
-    /// A failed read or write of `path`, with the kind and the advice that its cause deserves.
+    /// A failed read or write of `path`; kind and help follow from the cause.
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
         Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
     }
 
-    /// Something else that the system refused, such as to start a thread; `what` says what.
+    /// Something else that the system refused, such as a new thread; `what` names it.
     pub fn system(what: impl fmt::Display, cause: &io::Error) -> Error {
         Error::new(Kind::of(cause), format!("{what}: {cause}")).advised(cause)
     }
@@ -227,8 +251,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Shows the beginning of a value from outside, in quotes and with odd characters escaped, so that a
-/// message stays on one line however long the value is.
+/// Shows the beginning of a value from outside, quoted and escaped, so that a message stays one short
+/// line whatever the value is.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a str);
 
@@ -246,7 +270,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Gives an I/O result the path it was about.
+/// Adds the path to a failed read or write.
 pub trait At<T> {
     /// Turns an I/O failure into an [`Error`] that names `path`.
     fn at(self, path: impl AsRef<Path>) -> Result<T>;

@@ -1,6 +1,14 @@
-//! Signs that work goes on. Whatever takes long ticks here each time it has got a little further: a
-//! buffer read, a frame sorted, a window probed, a block written. Nobody counts towards an end; a
-//! clock that sees no tick for minutes knows that the process hangs, and in what.
+//! Signs of life. Long work calls [`tick`] after each small step: a buffer read, a frame sorted, a
+//! window probed, a block written. The counts say nothing about how much is left. A watchdog that
+//! sees no tick for minutes concludes that the process hangs, and names the last activity.
+//!
+//! ```
+//! use dupsieve::progress::{self, Activity};
+//!
+//! let before = progress::own_ticks();
+//! progress::tick(Activity::Sorting);
+//! assert!(progress::own_ticks() > before);
+//! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,15 +19,15 @@ pub enum Activity {
     Reading,
     /// Sorting records or fingerprints.
     Sorting,
-    /// Working on a unit that was dealt to a worker.
+    /// Computing a unit of work that was dispatched to a worker.
     Working,
     /// Writing output, segments or runs.
     Writing,
-    /// Hearing that another process gets further.
+    /// Hearing that another process makes progress.
     Hearing,
 }
 
-/// All activities, in their order.
+/// All activities, in the order of their numbers.
 const ALL: [Activity; 5] = {
     use Activity::*;
     [Reading, Sorting, Working, Writing, Hearing]
@@ -27,24 +35,24 @@ const ALL: [Activity; 5] = {
 
 static TICKS: [AtomicU64; ALL.len()] = [const { AtomicU64::new(0) }; ALL.len()];
 
-/// Says that this process has got a little further with an activity.
+/// Records one step of an activity of this process.
 pub fn tick(activity: Activity) {
     TICKS[activity as usize].fetch_add(1, Ordering::Relaxed);
 }
 
-/// How often each activity has ticked so far.
+/// The number of steps of each activity so far.
 pub fn ticks() -> [(Activity, u64); ALL.len()] {
     ALL.map(|activity| (activity, TICKS[activity as usize].load(Ordering::Relaxed)))
 }
 
-/// How often this process has got further by its own work.
+/// The number of steps of this process's own work, without [`Activity::Hearing`].
 pub fn own_ticks() -> u64 {
     let own = ticks().into_iter().filter(|(activity, _)| *activity != Activity::Hearing);
     own.map(|(_, ticks)| ticks).sum()
 }
 
 impl Activity {
-    /// A word for it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Activity::Reading => "reading",

@@ -1,9 +1,34 @@
 //! Sorted runs: a sort of any size in bounded memory.
 //!
-//! A [`Sorter`] holds records until they fill the memory it was given, then writes them, sorted, as
-//! one run to an unnamed temporary file. Reading back merges the runs. Runs of one level are merged
-//! into one of the next as soon as there are 64 of them, so that open files and read buffers
-//! stay few however many records come. Frames on disk carry an XXH3 checksum.
+//! A [`Sorter`] collects records until they fill its memory. Then it sorts them and writes them to an
+//! unnamed temporary file: a *run*. Reading back merges the runs. As soon as a level has 64 runs they
+//! are merged into one run of the next level, so open files and read buffers stay few however many
+//! records come. For example, with memory for 3 records and merging 2 runs at a time:
+//!
+//! ```text
+//! pushed     5 1 4 | 2 6 0 | 7 3 8 | 9
+//! level 0    145     026     378           9 stays in memory
+//! level 1    012456                        145 and 026 merged as soon as there were two
+//! sorted     merges 9, 378 and 012456:     0 1 2 3 4 5 6 7 8 9
+//! ```
+//!
+//! Each run is a sequence of frames with an XXH3 checksum, so a damaged disk gives an error and never
+//! another order.
+//!
+//! ```
+//! use dupsieve::runs::{Record, Sorter};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+//! struct Visit(u64);
+//! impl Record for Visit {}
+//!
+//! let mut sorter = Sorter::new(&std::env::temp_dir(), 1 << 10);
+//! sorter.extend((0..1000).rev().map(Visit))?;
+//! let sorted = sorter.sorted()?.map(|visit| visit.map(|it| it.0));
+//! assert_eq!(sorted.collect::<Result<Vec<u64>, _>>()?, (0..1000).collect::<Vec<u64>>());
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,20 +49,20 @@ use crate::progress::{self, Activity};
 
 /// How many runs are merged at once.
 const FAN_IN: usize = 64;
-/// Bytes of records in a frame, the unit of checksumming and reading.
+/// Bytes of records in a frame, the unit that is checksummed and read at once.
 const FRAME_BYTES: usize = 256 << 10;
-/// A record larger than this is a defect, not data.
+/// The most bytes of one record; a larger one is a bug.
 const FRAME_LIMIT: u64 = 1 << 30;
 
-/// What can be sorted on disk: ordered, and written as bytes.
+/// A record that can be sorted on disk: it has an order and a form in bytes.
 pub trait Record: Ord + Serialize + DeserializeOwned {
-    /// The memory the record takes, in bytes, with what it owns.
+    /// The memory of the record in bytes, including what it points to.
     fn bytes(&self) -> usize {
         size_of::<Self>()
     }
 }
 
-/// Takes records in any order and gives them back sorted.
+/// Takes records in any order and returns them sorted.
 #[derive(Debug)]
 pub struct Sorter<R> {
     folder: PathBuf,
@@ -59,16 +84,16 @@ impl<R: Record> Sorter<R> {
     pub fn push(&mut self, record: R) -> Result<()> {
         self.held_bytes += record.bytes();
         self.held.push(record);
-        // Sorting takes half as much again.
+        // The sort itself takes half as much memory again.
         if self.held_bytes / 2 * 3 >= self.memory_bytes { self.spill() } else { Ok(()) }
     }
 
-    /// Takes many records; those that come in sorted stretches are sorted fastest.
+    /// Takes many records. Records that are partly in order are sorted fastest.
     pub fn extend(&mut self, records: impl IntoIterator<Item = R>) -> Result<()> {
         records.into_iter().try_for_each(|record| self.push(record))
     }
 
-    /// Ends the input: the records from here on come in order.
+    /// Ends the input and returns all records in order.
     pub fn sorted(mut self) -> Result<Sorted<R>> {
         self.held.sort();
         let runs = self.levels.into_iter().flatten().collect();
@@ -107,17 +132,18 @@ fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<File>) -> Result<Vec
     Ok(runs)
 }
 
-/// The records in ascending order. After an error there are no more.
+/// The records in ascending order. An error ends the sequence.
 #[derive(Debug)]
 pub struct Sorted<R> {
     held: vec::IntoIter<R>,
     runs: Vec<RunReader<R>>,
-    /// The next record of each run and, under the number past the runs, of what is held in memory.
+    /// The next record of each run, with the run's number. Records in memory count as one more run, the
+    /// last.
     next: BinaryHeap<Reverse<(R, usize)>>,
 }
 
 impl<R: Record> Sorted<R> {
-    /// Writes `records`, which come in order, to disk and gives them back from there.
+    /// Writes `records`, which are in order, to disk and returns them from there.
     pub fn through_disk(
         folder: &Path,
         records: impl Iterator<Item = Result<R>>,
@@ -158,7 +184,7 @@ impl<R: Record> Iterator for Sorted<R> {
     }
 }
 
-/// Frame encoding: bincode 1 with fixed-size integers, bounded, nothing trailing.
+/// How records are encoded in a frame: bincode 1 with integers of fixed size and a limit of bytes.
 fn encoding() -> impl Options {
     bincode::DefaultOptions::new()
         .with_fixint_encoding()
@@ -166,13 +192,14 @@ fn encoding() -> impl Options {
         .with_limit(FRAME_LIMIT)
 }
 
-/// Writes sorted records as frames `length u64, checksum u64, bytes` and rewinds.
+/// Writes sorted records as frames of `length u64, checksum u64, bytes`, and rewinds the file.
 fn write_run<R: Record>(folder: &Path, records: impl Iterator<Item = Result<R>>) -> Result<File> {
     let mut run = BufWriter::new(tempfile::tempfile_in(folder).at(folder)?);
     let mut frame = Vec::with_capacity(2 * FRAME_BYTES);
     for record in records {
         encoding().serialize_into(&mut frame, &record?).map_err(|cause| {
-            Error::new(Kind::Internal, format!("a record cannot be spilled: {cause}")).at(folder)
+            Error::new(Kind::Internal, format!("a record cannot be written to disk: {cause}"))
+                .at(folder)
         })?;
         if frame.len() >= FRAME_BYTES {
             write_frame(&mut run, &frame).at(folder)?;
@@ -209,8 +236,14 @@ impl<R: Record> RunReader<R> {
     fn open(folder: &Path, run: File) -> Result<RunReader<R>> {
         let left = run.metadata().at(folder)?.len();
         let folder = folder.to_path_buf();
-        let (frame, records) = (Vec::new(), PhantomData);
-        Ok(RunReader { folder, run: BufReader::new(run), left, frame, at: 0, records })
+        Ok(RunReader {
+            folder,
+            run: BufReader::new(run),
+            left,
+            frame: Vec::new(),
+            at: 0,
+            records: PhantomData,
+        })
     }
 
     fn read_frame(&mut self) -> Result<()> {
@@ -244,7 +277,7 @@ impl<R: Record> RunReader<R> {
     }
 
     fn damaged(&self, what: &str) -> Error {
-        Error::new(Kind::Io, format!("a spilled run came back damaged: {what}"))
+        Error::new(Kind::Io, format!("a sorted run on disk is damaged: {what}"))
             .at(&self.folder)
             .help("check the disk and run the same command again")
     }

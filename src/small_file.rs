@@ -1,6 +1,18 @@
-//! Small files read whole: configurations, recipes, lists of hosts and the like. The path comes from
-//! outside and may lead to a device that never ends, or to a pipe that nobody writes into, so both the
-//! bytes and the time are limited.
+//! Small files read whole: configurations, recipes, lists of hosts. The user gives the path, and it may
+//! lead to a device without an end or to a pipe that nobody writes into. So the bytes and the time
+//! are both limited.
+//!
+//! ```
+//! use dupsieve::{Kind, small_file};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("hosts");
+//!
+//! std::fs::write(&path, "a:7000\nb:7000\n").unwrap();
+//! assert_eq!(small_file::read_text(&path, 1 << 20, Kind::Config)?, "a:7000\nb:7000\n");
+//! let error = small_file::read_text(&path, 10, Kind::Config).unwrap_err();
+//! assert!(error.to_string().contains("expected at most 10 bytes"));
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,14 +23,14 @@ use std::time::Duration;
 
 use crate::error::{At, Error, Kind, Result};
 
-/// How long a pipe may take to be written.
+/// How long to wait for a pipe to be written.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The bytes of the file at `path`, which may be `most`.
+/// Reads the file at `path`, which has at most `most` bytes.
 ///
 /// # Errors
-/// A longer file is an error of `kind`. A pipe that is not written within half a minute is
-/// [`Kind::Temporary`].
+/// A longer file is an error of `kind`. A pipe that is not written and closed within half a minute
+/// is [`Kind::Temporary`].
 pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
     let whole = move |path: &Path| {
         let mut bytes = Vec::new();
@@ -26,16 +38,16 @@ pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
         Ok(bytes)
     };
     let bytes = in_time(path, PATIENCE, whole)?;
-    match bytes.len() as u64 > most {
-        false => Ok(bytes),
-        true => Err(Error::new(kind, "the file is too long")
+    if bytes.len() as u64 > most {
+        return Err(Error::new(kind, "the file is too long")
             .at(path)
             .expected(format_args!("at most {most} bytes"))
-            .help("check the path")),
+            .help("check the path"));
     }
+    Ok(bytes)
 }
 
-/// The text of the file at `path`, which may be `most` bytes long.
+/// Reads the text file at `path`, which has at most `most` bytes.
 ///
 /// # Errors
 /// As [`read`]; text that is not UTF-8 is an error of `kind` too.
@@ -46,12 +58,13 @@ pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
     })
 }
 
-/// Opens the file at `path`; a pipe must find a writer within half a minute.
+/// Opens the file at `path`. A pipe must get a writer within half a minute.
 pub fn open(path: &Path) -> Result<File> {
     in_time(path, PATIENCE, |path| File::open(path))
 }
 
-/// Reads what is no regular file on a thread of its own, which is left alone after `limit`.
+/// Calls `read`; for anything but a regular file on a thread of its own, which is abandoned after
+/// `limit`.
 fn in_time<T: Send + 'static>(
     path: &Path,
     limit: Duration,
@@ -68,8 +81,8 @@ fn in_time<T: Send + 'static>(
         Ok(read) => read.at(path),
         Err(_) => Err(Error::new(Kind::Temporary, "the file was not written in time")
             .at(path)
-            .expected(format_args!("an end within {} s", limit.as_secs_f32()))
-            .help("it is a pipe or a device: check that something writes into it, and ends")),
+            .expected(format_args!("its end within {} s", limit.as_secs_f32()))
+            .help("this is a pipe or a device: check that a program writes into it and closes it")),
     }
 }
 

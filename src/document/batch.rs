@@ -1,4 +1,4 @@
-//! A batch: some whole records as bytes, which any thread can parse.
+//! A batch: some complete records as bytes, which any thread can parse.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::tsv::{self, Columns};
 use super::{jsonl, lines, ready};
 
 /// Some records of the input as bytes: whole lines of one file, several whole files, or one record
-/// that cannot be had. It is sent to another thread as it is.
+/// that cannot be read. It is made to be sent to another thread.
 #[derive(Debug)]
 pub struct Batch {
-    /// 0, 1, 2, ... in the order in which one reader delivers; the positions within rise with it.
+    /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
     pub(super) body: Body,
 }
@@ -29,7 +29,7 @@ pub(super) enum Body {
     Unread(Position, Reason),
 }
 
-/// How a line is to be parsed.
+/// How to parse a line.
 #[derive(Clone, Debug)]
 pub(super) enum Layout {
     Jsonl,
@@ -42,15 +42,15 @@ pub(super) enum Layout {
 #[derive(Debug)]
 pub(super) struct Text {
     pub(super) file: u32,
-    /// Its id and its bytes.
+    /// The id and the bytes.
     pub(super) page: Result<(String, Vec<u8>), Reason>,
 }
 
 impl Batch {
-    /// Hands each record to `each` in order, parsed, or with the reason why it cannot be. Returns the
-    /// number of blank lines, which are no records.
+    /// Parses the records in order and calls `each` with every one, or with the reason why it cannot be
+    /// read. Returns the number of blank lines, which are not records.
     ///
-    /// `fields` are to be those with which the batch was read.
+    /// `fields` are those with which the batch was read.
     pub fn parse<'a>(
         &'a self,
         fields: &Fields,
@@ -69,10 +69,8 @@ impl Batch {
         }
         0
     }
-}
 
-impl Batch {
-    /// The header line of the file, where it has one.
+    /// The header line of the file, if its format has one.
     pub fn header(&self) -> Option<&[u8]> {
         match &self.body {
             Body::Lines { layout: Layout::Tsv(columns), .. } => Some(&columns.header),
@@ -100,8 +98,7 @@ fn parse_lines<'a>(
 }
 
 impl Layout {
-    /// How the lines of this file are to be parsed, of which `bytes` holds the first from line
-    /// `number` on.
+    /// How to parse the lines of `input`; `bytes` are its first lines, from line `number` on.
     pub(super) fn of(
         input: &Input,
         number: u64,
@@ -116,11 +113,13 @@ impl Layout {
                 let header = lines::split(bytes).next().filter(|_| number == 1);
                 Ok(Layout::Tsv(Arc::new(Columns::find(header, fields, input.path())?)))
             }
-            Format::Auto | Format::Text => unreachable!("{} is no format of lines", input.format()),
+            Format::Auto | Format::Text => {
+                unreachable!("{} is not a format of lines", input.format())
+            }
         }
     }
 
-    /// One line; every id is checked here.
+    /// Parses one line and checks its id.
     fn parse<'a>(&self, line: &'a [u8], fields: &Fields) -> Result<Document<'a>, Reason> {
         let line = utf8(line)?;
         let document = match self {

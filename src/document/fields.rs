@@ -1,18 +1,18 @@
-//! Which fields of a record are read.
+//! The fields of a record that are read.
 
 use crate::error::{Error, Kind, Result};
 
-/// Which fields of a record are wanted, and how wide a ready-made fingerprint may be.
+/// The names of the fields to read, and the width of ready-made fingerprints.
 ///
-/// A name is a column of a `tsv` file, or a key of a `jsonl` object; `meta.url` is the key `url` of
-/// the object `meta`, or the key `meta.url` itself.
+/// A name is a column of a `tsv` file or a key of a `jsonl` object. `meta.url` is the key `url` of the
+/// object `meta`, or the key `meta.url` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     /// The field of the id.
     pub id: String,
     /// The field of the text.
     pub text: String,
-    /// The field of the time, if any is wanted.
+    /// The field of the time; none if times are not read.
     pub time: Option<String>,
     /// The width in bits of ready-made fingerprints.
     pub width_bits: u32,
@@ -25,12 +25,12 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The names that are wanted: id, text, time.
+    /// The names of the fields: id, text, time.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
         [Some(&self.id), Some(&self.text), self.time.as_deref()]
     }
 
-    /// A [`Kind::Usage`] error unless every name is given and no two are the same.
+    /// Fails with [`Kind::Usage`] if a name is empty or two are the same.
     pub(super) fn check(&self) -> Result<()> {
         let [id, text, time] = self.names();
         if [id, text, time].contains(&Some("")) {

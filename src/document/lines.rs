@@ -1,4 +1,4 @@
-//! A file of lines cut into pieces of whole lines, none of which takes the memory.
+//! Cuts a file of lines into pieces of whole lines, in bounded memory.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -6,9 +6,9 @@ use super::reason::Reason;
 use super::source::{End, Source};
 use crate::error::Result;
 
-/// Why a line is not there that began before packed data broke off.
+/// The reason for a line that is cut in two where compressed data ends too early.
 pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
-/// Why a line or a file is not there that is longer than records may be.
+/// The reason for a line or a file that is too long to be read.
 pub(super) const TOO_LONG: &str = "the record is longer than records may be";
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Reads a file piece by piece.
 pub(super) struct Lines<'a> {
     source: Source<'a>,
-    /// What has been read and not yet handed on; it begins at the start of a line.
+    /// What was read and not yet delivered. It begins at the start of a line.
     buffer: Vec<u8>,
     /// The number of that line, counted from 1.
     line: u64,
@@ -24,17 +24,17 @@ pub(super) struct Lines<'a> {
     max_line_bytes: usize,
 }
 
-/// Some whole lines, or one that could not be had.
+/// Some whole lines, or one line that could not be read.
 pub(super) struct Piece {
     /// The number of its first line.
     pub(super) first_line: u64,
-    /// The lines with their LFs, which may be wanting at the end of the file.
+    /// The lines with their LFs; the last line of a file may have none.
     pub(super) lines: Result<Vec<u8>, Reason>,
 }
 
 impl<'a> Lines<'a> {
-    /// Pieces are of about `piece_bytes`, and no line in them is longer than `max_line_bytes`, which
-    /// is at least 3. A byte order mark at the start of the file is passed over.
+    /// Pieces have about `piece_bytes`, and no line in them is longer than `max_line_bytes`, which is at
+    /// least 3. A byte order mark at the start of the file is skipped.
     pub(super) fn new(
         mut source: Source<'a>,
         piece_bytes: usize,
@@ -52,7 +52,8 @@ impl<'a> Lines<'a> {
 
     /// The next piece; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
-        let (mut scanned, mut target) = (0, self.piece_bytes);
+        let mut scanned = 0;
+        let mut target = self.piece_bytes;
         loop {
             let end = self.source.fill(&mut self.buffer, target)?;
             let break_at = memrchr(b'\n', &self.buffer[scanned..]).map(|at| scanned + at + 1);
@@ -71,17 +72,17 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Whether the file broke off, known once there are no more pieces.
+    /// Whether the compressed data ended too early; known after the last piece.
     pub(super) fn is_cut(&self) -> bool {
         self.source.end() == Some(End::Cut)
     }
 
-    /// XXH3-128 of the file's bytes on disk, once there are no more pieces and it did not break off.
+    /// XXH3-128 of the file's bytes on disk, after the last piece of a file that was read to its end.
     pub(super) fn contents(&self) -> Option<u128> {
         self.source.contents()
     }
 
-    /// Hands on the first `len` bytes of the buffer.
+    /// Delivers the first `len` bytes of the buffer.
     fn take(&mut self, len: usize) -> Piece {
         let mut rest = Vec::with_capacity(self.piece_bytes);
         rest.extend_from_slice(&self.buffer[len..]);
@@ -92,7 +93,7 @@ impl<'a> Lines<'a> {
         Piece { first_line, lines: Ok(lines) }
     }
 
-    /// Reads on to the end of a line too long to be kept.
+    /// Skips to the end of a line that is too long.
     fn pass_over_line(&mut self) -> Result<Piece> {
         let piece = self.instead_of_line(TOO_LONG);
         loop {
@@ -108,7 +109,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Drops what is read of one line.
+    /// Drops what was read of one line and delivers the reason in its place.
     fn instead_of_line(&mut self, reason: &'static str) -> Piece {
         self.buffer = Vec::with_capacity(self.piece_bytes);
         self.line += 1;

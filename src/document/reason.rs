@@ -7,30 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Shown};
 
-/// Why a record cannot be read. [`Reason::what`] is the same for all records of which it is true; what
-/// follows belongs to the one record.
+/// Why a record cannot be read: a general part ([`Reason::what`]), equal for all records with the same
+/// problem, and a detail about the one record. `not a time: "soon"` is `not a time` and `: "soon"`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reason {
     pub(super) what: Cow<'static, str>,
     pub(super) detail: String,
 }
 
-/// The most characters that a reason adds about its one record.
+/// The most characters of the detail.
 const DETAIL: usize = 400;
 
 impl Reason {
-    /// What is wrong, and what else is to be said of this record; `detail` begins with its own
-    /// punctuation.
+    /// A reason with a detail, which begins with its own punctuation.
     pub(super) fn with(what: impl Into<Cow<'static, str>>, detail: impl fmt::Display) -> Reason {
         Reason { what: what.into(), detail: detail.to_string().chars().take(DETAIL).collect() }
     }
 
-    /// What is wrong, and the beginning of the value of which it is said.
+    /// A reason that quotes the beginning of the wrong value.
     pub(super) fn quoting(what: impl Into<Cow<'static, str>>, value: &str) -> Reason {
         Reason::with(what, format_args!(": {}", Shown(value)))
     }
 
-    /// What is wrong, in the words that all such records share.
+    /// What is wrong, without the detail.
     pub fn what(&self) -> &str {
         &self.what
     }

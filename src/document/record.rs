@@ -1,4 +1,4 @@
-//! A record of the input as read: where it stands and what it holds.
+//! One record of the input: where it is and what it contains.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,32 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::time::Time;
 
-/// A page as read; it borrows from its [`Batch`] what need not be copied.
+/// A document as read. It borrows from its [`Batch`](super::Batch) what need not be copied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document<'a> {
-    /// Its id: not empty, and without tab, CR, LF and NUL.
+    /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
-    /// When it was fetched, where the record says so.
+    /// The time at which it was fetched, if the record has one.
     pub time: Time,
-    /// What it holds.
+    /// Its content.
     pub content: Content<'a>,
-    /// The record itself, as it stands in its file: a line without its end, or the whole file.
+    /// The bytes of the record in the file: a line without its end, or the whole file.
     pub record: &'a [u8],
 }
 
-/// What a document holds, by the format of its file.
+/// The content of a document, by the format of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
-    /// Text, from which features are to be made.
+    /// Text, from which features are computed.
     Text(Cow<'a, str>),
-    /// Features ready made: name and finite weight, in the order of the file, perhaps repeated.
+    /// Ready-made features: name and finite weight, in the order of the file; a name may be repeated.
     Features(Vec<(&'a str, f64)>),
-    /// A fingerprint ready made, within the width asked for.
+    /// A ready-made fingerprint that fits [`Fields::width_bits`](super::Fields).
     Fingerprint(u128),
 }
 
 impl Content<'_> {
-    /// XXH3-64 of what it holds: equal for equal contents.
+    /// XXH3-64 of the content.
     pub fn digest(&self) -> u64 {
         match self {
             Content::Text(text) => xxh3_64(text.as_bytes()),
@@ -49,7 +49,7 @@ impl Content<'_> {
         }
     }
 
-    /// The length of the text in UTF-8 bytes; what came ready made has none.
+    /// The length of the text in UTF-8 bytes; 0 for ready-made features and fingerprints.
     pub fn text_bytes(&self) -> u64 {
         match self {
             Content::Text(text) => text.len() as u64,
@@ -58,12 +58,12 @@ impl Content<'_> {
     }
 }
 
-/// Where a record stands. Positions in order are the order of the input.
+/// Where a record is. Positions sort in the order of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// The index of the file in [`Inputs::files`].
+    /// The index of the file in [`Inputs::files`](super::Inputs::files).
     pub file: u32,
-    /// The line, counted from 1; 0 where the file as a whole is the record.
+    /// The line, counted from 1; 0 if the whole file is the record.
     pub line: u64,
 }
 

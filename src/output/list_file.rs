@@ -1,5 +1,5 @@
-//! A list beside an output, such as the records that could not be read: summed as it is written, and put
-//! in its place with the output.
+//! A list beside an output, such as the records that could not be read. It is hashed as it is written
+//! and renamed into its place together with the output.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -24,11 +24,15 @@ impl ListFile {
     pub fn beside(path: &Path, fence: &Fence) -> Result<ListFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(fence);
-        let (path, file) = (path.to_path_buf(), BufWriter::new(file));
-        Ok(ListFile { path, file, hash: Box::new(Xxh3::new()), bytes: 0 })
+        Ok(ListFile {
+            path: path.to_path_buf(),
+            file: BufWriter::new(file),
+            hash: Box::new(Xxh3::new()),
+            bytes: 0,
+        })
     }
 
-    /// Completes the list on disk, under a name of its own.
+    /// Completes the list on disk, still under a temporary name.
     pub fn finish(self) -> Result<Listed> {
         let ListFile { path, file, hash, bytes } = self;
         let file = file.into_inner().map_err(|failed| Error::io(&path, failed.error()))?;
@@ -36,12 +40,12 @@ impl ListFile {
         Ok(Listed { file, sum: Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) } })
     }
 
-    /// Where it will stand.
+    /// The path it will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Calls `write` with the list; what fails is reported with its path.
+    /// Calls `write` with the list. An error names its path.
     pub fn write_with(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -64,7 +68,7 @@ impl Write for ListFile {
     }
 }
 
-/// A list that is whole, and waits to be put in its place.
+/// A complete list that waits to be renamed into its place.
 #[derive(Debug)]
 pub struct Listed {
     file: NewFile,
@@ -72,17 +76,17 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// What stands in it.
+    /// Its length and its hash.
     pub fn sum(&self) -> &Sum {
         &self.sum
     }
 
-    /// Puts it in its place.
+    /// Renames it into its place.
     pub fn publish(self) -> Result<()> {
         self.file.publish()
     }
 
-    /// Puts it in another place, in the same folder.
+    /// Renames it to another path in the same folder.
     pub fn publish_at(self, path: &Path) -> Result<()> {
         self.file.publish_at(path)
     }

@@ -1,13 +1,21 @@
 //! Locks: one run at a time makes an output or changes a store.
 //!
-//! Two things keep others out. The system's lock on the file ends with the process that holds it, so
-//! that a run which died is followed at once; but it does not reach everywhere between machines that
-//! share a file system. The file therefore names its owner, and every run that takes the lock writes
-//! itself in, under the next number. A run that finds another owner there when it is about to commit
-//! was superseded, while it stood still perhaps, and must not.
+//! Two things keep other runs out:
 //!
-//! A superseded run may also find that files of its own are gone, because the other run cleaned them
-//! up. Whoever reports a failure therefore asks [`superseded`] first.
+//! - The system's lock on the lock file. It ends with the process that holds it, so the run after a
+//!   dead one need not wait. But not every shared file system carries it from machine to machine.
+//! - The owner, written in the lock file under the next number (a fencing token). Before a run
+//!   commits, it reads the file again. If it finds another owner, that run has superseded it and it
+//!   must not commit. This happens to a run that was suspended for a while.
+//!
+//! ```text
+//! run A  takes the lock: {"token":1, "host":"a", ...}      is suspended
+//! run B                                                    takes the lock: token 2, commits
+//! run A                                                    wakes up, reads token 2, gives up (75)
+//! ```
+//!
+//! A superseded run may also miss files of its own, because the other run has removed them. So
+//! whoever reports a failure asks [`superseded`] first.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -28,30 +36,31 @@ use crate::error::{At, Error, Kind, Result};
 /// The longest record of an owner, in bytes.
 const OWNER_BYTES: u64 = 4 << 10;
 
-/// The locks that this process holds, and those that it shares.
+/// The locks that this process holds or shares.
 static FENCES: Mutex<Vec<Fence>> = Mutex::new(Vec::new());
-/// That a lock had been taken over when it was let go.
+/// The error of a lock that had been taken over when it was released.
 static LOST: OnceLock<Error> = OnceLock::new();
 
-/// A lock on a path, held until dropped or until the process ends, however it ends.
+/// A lock on a path. It is held until it is dropped or the process ends, in whatever way.
 #[derive(Debug)]
 pub struct Lock {
     fence: Fence,
-    /// None in the processes that share it.
+    /// None in a process that shares the lock of another.
     file: Option<File>,
-    /// Whether the file is there for this lock alone and goes with it.
+    /// Whether dropping the lock removes the file.
     passing: bool,
 }
 
-/// What tells whether a lock is still held, for what is committed far from it.
+/// Checks that a lock is still held, where the lock itself is out of reach: in another process of the
+/// run, for example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     path: PathBuf,
     owner: Owner,
 }
 
-/// Why this run cannot go on, if another run has taken over one of its locks. Where that is so, it
-/// explains every other failure.
+/// The error that another run has taken over a lock of this one, if that happened. It explains every
+/// other failure of this run.
 pub fn superseded() -> Option<Error> {
     let held = fences().clone();
     held.iter().find_map(Fence::taken_over).or_else(|| LOST.get().cloned())
@@ -64,25 +73,25 @@ fn fences() -> MutexGuard<'static, Vec<Fence>> {
 /// Who holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Owner {
-    /// How often the lock was taken so far.
+    /// Counts how often the lock was taken.
     token: u64,
     host: String,
     process: u32,
-    /// Seconds since 1970, by the clock of that host.
+    /// Seconds since 1970, by the clock of the host.
     since: i64,
-    /// Tells two owners apart that took the lock at once where neither saw the other.
+    /// Distinguishes two owners that took the lock at the same moment without seeing each other.
     nonce: u64,
 }
 
 impl Lock {
-    /// Takes the lock on an output. Its file stands beside the output, in a folder that is made if need
-    /// be, and is removed when the lock is dropped.
+    /// Takes the lock on an output. The lock file is beside the output and is removed when the lock is
+    /// dropped. Creates the folder of the output if it does not exist.
     pub fn beside(target: &Path) -> Result<Lock> {
         if target == Path::new("-") {
             return Err(Error::new(Kind::Usage, "this output cannot go to standard output")
                 .expected("a path")
                 .found("`-`")
-                .help("a file of that name is ./-"));
+                .help("for a file of that name write ./-"));
         }
         let parent = parent_of(target);
         fs::create_dir_all(parent).at(parent)?;
@@ -91,22 +100,23 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock; one that another run holds is [`Kind::Temporary`]. The file stays.
+    /// Takes the lock. The lock file stays when it is dropped.
     ///
     /// # Errors
-    /// A file that is not a lock of this program is [`Kind::Exists`]: nothing is written into it.
+    /// A lock that another run holds is [`Kind::Temporary`]. A file that is not a lock file of dupsieve
+    /// is [`Kind::Exists`] and stays as it is.
     pub fn take(path: &Path) -> Result<Lock> {
         let file = loop {
             let file = open_ours(path)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(held(path)),
-                // Where there are no such locks, the fence alone must do.
+                // This file system has no locks: the owner in the file must do.
                 Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(cause)) => return Err(Error::io(path, &cause)),
             }
-            // Whoever held it may have removed the file between the two steps: then this lock would
-            // keep nobody out.
+            // The last owner may have removed the file between the two steps. Then others would lock
+            // a new file, and this lock would keep nobody out.
             if stands_at(&file, path).at(path)? {
                 break file;
             }
@@ -116,7 +126,7 @@ impl Lock {
         Ok(Lock::new(Fence { path: path.to_path_buf(), owner }, Some(file)))
     }
 
-    /// The lock of this fence, which another process of the same run holds.
+    /// Shares the lock that another process of the same run holds.
     pub fn shared(fence: Fence) -> Lock {
         Lock::new(fence, None)
     }
@@ -126,25 +136,25 @@ impl Lock {
         Lock { fence, file, passing: false }
     }
 
-    /// Fails if another run has taken the lock over, with [`Kind::Temporary`]. To be asked right before
-    /// something is committed.
+    /// Fails with [`Kind::Temporary`] if another run has taken over the lock. To be called right before
+    /// each commit.
     pub fn check(&self) -> Result<()> {
         self.fence.check()
     }
 
-    /// The same question, to be asked elsewhere.
+    /// What checks the lock elsewhere.
     pub fn fence(&self) -> &Fence {
         &self.fence
     }
 }
 
 impl Drop for Lock {
-    /// Looks for the last time whether it was taken over: whoever failed while it was held asks later.
+    /// Checks the lock for the last time: the report of a failure may ask [`superseded`] later.
     fn drop(&mut self) {
         fences().retain(|fence| *fence != self.fence);
         match (&self.file, self.fence.taken_over()) {
             (Some(_), Some(lost)) => drop(LOST.set(lost)),
-            // Still held, so that nobody else takes it in this moment.
+            // The lock is still held here, so nobody else takes it in this moment.
             (Some(_), None) if self.passing => drop(fs::remove_file(&self.fence.path)),
             _ => {}
         }
@@ -162,12 +172,15 @@ impl Fence {
         if found.as_ref() == Some(&self.owner) {
             return Ok(());
         }
-        let found = found.map_or("nobody".to_owned(), |owner| owner.to_string());
-        Err(Error::new(Kind::Temporary, "another run has taken over: this one must not commit")
-            .at(&self.path)
-            .expected(&self.owner)
-            .found(found)
-            .help("see whether that run has done it, and run the same command again if not"))
+        let found = found.map_or("no owner".to_owned(), |owner| owner.to_string());
+        Err(Error::new(
+            Kind::Temporary,
+            "another run has taken over the lock, so this run must not commit",
+        )
+        .at(&self.path)
+        .expected(&self.owner)
+        .found(found)
+        .help("check whether that run made the output; if not, run the same command again"))
     }
 }
 
@@ -184,7 +197,7 @@ impl Owner {
         }
     }
 
-    /// The owner named in the file at `path`, if one is.
+    /// The owner named in the file at `path`, if any.
     fn read(path: &Path) -> Result<Option<Owner>> {
         let mut line = Vec::new();
         match File::open(path) {
@@ -197,7 +210,7 @@ impl Owner {
             .and_then(|line| serde_json::from_slice(line).ok()))
     }
 
-    /// Writes itself over the owner before, at once for whoever reads.
+    /// Replaces the owner in the file.
     fn write(&self, file: &File) -> io::Result<()> {
         let line = serde_json::to_string(self)? + "\n";
         file.write_all_at(line.as_bytes(), 0)?;
@@ -217,10 +230,10 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Opens the file of a lock, which is made if need be. One that is not ours is left alone.
+/// Opens or creates a lock file. A file that is not ours stays as it is.
 fn open_ours(path: &Path) -> Result<File> {
     let foreign = || {
-        Error::new(Kind::Exists, "a file of somebody else stands where the lock belongs")
+        Error::new(Kind::Exists, "another file has the name of the lock file")
             .at(path)
             .help("move it away, or choose another output")
     };
@@ -233,22 +246,19 @@ fn open_ours(path: &Path) -> Result<File> {
     let file = options.custom_flags(no_links).open(path).at(path)?;
     let mut start = [0; OWNER_START.len()];
     let read = file.read_at(&mut start, 0).at(path)?;
-    match is_ours(&start[..read]) {
-        true => Ok(file),
-        false => Err(foreign()),
-    }
+    if is_ours(&start[..read]) { Ok(file) } else { Err(foreign()) }
 }
 
-/// What the record of an owner starts with.
+/// The beginning of an owner in JSON.
 const OWNER_START: &[u8] = b"{\"token\":";
 
-/// Whether a file that starts so is a lock: it names an owner, or was cut short before it could.
+/// Whether a file with this start is a lock file: it names an owner, or its writer died before.
 fn is_ours(start: &[u8]) -> bool {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     OWNER_START.starts_with(start.trim_ascii_end()) || start.iter().all(blank)
 }
 
-/// Whether `file` is what stands at `path` now.
+/// Whether `file` is the file at `path` now.
 fn stands_at(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -258,7 +268,7 @@ fn stands_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The refusal of a lock that another run holds.
+/// The error for a lock that another run holds.
 fn held(path: &Path) -> Error {
     let error = Error::new(Kind::Temporary, "another run holds the lock").at(path);
     let error = match Owner::read(path) {
@@ -289,7 +299,7 @@ mod tests {
         second.check().unwrap();
     }
 
-    /// As where the system's lock does not reach.
+    /// The case in which the system's lock does not reach the other machine.
     #[test]
     fn who_was_superseded_is_told_so() {
         let home = tempfile::tempdir().unwrap();
@@ -301,7 +311,7 @@ mod tests {
         assert_eq!(error.kind(), Kind::Temporary);
         assert!(error.to_string().contains("on elsewhere"), "{error}");
         fs::remove_file(&path).unwrap();
-        assert!(first.check().unwrap_err().to_string().contains("nobody"));
+        assert!(first.check().unwrap_err().to_string().contains("no owner"));
         let second = Lock::take(&path).unwrap();
         assert!(second.check().is_ok() && first.check().is_err());
         assert!(superseded().unwrap().to_string().contains("taken over"));

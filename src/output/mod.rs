@@ -8,6 +8,21 @@
 //! - `paths`, `disk`: names beside an output, durable renames, free space.
 //!
 //! Imports `error` and `progress` only. Start with [`Staging`].
+//!
+//! ```
+//! use dupsieve::output::{Lock, Staging};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let target = folder.path().join("out");
+//!
+//! let staging = Staging::beside(&target, Lock::beside(&target)?)?;
+//! let mut file = staging.create("pairs.tsv")?;
+//! file.write(|out| writeln!(out, "a\tb"))?;
+//! assert_eq!(file.finish()?.bytes, 4);
+//! assert!(!target.exists(), "nothing is there before the commit");
+//! staging.commit()?;
+//! assert!(target.join("pairs.tsv").exists() && target.join("_SUCCESS").exists());
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 mod disk;
 mod list_file;
@@ -27,4 +42,4 @@ pub use output_file::{OutputFile, Sum};
 pub use packed_file::{PackedFile, STDOUT};
 pub(crate) use paths::has_magic;
 pub use paths::{beside, foreign, is_same_file, parent_of, resolved, resume_folder};
-pub use staging::{SUCCESS, Staging, put, remove_leftovers};
+pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

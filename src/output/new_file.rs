@@ -1,4 +1,4 @@
-//! A file that is absent or whole: written beside its place, synced, renamed into it.
+//! A file that is absent or whole: it is written beside its place, synced and renamed into it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
@@ -14,14 +14,14 @@ use super::paths::parent_of;
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
-/// What the names of unfinished files start with.
+/// The beginning of the names of unfinished files.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
-/// How many random characters such a name ends in.
+/// The number of random characters at the end of such a name.
 const RANDOM: usize = 6;
-/// The bytes that are copied between two signs of progress.
+/// The bytes that are copied between two ticks of progress.
 const COPIED_AT_ONCE: u64 = 64 << 20;
 
-/// A file being written for `path`. Dropped before [`NewFile::publish`], it leaves nothing behind.
+/// A file under construction. If it is dropped before [`NewFile::publish`], nothing remains.
 #[derive(Debug)]
 pub struct NewFile {
     temporary: NamedTempFile,
@@ -30,7 +30,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts an empty file in the folder of `path`, which must exist.
+    /// Starts an empty file in the folder of `path`, which exists.
     pub fn beside(path: impl AsRef<Path>) -> Result<NewFile> {
         let path = path.as_ref().to_path_buf();
         let temporary = tempfile::Builder::new()
@@ -42,18 +42,18 @@ impl NewFile {
         Ok(NewFile { temporary, path, fence: None })
     }
 
-    /// Publishes it only while the lock of this fence is held.
+    /// From now on the file is published only while the lock of `fence` is held.
     pub fn fenced(&mut self, fence: &Fence) {
         self.fence = Some(fence.clone());
     }
 
-    /// Copies the file at `source` to the end of what was written. The system shares the blocks where the
-    /// file system can, as XFS and Btrfs do; elsewhere the copy costs one read and one write of the file.
+    /// Appends a copy of the file at `source`. On file systems such as XFS and Btrfs the two files share
+    /// their blocks; elsewhere the copy costs one read and one write of the file.
     pub(crate) fn copy(&mut self, source: &Path) -> Result<()> {
         let mut source_file = File::open(source).at(source)?;
         loop {
             progress::tick(Activity::Writing);
-            // Plain files on both sides, which `io::copy` hands to the system.
+            // `io::copy` between two plain files is done by the system.
             let mut piece = io::Read::take(&mut source_file, COPIED_AT_ONCE);
             if io::copy(&mut piece, self.temporary.as_file_mut()).at(&self.path)? == 0 {
                 return Ok(());
@@ -61,22 +61,22 @@ impl NewFile {
         }
     }
 
-    /// Where it stands until it is published.
+    /// The temporary path.
     pub(crate) fn unfinished(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// What was written so far, from its beginning.
+    /// Opens what was written so far, from its beginning.
     pub fn written(&self) -> io::Result<File> {
         self.temporary.reopen()
     }
 
-    /// Syncs what was written, so that what follows is a rename.
+    /// Writes everything to the disk, so that only the rename is left.
     pub fn sync(&self) -> Result<()> {
         self.temporary.as_file().sync_all().at(&self.path)
     }
 
-    /// Syncs what was written and renames it to its path, replacing what stood there.
+    /// Writes everything to the disk and renames the file to its path. It replaces a file that is there.
     ///
     /// # Errors
     /// [`Kind::Temporary`](crate::Kind::Temporary) if it is fenced and another run has taken over.
@@ -85,7 +85,7 @@ impl NewFile {
         self.publish_at(&path)
     }
 
-    /// The same, at another path in the same folder.
+    /// Like [`NewFile::publish`], at another path in the same folder.
     pub fn publish_at(self, path: &Path) -> Result<()> {
         let NewFile { temporary, fence, .. } = self;
         temporary.as_file().sync_all().at(path)?;
@@ -96,14 +96,14 @@ impl NewFile {
 }
 
 impl Lock {
-    /// Takes the lock on an output that is one file, cleaning up after attempts that died.
+    /// Takes the lock on an output that is one file, and removes what runs that died have left.
     pub fn on_file(target: &Path) -> Result<Lock> {
         let lock = Lock::beside(target)?;
         remove_unfinished(target)?;
         Ok(lock)
     }
 
-    /// Removes the files that attempts at `file` which died have left, where this is the lock for it.
+    /// Removes what runs that died have left of `file`. This is the lock that protects `file`.
     pub fn remove_unfinished(&self, file: &Path) -> Result<()> {
         remove_unfinished(file)
     }
@@ -120,7 +120,7 @@ impl Write for NewFile {
     }
 }
 
-/// What the names of unfinished files for `path` start with.
+/// The beginning of the names of unfinished files for `path`.
 fn unfinished(path: &Path) -> OsString {
     let mut prefix = OsString::from(UNFINISHED);
     prefix.push(path.file_name().unwrap_or_default());
@@ -143,7 +143,7 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `bytes` as the whole of `path`, as long as the lock is held.
+/// Replaces the file at `path` by `bytes`, if the lock is still held.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
     let mut file = NewFile::beside(path)?;
     file.fenced(lock.fence());

@@ -1,4 +1,4 @@
-//! A file that is summed as it is written.
+//! A file that is hashed as it is written.
 
 use std::fmt;
 use std::fs::File;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
-/// What stands in a finished file.
+/// The length and the hash of a finished file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
     /// Its length in bytes.
@@ -21,10 +21,12 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// What stands in the file at `path` now.
+    /// Reads the file at `path` and computes its length and hash.
     pub fn of(path: &Path) -> Result<Sum> {
-        let (mut file, mut hash) = (File::open(path).at(path)?, Xxh3::new());
-        let (mut bytes, mut part) = (0, vec![0; 1 << 20]);
+        let mut file = File::open(path).at(path)?;
+        let mut hash = Xxh3::new();
+        let mut bytes = 0;
+        let mut part = vec![0; 1 << 20];
         loop {
             match file.read(&mut part).at(path)? {
                 0 => return Ok(Sum { bytes, xxh3: format!("{:032x}", hash.digest128()) }),
@@ -39,11 +41,11 @@ impl Sum {
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of XXH3 {}", self.bytes, self.xxh3)
+        write!(f, "{} bytes with XXH3 {}", self.bytes, self.xxh3)
     }
 }
 
-/// A file of the output, summed as it is written.
+/// A file of an output folder, hashed as it is written.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -51,7 +53,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// A new file; one that stands there is replaced.
+    /// Creates the file and replaces an existing one.
     pub fn create(path: &Path) -> Result<OutputFile> {
         let file = File::create(path).at(path)?;
         let summing = Summing { file, bytes: 0, hash: Box::new(Xxh3::new()) };
@@ -59,12 +61,12 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_path_buf(), file })
     }
 
-    /// Calls `write` with the file; what fails is reported with its path.
+    /// Calls `write` with the file. An error names its path.
     pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         write(&mut self.file).at(&self.path)
     }
 
-    /// Brings everything to the disk and says what stands there.
+    /// Writes everything to the disk and returns the length and the hash.
     pub fn finish(self) -> Result<Sum> {
         let OutputFile { path, file } = self;
         let summing = file.into_inner().map_err(|cause| Error::io(&path, cause.error()))?;

@@ -1,4 +1,4 @@
-//! A file of lines that appears whole, packed as its name says.
+//! A file of lines that appears complete, compressed as its name says (`.gz`, `.zst`).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Stdout, Write};
@@ -13,15 +13,15 @@ use crate::error::{At, Error, Kind, Result};
 /// The name that stands for standard output.
 pub const STDOUT: &str = "-";
 
-/// Lines on their way to a file or to standard output. Dropped before [`PackedFile::finish`], a file
-/// leaves nothing.
+/// Lines on their way to a file or to standard output. If a file is dropped before
+/// [`PackedFile::finish`], nothing remains.
 pub struct PackedFile {
     path: PathBuf,
     packer: Packer,
     sort: Option<Sort>,
 }
 
-/// How the lines are packed.
+/// How the lines are compressed.
 enum Packer {
     Plain(BufWriter<Target>),
     Gzip(GzEncoder<BufWriter<Target>>),

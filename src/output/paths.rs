@@ -55,19 +55,19 @@ pub(super) fn sibling(target: &Path, suffix: &str) -> PathBuf {
     parent_of(target).join(name)
 }
 
-/// What stands at `path` is none of our outputs, and so is never replaced.
+/// The error for a file or folder at `path` that is not an output of dupsieve, which is never replaced.
 pub fn foreign(path: &Path, expected: &str) -> Error {
     Error::new(
         Kind::Exists,
-        "something else stands here already, and dupsieve replaces only its own",
+        "something else is here already, and dupsieve replaces only its own outputs",
     )
     .at(path)
     .expected(expected)
     .help("choose another output, or move this away")
 }
 
-/// The file beside `output` whose name goes on with `suffix`. A slash that ends the path is no part of
-/// its name: what is beside a folder is not in it.
+/// The path `output` with `suffix` appended to its name. A slash at the end is ignored, so that the
+/// result is beside a folder and not in it.
 pub fn beside(output: &Path, suffix: &str) -> PathBuf {
     let mut name = output.components().as_path().as_os_str().to_owned();
     name.push(suffix);

@@ -1,5 +1,17 @@
-//! A folder that is absent or whole: built beside its place, renamed into it.
+//! An output folder that is absent or whole: it is built beside its place and renamed into it.
+//!
+//! For an output `day/out` the steps are:
+//!
+//! ```text
+//! day/.out.lock                             the lock, held from the beginning to the end
+//! day/.out.tmp-k3f9Zq/_UNFINISHED, ...      the files are written here
+//! day/.out.tmp-k3f9Zq/_SUCCESS, ...         all files are synced, the mark is renamed
+//! day/out/_SUCCESS, ...                     the folder is renamed: the commit
+//! ```
+//!
+//! A run that dies before the last step leaves `day/out` as it was. The next run removes the rest.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -13,10 +25,10 @@ use super::output_file::OutputFile;
 use super::paths::{parent_of, resume_folder, sibling};
 use crate::error::{At, Error, Result};
 
-/// The empty file that says an output folder is whole.
+/// The empty file that marks an output folder as complete.
 pub const SUCCESS: &str = "_SUCCESS";
 
-/// An output folder that is being built. Dropped before [`Staging::commit`], it leaves nothing.
+/// An output folder under construction. If it is dropped before [`Staging::commit`], nothing remains.
 #[derive(Debug)]
 pub struct Staging {
     target: PathBuf,
@@ -25,14 +37,13 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Begins to build `target`, whose lock is held, in a folder beside it, cleaning up after attempts
-    /// that died.
+    /// Starts to build `target` in a folder beside it, under the lock of `target`. Removes what runs
+    /// that died have left.
     pub fn beside(target: &Path, lock: Lock) -> Result<Staging> {
         remove_unfinished(target)?;
-        let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
-        let prefix = prefix.file_name().unwrap_or_default();
+        let parent = parent_of(target);
         let folder = tempfile::Builder::new()
-            .prefix(prefix)
+            .prefix(&temporary_prefix(target))
             .rand_bytes(RANDOM)
             .tempdir_in(parent)
             .at(parent)?;
@@ -41,27 +52,27 @@ impl Staging {
         Ok(Staging { target: target.to_path_buf(), folder, lock })
     }
 
-    /// The folder while it is being built; a place for spilled runs too, which have no name.
+    /// The temporary folder. Unnamed files of a sort may use it too.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A new file of the output.
+    /// Creates a file of the output.
     pub fn create(&self, name: &str) -> Result<OutputFile> {
         OutputFile::create(&self.folder().join(name))
     }
 
-    /// Fails if another run has taken the lock over, and with it what stands in the folder.
+    /// Fails if another run has taken over the lock; that run has removed the folder, too.
     pub fn check(&self) -> Result<()> {
         self.lock.check()
     }
 
-    /// What tells the other processes of the run whether the lock is still held.
+    /// Lets other processes of the run check that the lock is still held.
     pub fn fence(&self) -> &Fence {
         self.lock.fence()
     }
 
-    /// Marks the folder as whole and renames it into place, instead of what stood there before.
+    /// Marks the folder as complete and renames it into place. It replaces a folder that is there.
     ///
     /// # Errors
     /// [`Kind::Temporary`](crate::Kind::Temporary) if another run has taken the lock over.
@@ -73,12 +84,12 @@ impl Staging {
         sync_folder(self.folder())?;
         let Staging { target, folder, lock } = self;
         lock.check()?;
-        put(&folder.keep(), &target)
+        publish_folder(&folder.keep(), &target)
     }
 }
 
-/// Renames a whole folder into place, and removes what stood there before.
-pub fn put(folder: &Path, target: &Path) -> Result<()> {
+/// Renames a complete folder into place and removes the folder that it replaces.
+pub fn publish_folder(folder: &Path, target: &Path) -> Result<()> {
     if !target.exists() {
         fs::rename(folder, target).at(target)?;
         return sync_folder(parent_of(target));
@@ -88,31 +99,36 @@ pub fn put(folder: &Path, target: &Path) -> Result<()> {
         exchanged => exchanged.map_err(|cause| Error::io(target, &cause.into()))?,
     }
     sync_folder(parent_of(target))?;
-    // The folder now holds what was replaced.
+    // The two were exchanged: `folder` is the old one now.
     remove(folder)
 }
 
-/// Puts a whole folder in the place of another where the file system cannot exchange the two, as some
-/// network file systems cannot: for a moment there is none.
+/// Replaces a folder on a file system that cannot exchange two folders, as some network file systems
+/// cannot. For a moment there is no folder at `target`.
 fn replace(folder: &Path, target: &Path) -> Result<()> {
-    let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
-    let prefix = prefix.file_name().unwrap_or_default();
-    let aside = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).at(parent)?.keep();
+    let parent = parent_of(target);
+    let prefix = temporary_prefix(target);
+    let aside = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent).at(parent)?.keep();
     fs::rename(target, &aside).at(target)?;
     fs::rename(folder, target).at(target)?;
     sync_folder(parent)?;
     remove(&aside)
 }
 
-/// What the names of folders being built go on with, before some random characters.
+/// The part of a temporary folder's name between that of the output and the random characters.
 const TEMPORARY: &str = ".tmp-";
-/// How many random characters.
+/// The number of random characters.
 const RANDOM: usize = 6;
-/// The empty file that marks a folder as one that is being built, and so as ours.
+/// The empty file that marks a folder under construction, and so as one of ours.
 const UNFINISHED: &str = "_UNFINISHED";
 
-/// Removes what attempts at `target` that died have left beside it, now that it is whole. Nobody may
-/// but who holds the lock.
+/// The beginning of the names of temporary folders for `target`.
+fn temporary_prefix(target: &Path) -> OsString {
+    sibling(target, TEMPORARY).file_name().unwrap_or_default().to_owned()
+}
+
+/// Removes what runs that died have left beside `target`, once `target` is complete. Only the holder of
+/// the lock may do this.
 pub fn remove_leftovers(target: &Path, _: &Lock) -> Result<()> {
     remove_unfinished(target)?;
     let resume = resume_folder(target);
@@ -122,11 +138,12 @@ pub fn remove_leftovers(target: &Path, _: &Lock) -> Result<()> {
     }
 }
 
-/// Removes the folders in which attempts at `target` that died were building it. One that bears no mark
-/// of ours stays, whatever it is called.
+/// Removes the temporary folders of runs that died. A folder without a mark of ours stays, whatever its
+/// name.
 fn remove_unfinished(target: &Path) -> Result<()> {
-    let (parent, prefix) = (parent_of(target), sibling(target, TEMPORARY));
-    let prefix = prefix.file_name().unwrap_or_default().as_encoded_bytes();
+    let parent = parent_of(target);
+    let prefix = temporary_prefix(target);
+    let prefix = prefix.as_encoded_bytes();
     for entry in fs::read_dir(parent).at(parent)? {
         let entry = entry.at(parent)?;
         let path = entry.path();
@@ -136,25 +153,27 @@ fn remove_unfinished(target: &Path) -> Result<()> {
         if !is_named_so || !entry.file_type().at(&path)?.is_dir() {
             continue;
         }
-        match [UNFINISHED, SUCCESS].iter().any(|mark| path.join(mark).exists()) {
-            true => remove(&path)?,
-            // The attempt died before it could mark the folder; one that holds anything stays.
-            false => drop(fs::remove_dir(&path)),
+        if [UNFINISHED, SUCCESS].iter().any(|mark| path.join(mark).exists()) {
+            remove(&path)?;
+        } else {
+            // The run died before it marked the folder. This removes the folder only if it is empty.
+            drop(fs::remove_dir(&path));
         }
     }
     Ok(())
 }
 
-/// Removes a folder, its mark last: whatever is left of it at any moment is still known as ours.
+/// Removes a folder, its mark last, so that what is left at any moment still shows the mark.
 fn remove(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).at(folder)? {
         let entry = entry.at(folder)?;
         let is_mark = [UNFINISHED, SUCCESS].iter().any(|mark| entry.file_name() == *mark);
         if !is_mark {
             let path = entry.path();
-            match entry.file_type().at(&path)?.is_dir() {
-                true => fs::remove_dir_all(&path).at(&path)?,
-                false => fs::remove_file(&path).at(&path)?,
+            if entry.file_type().at(&path)?.is_dir() {
+                fs::remove_dir_all(&path).at(&path)?;
+            } else {
+                fs::remove_file(&path).at(&path)?;
             }
         }
     }

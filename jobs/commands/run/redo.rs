@@ -245,7 +245,7 @@ fn settle(output: &Path) -> Result<()> {
         output::sync_folder(output)?;
     }
     if staged.join("dedup").exists() {
-        output::put(&staged.join("dedup"), &found)?;
+        output::publish_folder(&staged.join("dedup"), &found)?;
         remove_file(&output::beside(&found, ".failed.json"))?;
     }
     match fs::remove_dir_all(&staged) {
