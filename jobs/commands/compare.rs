@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::document::{Content, Format};
+use dupsieve::evaluate::Measure;
 use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
 use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
 use dupsieve::{Error, Kind, Result};
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use crate::commands::pages;
 use crate::flags::common::Common;
-use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
+use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
 /// Compare two files by a recipe or a check, each as one document
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-fn by_check(check: CheckChoice, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
+fn by_check(check: Measure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let text = |path| {
         with_document(path, Format::Text, |content| match content {
             Content::Text(text) => Ok(text.clone().into_owned()),

@@ -1,9 +1,8 @@
 //! `dupsieve evaluate`: how good pairs are, by labels; with `--sweep`, which recipe is.
 
-mod all_pairs;
+mod candidates;
 mod checks;
 mod configuration;
-mod room;
 mod sweep;
 
 use std::path::PathBuf;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
+use dupsieve::evaluate::Measure;
 use dupsieve::features::ONE;
 use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, Width, hex};
 use dupsieve::store::Day;
@@ -16,7 +17,7 @@ use crate::commands::outputs::{self, Nearest, Verdict};
 use crate::commands::pages::{self, Pages, no_text};
 use crate::flags::common::Common;
 use crate::flags::config::Config;
-use crate::flags::settings::{CheckChoice, FingerprintSettings, RecipeChoice, parse_width};
+use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
 /// How many features are shown of a text, of a difference, and of a bit.
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     width: Option<Width>,
     /// Tell how alike the two are by this check, too: as for `fingerprint --check`, or jaccard
     #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
-    check: CheckChoice,
+    check: Measure,
     #[command(flatten)]
     pages: Pages,
     /// The ids of the two documents, or with --date of the one
@@ -228,7 +229,7 @@ fn object(
     documents: &[Apart; 2],
     difference: &Difference,
     recipe: &Recipe,
-    (check, similarity): (CheckChoice, f64),
+    (check, similarity): (Measure, f64),
 ) -> Value {
     let weight = |fixed: i128| fixed as f64 / ONE as f64;
     let described = documents.iter().zip(difference.totals).map(|(document, total)| {
@@ -271,7 +272,7 @@ fn describe(
     documents: &[Apart; 2],
     difference: &Difference,
     recipe: &Recipe,
-    (check, similarity): (CheckChoice, f64),
+    (check, similarity): (Measure, f64),
     out: &mut impl Write,
 ) -> io::Result<()> {
     let weight = |fixed: i128| fixed as f64 / ONE as f64;

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
+use dupsieve::evaluate::Measure;
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use crate::commands::outputs::{self, Nearest};
 use crate::commands::pages::{self, Pages, Source, no_text};
 use crate::flags::common::Common;
-use crate::flags::settings::{CheckChoice, FingerprintSettings};
+use crate::flags::settings::FingerprintSettings;
 use crate::outcome::report::Report;
 use crate::outcome::summary::Summary;
 
@@ -212,7 +213,7 @@ impl Compared {
     fn of(texts: [&Held; 2]) -> Result<Compared> {
         let is_cut = texts.iter().any(|held| held.is_cut);
         let texts = texts.map(|held| held.text.as_str());
-        let jaccard = CheckChoice::Jaccard.similarity(texts)?;
+        let jaccard = Measure::Jaccard.similarity(texts)?;
         Ok(Compared { jaccard, difference: difference::lines(texts), is_cut })
     }
 }

@@ -1,10 +1,55 @@
 //! A sweep: one recipe's fingerprints of labelled documents, judged at every distance.
 
-use super::Pairs;
+use super::{Intervals, Labels, Pairs, Scores, bootstrap};
 use crate::progress::{self, Activity};
 
 /// The most documents that are swept, since all pairs of them are compared.
 pub const MOST_DOCUMENTS: usize = 50_000;
+
+/// How much memory a near pair takes in the lists that hold it. They may be half empty.
+pub const NEAR_PAIR_BYTES: u64 = 96;
+
+/// The scores at one distance, on the half of the clusters that chooses and on the half that judges,
+/// each with its intervals.
+pub struct HalfScores {
+    /// Scores on the half that chooses.
+    pub choosing: Scores,
+    /// Their intervals.
+    pub choosing_intervals: Intervals,
+    /// Scores on the half that judges.
+    pub judging: Scores,
+    /// Their intervals.
+    pub judging_intervals: Intervals,
+}
+
+/// The scores of a recipe's fingerprints for k = 0, 1, ..., `largest`. The seed decides which clusters
+/// fall into which half. None if there are more than `most` near pairs.
+pub fn score_halves(
+    fingerprints: &[Option<u128>],
+    labels: &Labels,
+    seed: u64,
+    largest: u32,
+    most: u64,
+) -> Option<Vec<HalfScores>> {
+    let near = by_distance(fingerprints, largest, most)?;
+    let choosing = labels.halves(seed);
+    let judging: Vec<bool> = choosing.iter().map(|choosing| !choosing).collect();
+    let [choosing, judging] = [choosing, judging].map(|half| {
+        let (labels, numbers) = labels.restrict(&half);
+        let mut scores = Vec::new();
+        sweep(&near, &numbers, |_, pairs| {
+            scores.push((Scores::of(pairs, &labels), bootstrap(pairs, &labels, seed)));
+        });
+        scores
+    });
+    let both = |((choosing, choosing_intervals), (judging, judging_intervals))| HalfScores {
+        choosing,
+        choosing_intervals,
+        judging,
+        judging_intervals,
+    };
+    Some(choosing.into_iter().zip(judging).map(both).collect())
+}
 
 /// The pairs of fingerprints within `largest` bits, by their distance: for each k from 0 to `largest`
 /// those at exactly k. A document without a fingerprint has no pair. None if there are more than `most`

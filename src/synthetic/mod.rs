@@ -1,6 +1,8 @@
-//! Random data to measure and to check on: fingerprints, and segments of them with near-duplicates
-//! planted at a known distance.
+//! Random data to measure and to check on: texts with edited copies, fingerprints, and segments of them
+//! with near-duplicates planted at a known distance.
 //!
+//! - `documents`: texts, some of them copies of earlier ones with words replaced
+//!   ([`DocumentGenerator`]).
 //! - `random_sorted`: any number of random fingerprints in ascending order, in one pass and a few
 //!   kilobytes ([`RandomSorted`]).
 //! - `segment`: a segment of them ([`generate()`]), near-duplicates of another segment's rows
@@ -9,8 +11,10 @@
 //! Everything follows from a seed: the same numbers give the same bytes on every machine. Imports
 //! `store` and what `store` imports. Start with [`generate()`].
 
+mod documents;
 mod random_sorted;
 mod segment;
 
+pub use documents::{DocumentGenerator, SyntheticDocument};
 pub use random_sorted::{MAX_COUNT, RandomSorted};
 pub use segment::{Planted, SegmentSpec, generate, plant};

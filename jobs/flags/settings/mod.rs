@@ -1,13 +1,11 @@
 //! Settings: flags that a configuration file can set too. Each struct is read by clap and by serde.
 
-mod check;
 mod dedup;
 mod fingerprint;
 mod recipe;
 mod text;
 mod values;
 
-pub(crate) use check::{CheckChoice, Measures};
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 pub(crate) use recipe::RecipeChoice;

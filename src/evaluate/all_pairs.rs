@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::thread;
 
-use dupsieve::evaluate::Step;
-use dupsieve::progress::{self, Activity};
+use super::Step;
+use crate::progress::{self, Activity};
 
 /// All pairs of some documents.
 pub(super) struct AllPairs {
@@ -14,13 +14,13 @@ pub(super) struct AllPairs {
     steps: Vec<Step>,
 }
 
-/// How many pairs so many documents have.
+/// How many pairs there are of this many documents.
 pub(super) fn count(documents: u64) -> u64 {
     documents * documents.saturating_sub(1) / 2
 }
 
 impl AllPairs {
-    /// Compares every two of `documents` on so many threads.
+    /// Compares every two of `documents` on `workers` threads.
     pub(super) fn compare(
         documents: Vec<u32>,
         workers: usize,

@@ -1,0 +1,59 @@
+//! The memory that an evaluation may use, counted before it is used.
+
+use crate::error::{Error, Kind, Result};
+
+/// The memory that is allowed, and what is left of it.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryMeter {
+    allowed: u64,
+    left: u64,
+}
+
+impl MemoryMeter {
+    /// A meter with `allowed` bytes left.
+    pub fn new(allowed: u64) -> MemoryMeter {
+        MemoryMeter { allowed, left: allowed }
+    }
+
+    /// Counts `bytes` as used by `what`, which is named in the error.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if fewer bytes are left.
+    pub fn take(&mut self, bytes: u64, what: &str) -> Result<()> {
+        let Some(left) = self.left.checked_sub(bytes) else {
+            let needed = self.allowed - self.left + bytes;
+            return Err(self.exceeded(what).found(format!("{needed} at least")));
+        };
+        self.left = left;
+        Ok(())
+    }
+
+    /// How many things of this size fit into what is left.
+    pub fn fits(self, bytes: u64) -> u64 {
+        self.left / bytes
+    }
+
+    /// The error if there is not enough memory for `what`.
+    pub fn exceeded(self, what: &str) -> Error {
+        Error::new(Kind::Usage, format!("{what} take more memory than is allowed"))
+            .expected(format!("at most {} bytes in all", self.allowed))
+            .help("raise --memory, or label fewer documents")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_is_left_is_refused() {
+        let mut meter = MemoryMeter::new(100);
+        meter.take(60, "texts").unwrap();
+        assert_eq!((meter.fits(8), meter.take(40, "sets").is_ok()), (5, true));
+        let error = meter.take(1, "pairs").unwrap_err().to_string();
+        assert!(
+            error.contains("pairs") && error.contains("100") && error.contains("101"),
+            "{error}"
+        );
+    }
+}
