@@ -1,4 +1,8 @@
-//! One argument of `--input` expanded into the files that it stands for.
+//! Expands the arguments of `--input` into files: a file, a folder, a pattern, `-`.
+//!
+//! Links are followed, and a folder is walked once however many links lead to it. So a loop of links
+//! ends, and no page is read twice. The result does not depend on the order in which the file system
+//! lists names.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -17,30 +21,30 @@ use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
 impl Inputs {
-    /// Expands the arguments: files, folders (walked, links followed, each folder once), globs as a
-    /// shell has them, with `**` for any number of folders, and `-` for standard input. An argument that
-    /// names an existing path is that path, whatever characters it holds.
+    /// Expands the arguments into files. An argument is the path of a file; a folder, which stands for
+    /// all files below it; a pattern as in a shell, with `**` for any number of folders; or `-` for
+    /// standard input. An argument that is the path of an existing file or folder is never a pattern.
     ///
-    /// Files in folders that do not fit the format are counted as [`Inputs::passed_over`].
+    /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them.
     ///
     /// # Errors
-    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. A folder
-    /// with no file in it is no error. A file of a format that is not read is [`Kind::Usage`].
+    /// An argument that matches nothing, or a link that leads nowhere, is [`Kind::Missing`]. An empty
+    /// folder is not an error. A file in a format that dupsieve cannot read is [`Kind::Usage`].
     pub fn find(arguments: &[PathBuf], format: Format) -> Result<Inputs> {
         let mut inputs = Inputs::default();
         for argument in arguments {
             expand(argument, format, &mut inputs)?;
         }
-        match u32::try_from(inputs.files.len()) {
-            Ok(_) => Ok(inputs),
-            Err(_) => Err(Error::new(Kind::Usage, "too many input files")
-                .expected(u32::MAX)
-                .found(inputs.files.len())),
+        if u32::try_from(inputs.files.len()).is_err() {
+            return Err(Error::new(Kind::Usage, "too many input files")
+                .expected(format_args!("at most {}", u32::MAX))
+                .found(inputs.files.len()));
         }
+        Ok(inputs)
     }
 }
 
-/// Adds to `inputs` the files that one argument stands for: in the order of their paths, each once.
+/// Adds the files of one argument to `inputs`: in the order of their paths, each once.
 fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
         inputs.files.push(Input::standard(format.of_stream(argument)));
@@ -54,7 +58,7 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
         Err(cause) => return Err(Error::io(argument, &cause)),
     }
     if found.files.is_empty() && !found.passed_over.is_empty() {
-        return Err(Error::new(Kind::Missing, "no file in this folder fits the format")
+        return Err(Error::new(Kind::Missing, "no file in this folder has the format")
             .at(argument)
             .expected(format)
             .found(format_args!("other files, {}", found.passed_over))
@@ -68,22 +72,22 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     Ok(())
 }
 
-/// What has been found for one argument so far.
+/// What was found for one argument so far.
 struct Found {
     format: Format,
     files: Vec<Input>,
     /// The folders already walked.
     walked: HashSet<FileId>,
     passed_over: PassedOver,
-    /// Whether anything fits the pattern.
+    /// Whether anything matched the pattern.
     matched: bool,
 }
 
-/// A part of a pattern, between slashes.
+/// One part of a pattern, between slashes.
 enum Part {
-    /// A name that stands for itself.
+    /// A plain name.
     Name(OsString),
-    /// `*.jsonl` and its like.
+    /// A name with wildcards, such as `*.jsonl`.
     Wild(Pattern),
     /// `**`: this folder and every folder below it.
     Deep,
@@ -93,15 +97,21 @@ enum Part {
 
 impl Found {
     fn new(format: Format) -> Found {
-        let (files, walked, passed_over) = (Vec::new(), HashSet::new(), PassedOver::default());
-        Found { format, files, walked, passed_over, matched: false }
+        Found {
+            format,
+            files: Vec::new(),
+            walked: HashSet::new(),
+            passed_over: PassedOver::default(),
+            matched: false,
+        }
     }
 
-    /// A file named by itself.
+    /// Takes a file that was named by itself.
     fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
-        let format = match metadata.is_file() {
-            true => self.format.alone(path, || head(path))?,
-            false => self.format.of_stream(path),
+        let format = if metadata.is_file() {
+            self.format.alone(path, || head(path))?
+        } else {
+            self.format.of_stream(path)
         };
         self.files.push(Input::new(path.to_path_buf(), path, format, metadata));
         Ok(())
@@ -129,7 +139,7 @@ impl Found {
         Ok(())
     }
 
-    /// A file below `root`, where it fits the format.
+    /// Takes a file below `root`, if it fits the format.
     fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
         match self.format.in_folder(&path, || head(&path))? {
             None => self.passed_over.push(path),
@@ -141,19 +151,19 @@ impl Found {
         Ok(())
     }
 
-    /// All that matches a pattern; folders among it are walked.
+    /// Takes all that matches a pattern, and all files below matching folders.
     fn matches(&mut self, pattern: &Path) -> Result<()> {
         let parts = parts(pattern)?;
         self.follow(PathBuf::new(), &parts)?;
-        match self.matched {
-            true => Ok(()),
-            false => Err(Error::new(Kind::Missing, "there is no such input").at(pattern).help(
+        if !self.matched {
+            return Err(Error::new(Kind::Missing, "there is no such input").at(pattern).help(
                 "check the path or pattern; if it names a day, check that the day was fetched",
-            )),
+            ));
         }
+        Ok(())
     }
 
-    /// All that lies at `path` or below it and fits the rest of the pattern.
+    /// Takes what is at `path` or below it and matches the rest of the pattern.
     fn follow(&mut self, path: PathBuf, parts: &[Part]) -> Result<()> {
         let Some((part, rest)) = parts.split_first() else { return self.matching(&path) };
         match part {
@@ -172,7 +182,7 @@ impl Found {
         }
     }
 
-    /// The files in a folder, without the folders in it.
+    /// Takes the files in a folder, but not those in the folders in it.
     fn files_in(&mut self, folder: &Path) -> Result<()> {
         let shown = names(folder)?.into_iter().filter(|name| is_shown(name));
         for path in shown.map(|name| folder.join(name)) {
@@ -183,7 +193,7 @@ impl Found {
         Ok(())
     }
 
-    /// What lies at a path that fits the whole pattern.
+    /// Takes what is at a path that matches the whole pattern.
     fn matching(&mut self, path: &Path) -> Result<()> {
         match existing(path)? {
             Some(folder) if folder.is_dir() => self.folder(path, Path::new(""))?,
@@ -196,14 +206,14 @@ impl Found {
     }
 }
 
-/// As in a shell, a name that begins with a dot is matched only by a pattern that does.
+/// As in a shell, only a pattern that begins with a dot matches a name that does.
 const SHELL: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: false,
     require_literal_leading_dot: true,
 };
 
-/// The parts of a pattern. One that ends in `**` means everything below.
+/// Divides a pattern into its parts. `**` at the end stands for all files below.
 fn parts(pattern: &Path) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for component in pattern.components().filter(|part| *part != Component::CurDir) {
@@ -212,7 +222,7 @@ fn parts(pattern: &Path) -> Result<Vec<Part>> {
             Some("**") => Part::Deep,
             Some(text) if text.contains(['*', '?', '[']) => {
                 Part::Wild(Pattern::new(text).map_err(|error| {
-                    Error::new(Kind::Usage, "the pattern cannot be read").at(pattern).found(error)
+                    Error::new(Kind::Usage, "the pattern is invalid").at(pattern).found(error)
                 })?)
             }
             _ => Part::Name(name.to_owned()),
@@ -282,12 +292,12 @@ fn leads_nowhere(error: &walkdir::Error) -> bool {
     error.io_error().is_some_and(|cause| is_absent(cause) || is_circle(cause))
 }
 
-/// Whether a pattern that names no dot finds this name.
+/// Whether `*` matches this name: it does not begin with a dot.
 fn is_shown(name: &OsStr) -> bool {
     !name.as_encoded_bytes().starts_with(b".")
 }
 
-/// The names in a folder, in the order of their bytes; none where there is no such folder.
+/// The names in a folder, in the order of their bytes; none if there is no such folder.
 fn names(folder: &Path) -> Result<Vec<OsString>> {
     progress::tick(Activity::Reading);
     let entries = match fs::read_dir(here(folder)) {
@@ -299,12 +309,12 @@ fn names(folder: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The path by which the system knows a folder: nothing is the working directory.
+/// The path to give to the system: an empty path stands for the working directory.
 fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// What is at `path`, links followed; `None` for a link that leads nowhere.
+/// The file or folder at `path`, links followed. `None` if there is none.
 fn existing(path: &Path) -> Result<Option<Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
@@ -319,7 +329,7 @@ fn dangling(link: &Path) -> Error {
         .help("restore what it points to, or remove the link")
 }
 
-/// Whether links lead to one another.
+/// Whether links lead in a circle.
 fn is_circle(cause: &io::Error) -> bool {
     cause.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }

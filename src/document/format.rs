@@ -1,4 +1,4 @@
-//! What a file holds, asked for by name or told by the file's name.
+//! The format of an input file: named by the user, or recognized by its first bytes and its name.
 
 use std::fmt;
 use std::path::Path;
@@ -6,30 +6,30 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 
-/// What an input file holds.
+/// The format of an input file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// For each file what its first bytes and its name say. JSON lines are known by their first bytes,
-    /// whatever the file is called. Otherwise `.jsonl` and `.ndjson` are JSON lines, `.tsv` is TSV, and
-    /// `.txt` and names without an extension are text, each less `.gz` or `.zst`. In a folder any other
-    /// name is text too. CSV, HTML, Parquet, WARC and their like are refused by name. A stream is JSON
-    /// lines unless its name says otherwise.
+    /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
+    /// Otherwise the extension decides, without a final `.gz` or `.zst`: `.jsonl` and `.ndjson` are JSON
+    /// lines, `.tsv` is TSV, `.txt` and no extension are text. In a folder, other extensions are text
+    /// too. CSV, HTML, Parquet, WARC and others that cannot be read are refused. A stream is JSON lines
+    /// unless its name ends in `.tsv`.
     #[default]
     Auto,
     /// One JSON object a line.
     Jsonl,
-    /// Each file is one document, its path the id.
+    /// Each file is one document; its path is the id.
     Text,
-    /// Tab-separated columns named by a header line, literal: no quoting, nothing trimmed.
+    /// Tab-separated columns with a header line. Values are taken literally: no quotes, no trimming.
     Tsv,
     /// `id<TAB>fingerprint` a line, decimal or 0x hex.
     Fingerprints,
-    /// `id<TAB>feature:weight feature:weight ...` a line; the last colon divides.
+    /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
     Features,
 }
 
 impl Format {
-    /// Every format, in the order in which they are offered.
+    /// Every format, in the order of the help.
     pub const ALL: [Format; 6] = [
         Format::Auto,
         Format::Jsonl,
@@ -39,7 +39,7 @@ impl Format {
         Format::Features,
     ];
 
-    /// The name by which it is asked for.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Auto => "auto",
@@ -51,16 +51,16 @@ impl Format {
         }
     }
 
-    /// Whether its records have fields that can be named: an id, a text, a time.
+    /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
         matches!(self, Format::Jsonl | Format::Tsv)
     }
 
-    /// The format of a file found below a folder; `None` where it is not one of those asked for. `head`
-    /// reads its first bytes, where they are needed.
+    /// The format of a file found in a folder; `None` if the file is not to be read. `head` reads its
+    /// first bytes if they are needed.
     ///
     /// # Errors
-    /// With [`Format::Auto`], a file of a format that is known but not read is [`Kind::Usage`].
+    /// With [`Format::Auto`], a file of a known format that dupsieve cannot read is [`Kind::Usage`].
     pub(super) fn in_folder(self, path: &Path, head: impl ReadHead) -> Result<Option<Format>> {
         let extension = extension(path);
         let fits = |all: &[&str]| all.contains(&extension.as_str());
@@ -81,10 +81,10 @@ impl Format {
         })
     }
 
-    /// The format of a file named by itself; `head` reads its first bytes, where they are needed.
+    /// The format of a file that was named by itself. `head` reads its first bytes if they are needed.
     ///
     /// # Errors
-    /// With [`Format::Auto`], a file whose format cannot be told or is not read is [`Kind::Usage`].
+    /// With [`Format::Auto`], a file whose format is unknown or cannot be read is [`Kind::Usage`].
     pub(super) fn alone(self, path: &Path, head: impl ReadHead) -> Result<Format> {
         if self != Format::Auto {
             return Ok(self);
@@ -94,13 +94,13 @@ impl Format {
             Told::OneJson => Err(not_read(path, "JSON, but not one object a line")),
             Told::NotRead(what) => Err(not_read(path, what)),
             Told::Unknown => {
-                let what = "neither the file's name nor its first bytes tell its format";
+                let what = "the format cannot be recognized by the file's name or first bytes";
                 Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
             }
         }
     }
 
-    /// The format of a stream, which can be read only once and so is told by its name alone.
+    /// The format of a stream. A stream can be read only once, so only its name counts.
     pub(super) fn of_stream(self, path: &Path) -> Format {
         match self {
             Format::Auto if extension(path) == "tsv" => Format::Tsv,
@@ -110,25 +110,25 @@ impl Format {
     }
 }
 
-/// Reads the first bytes of a file, unpacked.
+/// Reads the first bytes of a file, decompressed.
 pub(super) trait ReadHead: FnOnce() -> Result<Vec<u8>> {}
 
 impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
 
-/// What the name and the first bytes of a file say.
+/// What the name and the first bytes of a file tell about its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     /// A format that can be read.
     Format(Format),
-    /// JSON that does not begin as JSON lines do: one object on several lines, or an array.
+    /// JSON, but not one object a line: an object over several lines, or an array.
     OneJson,
-    /// Something known that is not read.
+    /// A known format that cannot be read.
     NotRead(&'static str),
     /// Nothing.
     Unknown,
 }
 
-/// What is known by its name, and not read.
+/// Known extensions that cannot be read.
 const NOT_READ: [(&str, &[&str]); 9] = [
     ("CSV", &["csv"]),
     ("HTML", &["html", "htm", "xhtml"]),
@@ -137,7 +137,7 @@ const NOT_READ: [(&str, &[&str]); 9] = [
     ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
-    ("compressed in a way that is not read", &["xz", "bz2", "lz4", "br", "lzma", "snappy", "z"]),
+    ("an unsupported compression", &["xz", "bz2", "lz4", "br", "lzma", "snappy", "z"]),
     ("an archive", &["zip", "tar", "tgz", "7z", "rar"]),
 ];
 
@@ -152,7 +152,7 @@ impl Told {
         Ok(Told::of_head(head).unwrap_or_else(|| Told::of_name(&extension, head)))
     }
 
-    /// What the first bytes say on their own.
+    /// What the first bytes alone tell.
     fn of_head(head: &[u8]) -> Option<Told> {
         let opens_as_html =
             |tag: &[u8]| head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
@@ -169,7 +169,7 @@ impl Told {
         }
     }
 
-    /// What the name says of a file whose first bytes say nothing.
+    /// What the name tells of a file whose first bytes tell nothing.
     fn of_name(extension: &str, head: &[u8]) -> Told {
         match extension {
             "json" if head.is_empty() => Told::Format(Format::Jsonl),
@@ -184,8 +184,8 @@ impl Told {
     }
 }
 
-/// Whether a file that begins so holds JSON lines: an object opens, and its first key, or its end,
-/// stands on the same line.
+/// Whether a file with this beginning has one JSON object a line: the first object has its first key,
+/// or its end, on its first line.
 fn opens_json_lines(head: &[u8]) -> bool {
     let Some(rest) = head.strip_prefix(b"{") else { return false };
     let next = rest.iter().find(|&&byte| byte != b' ' && byte != b'\t');
@@ -193,14 +193,14 @@ fn opens_json_lines(head: &[u8]) -> bool {
 }
 
 fn not_read(path: &Path, what: &str) -> Error {
-    Error::new(Kind::Usage, "the format of this file is not read")
+    Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
         .at(path)
-        .expected("JSON lines, TSV or text, plain or packed as .gz or .zst")
+        .expected("JSON lines, TSV or text, plain or compressed as .gz or .zst")
         .found(what)
-        .help("convert the file, leave it out, or read it as what it is not (--format text makes one page of each file)")
+        .help("convert the file or leave it out; --format text would read each whole file as one page of text")
 }
 
-/// The extension of `path` under that of a packed file, in lower case; empty where there is none.
+/// The extension of `path` in lower case, without a final `.gz` or `.zst`; empty if there is none.
 fn extension(path: &Path) -> String {
     let lower = |path: &Path| path.extension().unwrap_or_default().to_ascii_lowercase();
     let mut extension = lower(path);

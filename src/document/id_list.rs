@@ -1,4 +1,4 @@
-//! A list of ids, one a line, such as `keep.txt`.
+//! A list of ids in a file, one a line, such as `keep.txt`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::error::{At, Error, Kind, Result, Shown};
 use crate::progress::{self, Activity};
 use crate::small_file;
 
-/// A set of ids, each known by its XXH3-128: 16 bytes for each, however long it is.
+/// A set of ids. Each is kept as its XXH3-128, in 16 bytes whatever its length.
 #[derive(Debug)]
 pub struct IdList {
     path: PathBuf,
@@ -18,54 +18,53 @@ pub struct IdList {
 }
 
 impl IdList {
-    /// The bytes that the ids may take unless told otherwise: those of 268 million.
+    /// The default limit of memory: enough for 268 million ids.
     pub const MOST_BYTES: u64 = 4 << 30;
 
-    /// Reads a list in any order; blank lines are ignored. What it holds takes at most about
-    /// `memory_bytes`.
+    /// Reads a list in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
     ///
     /// # Errors
-    /// A line that is longer than ids may be is [`Kind::BadData`], a list that takes more memory
+    /// A line that is too long for an id is [`Kind::BadData`]; a list that needs more memory is
     /// [`Kind::Usage`].
     pub fn read(path: &Path, memory_bytes: u64) -> Result<IdList> {
         let mut keys = Vec::new();
         each_id(path, |_, id| {
             keys.push(xxh3_128(id));
-            match (size_of::<u128>() * keys.len()) as u64 > memory_bytes {
-                false => Ok(()),
-                true => Err(Error::new(Kind::Usage, "the list of ids takes too much memory")
-                    .at(path)
-                    .expected(format_args!("at most {memory_bytes} bytes, 16 for each id"))
-                    .help("allow more with --memory")),
+            if (size_of::<u128>() * keys.len()) as u64 <= memory_bytes {
+                return Ok(());
             }
+            Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
+                .at(path)
+                .expected(format_args!("at most {memory_bytes} bytes, 16 for each id"))
+                .help("allow more with --memory"))
         })?;
         keys.sort_unstable();
         keys.dedup();
         Ok(IdList { path: path.to_path_buf(), keys })
     }
 
-    /// How many ids there are.
+    /// The number of different ids.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The place of an id among them, if it is listed.
+    /// The index of an id in the set, if it is listed.
     pub fn place(&self, id: &str) -> Option<usize> {
         self.keys.binary_search(&xxh3_128(id.as_bytes())).ok()
     }
 
-    /// The keys of all ids in order, for a digest of the set.
+    /// The hashes of all ids in ascending order, for a digest of the set.
     pub fn keys(&self) -> &[u128] {
         &self.keys
     }
 
-    /// The failure that an id of the list was not found: it names the first in the file whose place is
-    /// false in `found`. `what` says where it was missed.
+    /// The error that a listed id was not found: it names the first id in the file whose index is false
+    /// in `found`. `what` says where it was looked for.
     pub fn missing(&self, found: &[bool], what: &str) -> Error {
         let named = each_id(&self.path, |line, id| {
             match self.keys.binary_search(&xxh3_128(id)).map(|place| found[place]) {
@@ -76,7 +75,7 @@ impl IdList {
                     .found(Shown(&String::from_utf8_lossy(id)))),
             }
         });
-        // A pipe cannot be read again.
+        // A pipe cannot be read again, so its id stays unnamed.
         let unnamed = || Error::new(Kind::BadData, what).at(&self.path);
         match named {
             Err(error) if error.kind() == Kind::BadData => error,
@@ -85,7 +84,7 @@ impl IdList {
     }
 }
 
-/// Calls `take` with the number and the id of each line of `path` that is not blank.
+/// Calls `take` with the number and the id of each line that is not blank.
 fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut lines = BufReader::new(small_file::open(path)?);
     let mut line = Vec::new();
@@ -97,7 +96,7 @@ fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Resul
         }
         progress::tick(Activity::Reading);
         let id = line.strip_suffix(b"\n").unwrap_or(&line);
-        // No id ends in CR.
+        // An id cannot end in CR.
         let id = id.strip_suffix(b"\r").unwrap_or(id);
         if id.len() > MAX_ID_BYTES {
             let error = Error::new(Kind::BadData, "a line is too long for an id").at(path);

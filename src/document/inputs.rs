@@ -1,4 +1,4 @@
-//! Which files are read: arguments expanded into one list, the same every time.
+//! The list of input files, and what is known of each before it is read.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -15,8 +15,8 @@ use super::record::Position;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The files to read, in the order in which they count: arguments in the order given, and the files
-/// that one argument stands for in the order of their paths' bytes.
+/// The input files in order: arguments as given, and the files of one argument by the bytes of their
+/// paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     pub(super) files: Vec<Input>,
@@ -37,7 +37,7 @@ pub struct Input {
     stream: bool,
 }
 
-/// What tells a file or folder from all others, by whatever path it is reached: device and inode.
+/// Identifies a file or folder, whatever path leads to it: device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FileId(u64, u64);
 
@@ -51,8 +51,8 @@ impl FileId {
     }
 }
 
-/// The files in the folders given that do not fit the format and are not read: how many there are,
-/// and which are the first.
+/// The files in input folders that do not fit the format and are not read: their number and the first
+/// few names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassedOver {
     count: u64,
@@ -60,7 +60,7 @@ pub struct PassedOver {
 }
 
 impl PassedOver {
-    /// How many of them are named.
+    /// How many are named.
     const NAMED: usize = 10;
 
     /// How many there are.
@@ -94,12 +94,12 @@ impl fmt::Display for PassedOver {
 }
 
 impl Inputs {
-    /// The files in the folders given that are not read, since they do not fit the format.
+    /// The files in input folders that are not read because they do not fit the format.
     pub fn passed_over(&self) -> &PassedOver {
         &self.passed_over
     }
 
-    /// How many files there are of each format.
+    /// The number of files of each format.
     pub fn formats(&self) -> BTreeMap<Format, u64> {
         let mut formats = BTreeMap::new();
         for file in &self.files {
@@ -108,8 +108,8 @@ impl Inputs {
         formats
     }
 
-    /// Fails with [`Kind::Usage`] if one of the paths to be written is an input, by whatever link, or
-    /// lies in a folder that was walked: such an output would be read as an input of the next run.
+    /// Fails with [`Kind::Usage`] if an output is one of the input files, or lies in an input folder,
+    /// where the next run would read it.
     pub fn check_apart(&self, outputs: &[PathBuf]) -> Result<()> {
         for output in outputs {
             if let Some(id) = FileId::at(output)
@@ -125,11 +125,11 @@ impl Inputs {
                 FileId::at(folder).is_some_and(|folder| self.walked.contains(&folder))
             };
             if let Some(folder) = whole.ancestors().skip(1).find(walked) {
-                return Err(Error::new(Kind::Usage, "the output lies inside a folder of inputs")
+                return Err(Error::new(Kind::Usage, "the output lies in an input folder")
                     .at(output)
-                    .found(format_args!("all of {} is read", folder.display()))
+                    .found(format_args!("every file below {} is read", folder.display()))
                     .help(
-                        "choose an output elsewhere, or name the files of the folder by a pattern",
+                        "choose another place for the output, or name the input files by a pattern",
                     ));
             }
         }
@@ -141,7 +141,7 @@ impl Inputs {
         &self.files
     }
 
-    /// The size of all files on disk, in bytes; streams count nothing.
+    /// The size of all files on disk in bytes, without streams.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
@@ -159,7 +159,7 @@ impl Inputs {
         hasher.digest128()
     }
 
-    /// What a file adds to the sum of what was read: a digest of its place, its name and its contents.
+    /// What a file adds to [`Tally::contents`](super::Tally): a digest of its place, path and contents.
     pub(super) fn mark(&self, index: u32, contents: u128) -> u128 {
         let mut hasher = Xxh3::new();
         hasher.update(&index.to_le_bytes());
@@ -168,12 +168,12 @@ impl Inputs {
         hasher.digest128()
     }
 
-    /// The file of a position, escaped so that it fits into one field of a TSV file.
+    /// The path of the file of a position, escaped for one field of a TSV file.
     pub(super) fn place(&self, position: Position) -> String {
         escape(self.files[position.file as usize].path())
     }
 
-    /// Fails with [`Kind::Temporary`] if a file is no longer as it was found.
+    /// Fails with [`Kind::Temporary`] if a file has another size or time than when it was found.
     pub fn check_unchanged(&self) -> Result<()> {
         for file in self.files.iter().filter(|file| !file.stream) {
             let now = fs::metadata(&file.path).at(&file.path)?;
@@ -188,11 +188,17 @@ impl Inputs {
 }
 
 impl Input {
-    /// A file found at `path`, called `name` where it is one document.
+    /// A file at `path`; `name` is its id if it is one document.
     pub(super) fn new(path: PathBuf, name: &Path, format: Format, metadata: &Metadata) -> Input {
-        let (bytes, stream) = (metadata.len(), !metadata.is_file());
-        let (id, modified) = (Some(FileId::of(metadata)), metadata.modified().ok());
-        Input { name: name.to_path_buf(), path, format, id, bytes, modified, stream }
+        Input {
+            name: name.to_path_buf(),
+            path,
+            format,
+            id: Some(FileId::of(metadata)),
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            stream: !metadata.is_file(),
+        }
     }
 
     /// Standard input.
@@ -201,23 +207,22 @@ impl Input {
         Input { path, name, format, id: None, bytes: 0, modified: None, stream: true }
     }
 
-    /// Where it is; `-` is standard input.
+    /// The path; `-` is standard input.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The id of its document where the file is one: the path below the folder that was given, or
-    /// the path itself.
+    /// The id of the document if the file is one: the path below the input folder, or the path itself.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// What it holds, never [`Format::Auto`].
+    /// Its format, never [`Format::Auto`].
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether it is a pipe of some sort, which one process can read, once.
+    /// Whether it is a pipe or the like, which only one process can read, and only once.
     pub fn is_stream(&self) -> bool {
         self.stream
     }
@@ -235,7 +240,8 @@ impl Input {
         self.digest(&mut Xxh3::new(), &mut vec![0; 1 << 20])
     }
 
-    /// The same; `hasher` takes its format, its name where that is the id, its bytes and their number.
+    /// Like [`Input::contents`]; also adds to `hasher` its format, its name if that is the id, its bytes
+    /// and their number.
     pub(super) fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
         hasher.update(self.format.name().as_bytes());
         if self.format == Format::Text {
@@ -244,7 +250,8 @@ impl Input {
             hasher.update(name);
         }
         let mut file = self.open()?;
-        let (mut bytes, mut contents) = (0, Xxh3::new());
+        let mut bytes = 0;
+        let mut contents = Xxh3::new();
         loop {
             match file.read(buffer) {
                 Ok(0) => break,
@@ -263,14 +270,15 @@ impl Input {
     }
 }
 
-/// A path that fits into one field of a TSV file, readable as far as it can be.
+/// Escapes a path for one field of a TSV file: control characters, backslashes and what is not UTF-8.
 fn escape(path: &Path) -> String {
     let mut escaped = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
-            match character.is_control() || character == '\\' {
-                true => escaped.extend(character.escape_default()),
-                false => escaped.push(character),
+            if character.is_control() || character == '\\' {
+                escaped.extend(character.escape_default());
+            } else {
+                escaped.push(character);
             }
         }
         escaped.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));

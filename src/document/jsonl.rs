@@ -1,7 +1,9 @@
-//! A line of JSON, of which only the fields wanted are kept.
+//! Parses a line of JSON and keeps only the fields that are read.
 //!
-//! The parser walks the object once. Whatever is not on the way to a wanted field is passed over
-//! without being built, however deep it nests, and a string without escapes is borrowed.
+//! The parser walks the object once. Values that do not lead to a field are skipped and never built,
+//! however deep they are nested. A string without escapes is borrowed, not copied. For the field
+//! `meta.url` of `{"meta": {"id": 7, "url": "a"}}`, the walk goes into `meta` looking for `url`, skips
+//! `id`, and finds `url`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +17,7 @@ use super::record::{Content, Document};
 use super::time::{self, Time};
 use crate::error::Shown;
 
-/// One object; a key met twice counts as it is met last.
+/// Parses one object. Of a key that comes twice the last value counts.
 pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
     let mut found = [const { Value::Absent }; 3];
     let mut json = serde_json::Deserializer::from_str(line);
@@ -33,27 +35,23 @@ pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, 
     })
 }
 
-/// The names of the fields of an object, for a message; no more than the first few.
+/// The names of the first fields of an object, for a message.
 fn fields_found(line: &str) -> String {
     let mut names = Names(Vec::new(), "");
-    // Of a broken object the names that come first are told.
+    // The names before an error are enough.
     let _ = serde_json::Deserializer::from_str(line).deserialize_map(&mut names);
     let Names(names, more) = names;
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", ") + more,
-    }
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
 impl Document<'_> {
-    /// The names of the fields of its record, for a message, where the record is a JSON object; no more
-    /// than the first few.
+    /// The names of the first fields of its record, for a message, if the record is a JSON object.
     pub fn fields_found(&self) -> String {
         fields_found(str::from_utf8(self.record).unwrap_or_default())
     }
 }
 
-/// The names of the first fields of an object, and what stands for the others.
+/// The names of the first fields of an object, and `, ...` if there are more.
 struct Names(Vec<String>, &'static str);
 
 impl Names {
@@ -80,7 +78,7 @@ impl<'a> Visitor<'a> for &mut Names {
     }
 }
 
-/// Why a field that must be there cannot be taken.
+/// What is wrong with a required field.
 enum Wrong {
     Absent,
     Null,
@@ -88,7 +86,7 @@ enum Wrong {
 }
 
 impl Wrong {
-    /// The reason for the field `name`, which `flag` names.
+    /// The reason for the field `name`; `flag` is the option that chooses it.
     fn reason(self, name: &str, flag: &str, line: &str) -> Reason {
         match self {
             Wrong::Absent => {
@@ -115,7 +113,7 @@ fn broken(error: &serde_json::Error) -> Reason {
     }
 }
 
-/// What a wanted field holds.
+/// The value of a field that is read.
 enum Value<'a> {
     Absent,
     Null,
@@ -161,18 +159,18 @@ impl<'a> Value<'a> {
     }
 }
 
-/// For each field what is left of its name from here on: nothing where it is this very value, and
-/// `None` where it is not on this way.
+/// For each field the rest of its name from here on: empty if this value is the field, `None` if the
+/// field is not in this value.
 type Wanted<'f> = [Option<&'f str>; 3];
 
-/// Finds the wanted fields in one value.
+/// Looks for the fields in one value.
 struct Walk<'f, 'v, 'a> {
     wanted: Wanted<'f>,
     found: &'v mut [Value<'a>; 3],
 }
 
 impl<'a> Walk<'_, '_, 'a> {
-    /// Keeps the value if it is a field; no two fields are the same.
+    /// Keeps the value if it is one of the fields.
     fn keep(self, value: Value<'a>) {
         if let Some(field) = self.wanted.iter().position(|name| *name == Some("")) {
             self.found[field] = value;
@@ -253,7 +251,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     }
 }
 
-/// Reads a key and gives what is wanted of its value.
+/// Reads a key and returns what to look for in its value.
 struct Key<'f>(Wanted<'f>);
 
 impl<'a, 'f> DeserializeSeed<'a> for Key<'f> {

@@ -1,12 +1,37 @@
-//! Pages in: which files there are, what they hold, and what of it cannot be read.
+//! Reads documents: finds the input files, cuts them into records and parses these.
 //!
 //! ```text
-//! Inputs -> Source (unpacked bytes) -> Batch (whole records) -- another thread --> Document, or the Reason why not
+//! Inputs -> Source (bytes) -> Batch (records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
-//! [`read`] does what has to be done in order, opening, unpacking and cutting; [`Batch::parse`] does
-//! the rest on whichever thread has time. A record that cannot be read never stops the job: it is
-//! handed on with its [`Position`] and a [`Reason`], to be quarantined and counted.
+//! - `expand`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
+//! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
+//! - `batch`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
+//! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
+//!   they are counted and listed.
+//!
+//! Imports `error`, `progress`, `small_file` and `output`. Start with [`read`].
+//!
+//! ```
+//! use std::sync::atomic::AtomicU64;
+//! use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("pages.jsonl");
+//!
+//! std::fs::write(&path, "{\"id\": 1, \"text\": \"a page\"}\n{\"id\": 2}\n").unwrap();
+//! let inputs = Inputs::find(&[path], Format::Auto)?;
+//! let options = ReadOptions::default();
+//! let mut found = Vec::new();
+//! read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+//!     batch.parse(&options.fields, &mut |position, document| {
+//!         let id = document.map(|it| it.id.into_owned()).map_err(|reason| reason.what().to_owned());
+//!         found.push((position.line, id));
+//!     });
+//!     true
+//! })?;
+//! assert_eq!(found, [(1, Ok("1".to_owned())), (2, Err("no field `text`".to_owned()))]);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 mod batch;
 mod contents;

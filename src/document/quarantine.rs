@@ -1,4 +1,4 @@
-//! What could not be read: where, why, and how much of it a job tolerates.
+//! The records that could not be read: how many for each reason, and a list of the first.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,18 +13,18 @@ use super::record::Position;
 /// A record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Quarantined {
-    /// Where it stands.
+    /// Where it is.
     pub position: Position,
-    /// What is wrong with it.
+    /// Why it could not be read.
     pub reason: Reason,
 }
 
-/// The records that could not be read: how many for each reason, and the first of them. What it keeps
-/// is bounded, and does not depend on the order in which the records come.
+/// The records that could not be read: how many for each reason, and the first of them. Its memory is
+/// bounded. The result does not depend on the order in which the records come.
 #[derive(Debug, Default)]
 pub struct Quarantine {
     reasons: BTreeMap<Cow<'static, str>, Listed>,
-    /// The records of more reasons than are told apart.
+    /// The number of records with reasons beyond the first [`Quarantine::REASONS`].
     others: u64,
 }
 
@@ -32,14 +32,14 @@ pub struct Quarantine {
 #[derive(Debug, Default)]
 struct Listed {
     count: u64,
-    /// The first of them, the last of these on top.
+    /// The first of them; the last of these is on top of the heap.
     first: BinaryHeap<Quarantined>,
 }
 
 impl Quarantine {
-    /// How many records are listed for each reason; the others are counted.
+    /// How many records are listed for each reason. Further ones are only counted.
     pub const LISTED: usize = 10_000;
-    /// How many reasons are told apart: the first by their text.
+    /// How many reasons are listed: the first in alphabetical order.
     const REASONS: usize = 64;
     /// How many reasons [`Quarantine::commonest`] names.
     const NAMED: usize = 3;
@@ -63,13 +63,13 @@ impl Quarantine {
         }
     }
 
-    /// How many records it took.
+    /// The number of records.
     pub fn count(&self) -> u64 {
         self.others + self.reasons.values().map(|listed| listed.count).sum::<u64>()
     }
 
-    /// The commonest reasons among `read` records, for a person who is to mend the job: the first with
-    /// an example.
+    /// The most frequent reasons among `read` records, the first with an example: for the person who has
+    /// to fix the input.
     pub fn commonest(&self, read: u64) -> String {
         let mut reasons: Vec<_> = self.reasons.iter().collect();
         reasons.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.count));
@@ -82,9 +82,9 @@ impl Quarantine {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// Writes the list, in the order of the input. Line 0 stands for a file as a whole. At its end, where
-    /// a reason has more than [`Quarantine::LISTED`] records, a line for the file `*` counts the others. A
-    /// backslash, a control character and what is not UTF-8 are escaped in file names.
+    /// Writes the list in the order of the input. Line 0 stands for a whole file. If a reason has more
+    /// than [`Quarantine::LISTED`] records, a line for the file `*` at the end counts the rest. File names
+    /// are escaped: backslashes, control characters and what is not UTF-8.
     pub fn write(&self, inputs: &Inputs, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(Quarantine::HEADER.as_bytes())?;
         let mut listed: Vec<&Quarantined> =

@@ -1,4 +1,4 @@
-//! Reading: the inputs, or one process's share of them, as batches.
+//! Reads the inputs, or one process's share of them, as batches.
 
 use std::sync::atomic::AtomicU64;
 
@@ -13,19 +13,19 @@ use super::share::Share;
 use super::source::{End, Source};
 use crate::error::Result;
 
-/// How many files of text a batch holds at most.
+/// The most text files in one batch.
 const BATCH_FILES: usize = 1024;
 
 /// How the inputs are read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// The fields wanted.
+    /// The fields to read.
     pub fields: Fields,
-    /// About how many bytes a batch holds.
+    /// About how many bytes one batch has.
     pub batch_bytes: usize,
-    /// The longest line or text file, unpacked, in bytes; what is longer is quarantined unread.
+    /// The most bytes of one line or text file after decompression; a longer one is quarantined.
     pub max_record_bytes: usize,
-    /// Take what can be read of packed files that break off or are damaged.
+    /// Accept compressed files that end too early or are damaged, as far as they can be read.
     pub accept_truncated: bool,
 }
 
@@ -40,21 +40,23 @@ impl Default for ReadOptions {
     }
 }
 
-/// What reading found besides records.
+/// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The files whose packed data broke off, by index; each stands in the tally of one process.
+    /// The indices of the files whose compressed data ended too early. Each is in the tally of one process.
     pub truncated: Vec<u32>,
-    /// The digests of the files that were read, added up: [`Contents::of_share`](super::Contents).
+    /// The sum of the digests of the files that were read; see
+    /// [`Contents::of_share`](super::Contents::of_share).
     pub contents: u128,
 }
 
 /// Reads the share and delivers it batch by batch, in order, until `deliver` returns false.
-/// `progress` grows by the bytes read on disk: up to [`Inputs::bytes`], of which several processes
-/// may read the same.
+/// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
+/// same bytes.
 ///
-/// A file that cannot be read at all, packed data that is not whole, and a TSV file without the columns
-/// wanted are errors; whatever is wrong with single records is for [`Batch::parse`] to say.
+/// # Errors
+/// A file that cannot be read, compressed data that ends too early, and a TSV file without the columns
+/// of the fields. What is wrong with a single record is no error here: [`Batch::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
     share: Share,
@@ -91,7 +93,7 @@ struct Reader<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     outbox: Outbox<'a>,
-    /// Whole files that are yet to fill a batch.
+    /// Text files for the next batch.
     texts: Vec<Text>,
     texts_bytes: usize,
     tally: Tally,
@@ -129,11 +131,12 @@ impl<'a> Reader<'a> {
         Source::open(input, self.options.accept_truncated, self.progress)
     }
 
-    /// Sends a file of lines; where it is `split` among the processes, the batches of this share.
+    /// Sends a file of lines; of a file that is `split` among the processes only the batches of this share.
     fn lines(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
         self.send_texts();
-        let (piece_bytes, max_bytes) = (self.options.batch_bytes, self.options.max_record_bytes);
-        let mut lines = Lines::new(self.open(input)?, piece_bytes, max_bytes)?;
+        let options = self.options;
+        let source = self.open(input)?;
+        let mut lines = Lines::new(source, options.batch_bytes, options.max_record_bytes)?;
         let mut layout = None;
         let mut number = 0;
         while let Some(piece) = lines.next()? {
@@ -153,7 +156,7 @@ impl<'a> Reader<'a> {
         self.add_contents(file, input, lines.contents())
     }
 
-    /// Adds what a file held to the sum; one that was not read to its end is read again for it.
+    /// Adds the digest of a file to the sum. A file that was not read to its end is read again for it.
     fn add_contents(&mut self, file: u32, input: &Input, contents: Option<u128>) -> Result<()> {
         let contents = match contents {
             _ if input.is_stream() => return Ok(()),
@@ -165,7 +168,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Puts a file that is one document into a batch.
+    /// Adds a file that is one document to the next batch.
     fn text(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let page = self.page(file, input)?;
         self.texts_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
@@ -183,7 +186,8 @@ impl<'a> Reader<'a> {
             return Ok(Err("the path is not UTF-8".into()));
         };
         let max_bytes = self.options.max_record_bytes;
-        let (mut source, mut bytes) = (self.open(input)?, Vec::new());
+        let mut source = self.open(input)?;
+        let mut bytes = Vec::new();
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
         self.add_contents(file, input, source.contents())?;
         if end == Some(End::Cut) {
@@ -204,8 +208,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A piece of a file of lines, with what it takes to parse it. The layout is settled by the first
-/// piece that holds lines.
+/// The batch of one piece of a file of lines. The first piece with lines determines the layout.
 fn body(
     position: Position,
     lines: Result<Vec<u8>, Reason>,

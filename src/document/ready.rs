@@ -1,5 +1,5 @@
-//! A line of what is ready made: an id, a tab, and a fingerprint or weighted features. A final CR
-//! is dropped, since neither can end in one.
+//! Parses a line with ready-made data: an id, a tab, and a fingerprint or weighted features. A final
+//! CR is dropped, because neither can end in one.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use super::reason::Reason;
 use super::record::{Content, Document};
 use super::time::Time;
 
-/// How many features one document may have; what a line of bytes becomes is bounded by it.
+/// The most features of one document, which bounds the memory that a line can take.
 const MAX_FEATURES: usize = 1 << 20;
 
-/// `id<TAB>fingerprint`, decimal or 0x hex, of at most `width_bits`.
+/// `id<TAB>fingerprint`: a decimal or 0x hex number of at most `width_bits` bits.
 pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, Reason> {
     let (id, digits) = divide(line)?;
     let number = match digits.strip_prefix("0x") {
@@ -31,7 +31,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
     })
 }
 
-/// `id<TAB>feature:weight feature:weight ...`; no features at all are well.
+/// `id<TAB>feature:weight feature:weight ...`; there may be no features.
 pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
     let (id, list) = divide(line)?;
     let mut features = Vec::new();

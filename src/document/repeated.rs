@@ -1,4 +1,4 @@
-//! Ids that were met before: where, and with the same text or another.
+//! The list of documents with an id that came before, with the same text or another.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use super::record::Position;
 use crate::error::Result;
 use crate::output::{Fence, ListFile, Listed};
 
-/// Where a document stands, and the digest of what it holds.
+/// Where a document is, and the digest of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it stands.
+    /// Where it is.
     pub position: Position,
     /// [`Content::digest`](super::Content::digest).
     pub content: u64,
 }
 
-/// The list of the documents whose ids came before: `OUTPUT.repeated.tsv`. It is bounded; what it lists
-/// is decided by the order in which they come, which is that of their ids.
+/// The list `OUTPUT.repeated.tsv` of documents whose id came before. Only the first
+/// [`Repeated::LISTED`] are listed; documents come in the order of their ids.
 pub struct Repeated<'a> {
     inputs: &'a Inputs,
     path: PathBuf,
     fence: &'a Fence,
-    /// The list, once there is something to write.
+    /// The list; created with the first document.
     file: Option<ListFile>,
     count: u64,
     same: u64,
 }
 
 impl<'a> Repeated<'a> {
-    /// How many documents are listed; the others are counted.
+    /// How many documents are listed. Further ones are only counted.
     pub const LISTED: u64 = 100_000;
-    /// The most characters that are shown of an id.
+    /// The most characters of an id in the list.
     const SHOWN: usize = 1024;
 
     /// The first line of the list.
@@ -59,7 +59,7 @@ impl<'a> Repeated<'a> {
         self.line(&format!("{id}\t{first}\t{again}\t{text}\n"))
     }
 
-    /// Adds a line to the list, which begins with the first.
+    /// Adds a line to the list, after the header.
     fn line(&mut self, line: &str) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -72,24 +72,24 @@ impl<'a> Repeated<'a> {
         file.write_with(|out| out.write_all(line.as_bytes()))
     }
 
-    /// `file:line`, or the file where it is the document.
+    /// `file:line`, or the file if it is one document.
     fn place(&self, position: Position) -> String {
         let file = self.inputs.place(position);
         if position.is_file() { file } else { format!("{file}:{}", position.line) }
     }
 
-    /// How many there were.
+    /// The number of repeated documents.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many of them had the same text as the first of their id.
+    /// How many of them have the same text as the first document with their id.
     pub fn same(&self) -> u64 {
         self.same
     }
 
-    /// Completes the list; there is none where no id is repeated. Where more are repeated than are listed
-    /// the last line, for the id `*`, counts the others.
+    /// Completes the list; `None` if no id was repeated. If some were not listed, a last line for the id
+    /// `*` counts them.
     pub fn finish(mut self) -> Result<Option<Listed>> {
         let more = self.count.saturating_sub(Repeated::LISTED);
         if more > 0 {

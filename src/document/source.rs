@@ -1,4 +1,4 @@
-//! One input file unpacked: plain, gzip or zstd, told by its first bytes.
+//! One input file, decompressed. Its first bytes tell whether it is plain, gzip or zstd.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,13 +14,13 @@ use super::inputs::Input;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The memory a zstd frame may ask for, as a power of two: 128 MiB, what `zstd` allows unasked.
+/// The most memory that a zstd frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// How many bytes of a file are read at once.
 const READ_BYTES: usize = 1 << 17;
 
-/// The unpacked bytes of one file.
+/// The decompressed bytes of one file.
 pub(super) struct Source<'a> {
     path: &'a Path,
     reader: Box<dyn Read + 'a>,
@@ -30,7 +30,7 @@ pub(super) struct Source<'a> {
     end: Option<End>,
 }
 
-/// The bytes on disk that were used up.
+/// The bytes on disk that were consumed.
 #[derive(Default)]
 struct Taken {
     bytes: u64,
@@ -42,15 +42,15 @@ struct Taken {
 pub(super) enum End {
     /// All of it was read.
     Whole,
-    /// Packed data broke off or was damaged here.
+    /// Compressed data ended too early or was damaged here.
     Cut,
 }
 
 impl<'a> Source<'a> {
     /// Opens a file; `progress` grows by the bytes read of it on disk.
     ///
-    /// Packed data that breaks off or is damaged is an error of [`Kind::BadData`], or, with
-    /// `accept_truncated`, an [`End::Cut`].
+    /// Compressed data that ends too early or is damaged is [`Kind::BadData`], or an [`End::Cut`] with
+    /// `accept_truncated`.
     pub(super) fn open(
         input: &'a Input,
         accept_truncated: bool,
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
         Ok(Source { path, reader, packed, accept_truncated, taken, end: None })
     }
 
-    /// Reads until `buffer` is `len` bytes long; tells how the source ended, once it has.
+    /// Reads until `buffer` has `len` bytes. Returns how the source ended, once it has.
     pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<Option<End>> {
         let room = len.saturating_sub(buffer.len());
         if self.end.is_none() && room > 0 {
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
         (self.end == Some(End::Whole)).then(|| self.taken.borrow().hasher.digest128())
     }
 
-    /// What a failure to read means: a failing disk, or packed data that is not whole.
+    /// Distinguishes a failing disk from compressed data that is not complete.
     fn cut(&self, cause: &io::Error) -> Result<End> {
         if !self.packed || cause.raw_os_error().is_some() {
             return Err(Error::io(self.path, cause));
@@ -96,33 +96,34 @@ impl<'a> Source<'a> {
             return Ok(End::Cut);
         }
         let what = match cause.kind() {
-            ErrorKind::UnexpectedEof => "the packed data breaks off",
-            _ => "the packed data is damaged",
+            ErrorKind::UnexpectedEof => "the compressed data ends too early",
+            _ => "the compressed data is damaged",
         };
         Err(Error::new(Kind::BadData, what)
             .at(self.path)
             .offset(self.taken.borrow().bytes)
             .found(cause)
-            .help("fetch the file again, or take what can be read of it (--accept-truncated)"))
+            .help("fetch the file again, or accept what can be read of it (--accept-truncated)"))
     }
 }
 
-/// How many bytes [`head`] gives at most.
+/// The most bytes that [`head`] returns.
 const HEAD_BYTES: u64 = 512;
 
-/// The first bytes of a file, unpacked; as many as can be had where packed data is not whole.
+/// The first bytes of a file, decompressed; fewer if the compressed data ends too early.
 pub(super) fn head(path: &Path) -> Result<Vec<u8>> {
     let (file, packing) = begin(File::open(path).at(path)?, path, 2 * HEAD_BYTES as usize)?;
-    let (taken, progress) = (Rc::default(), AtomicU64::new(0));
+    let taken = Rc::default();
+    let progress = AtomicU64::new(0);
     let mut head = Vec::new();
     if let Ok(unpacked) = packing.unpack(Packed { file, taken, progress: &progress }) {
-        // What is damaged is told when the file is read.
+        // Damage is reported when the file is read.
         let _ = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
     }
     Ok(head)
 }
 
-/// Looks at the first bytes of a file to tell how it is packed.
+/// Looks at the first bytes of a file to find out how it is compressed.
 fn begin(
     file: impl Read + 'static,
     path: &Path,
@@ -135,13 +136,13 @@ fn begin(
     Ok((BufReader::with_capacity(buffer_bytes, Cursor::new(head).chain(file)), packing))
 }
 
-/// How a file is packed.
+/// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Plain,
     Gzip,
     Zstd,
-    /// Named as a packed file, and broken off before its first bytes tell.
+    /// By its name a compressed file, but it ends before its first bytes show that.
     Nothing,
 }
 
@@ -149,7 +150,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 impl Packing {
-    /// Tells the packing from the first four bytes; the name matters only where they break off.
+    /// Determines the compression from the first four bytes. The name matters only if there are fewer.
     fn of(head: &[u8], path: &Path) -> Packing {
         let skippable = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18]);
         let named = |extension| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
@@ -176,7 +177,7 @@ impl Packing {
     }
 }
 
-/// A packed file of which next to nothing is there.
+/// A compressed file that ends within its first four bytes.
 struct BrokenOff;
 
 impl Read for BrokenOff {
@@ -185,10 +186,10 @@ impl Read for BrokenOff {
     }
 }
 
-/// A file whose first bytes have been looked at.
+/// A file whose first bytes were looked at.
 type OnDisk = Chain<Cursor<Vec<u8>>, Box<dyn Read>>;
 
-/// The bytes on disk, counted as they are used up.
+/// The bytes on disk, counted as they are consumed.
 struct Packed<'a> {
     file: BufReader<OnDisk>,
     taken: Rc<RefCell<Taken>>,
@@ -219,7 +220,7 @@ impl Read for Packed<'_> {
     }
 }
 
-/// The members of a gzip file, one after another, with zeros allowed after the last.
+/// The members of a gzip file, one after another. Zeros may follow the last.
 struct Members<'a>(Option<GzDecoder<Packed<'a>>>);
 
 impl Read for Members<'_> {
@@ -235,7 +236,7 @@ impl Read for Members<'_> {
     }
 }
 
-/// The member that begins here; `None` at the end of the file.
+/// The next member; `None` at the end of the file.
 fn next_member(mut packed: Packed<'_>) -> io::Result<Option<GzDecoder<Packed<'_>>>> {
     match packed.fill_buf()?.first() {
         None => Ok(None),
@@ -335,7 +336,7 @@ mod tests {
             for len in near.chain((40..packed.len() - 40).step_by(5_003)) {
                 let error = read(&name, &packed[..len], false).unwrap_err();
                 assert_eq!(error.kind(), Kind::BadData, "{len}: {error}");
-                assert!(error.to_string().contains("breaks off"), "{len}: {error}");
+                assert!(error.to_string().contains("ends too early"), "{len}: {error}");
                 assert!(error.to_string().contains(&format!("{name} at byte")), "{error}");
                 let (some, end) = read(&name, &packed[..len], true).unwrap();
                 assert_eq!(end, End::Cut);

@@ -1,4 +1,4 @@
-//! When a page was fetched, in the ways that crawlers write it.
+//! The time at which a page was fetched, in the notations of crawlers.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use super::reason::Reason;
 
-/// When a page was fetched, as far as its record says.
+/// The time at which a page was fetched, if its record has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Time {
-    /// The record has no such field, or none was asked for.
+    /// The record has no such field, or times are not read.
     #[default]
     NoField,
-    /// The field is there, and holds nothing.
+    /// The field is empty or null.
     Empty,
     /// A time.
     At {
-        /// Whole seconds since 1970; the fraction of a second is dropped.
+        /// Whole seconds since 1970, rounded down.
         seconds: i64,
         /// How it was written.
         kind: TimeKind,
@@ -26,7 +26,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// Seconds since 1970, where it is known.
+    /// Seconds since 1970, if the time is known.
     pub fn seconds(self) -> Option<i64> {
         match self {
             Time::At { seconds, .. } => Some(seconds),
@@ -35,20 +35,20 @@ impl Time {
     }
 }
 
-/// The ways to write a time.
+/// The notations of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TimeKind {
-    /// `2026-07-01T12:00:00+08:00`; a space may stand for the T, and the zone may be `UTC` or `+0800`.
+    /// `2026-07-01T12:00:00+08:00`; also with a space for the T, and with a zone such as `UTC` or `+0800`.
     Zoned,
-    /// `2026-07-01T12:00:00`, taken as UTC; a space may stand for the T.
+    /// `2026-07-01T12:00:00`, taken as UTC; also with a space for the T.
     Unzoned,
-    /// `Wed, 01 Jul 2026 12:00:00 GMT`, as HTTP and mail have it.
+    /// `Wed, 01 Jul 2026 12:00:00 GMT`, as in HTTP and mail.
     Http,
     /// Seconds since 1970, perhaps with a fraction.
     Seconds,
     /// Milliseconds since 1970: whole numbers of 12 or 13 digits.
     Milliseconds,
-    /// `20260701120000`, as web archives have it, in UTC.
+    /// `20260701120000`, in UTC, as in web archives.
     Digits,
 }
 
@@ -63,7 +63,7 @@ impl TimeKind {
         TimeKind::Digits,
     ];
 
-    /// What a person calls it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             TimeKind::Zoned => "RFC 3339",
@@ -76,12 +76,12 @@ impl TimeKind {
     }
 }
 
-/// How the times of documents were written.
+/// How many documents have a time in each notation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
     /// Documents without the field.
     pub no_field: u64,
-    /// Documents whose field holds nothing.
+    /// Documents whose field is empty.
     pub empty: u64,
     /// Times, in the order of [`TimeKind::ALL`].
     kinds: [u64; TimeKind::ALL.len()],
@@ -104,7 +104,7 @@ impl Times {
         self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
     }
 
-    /// How many documents have a time.
+    /// The number of documents with a time.
     pub fn known(&self) -> u64 {
         self.kinds.iter().sum()
     }
@@ -121,10 +121,10 @@ impl fmt::Display for Times {
     }
 }
 
-/// Numbers from here on are milliseconds: as seconds they would be of the year 5138.
+/// Numbers from here on are milliseconds. As seconds this would be the year 5138.
 const FIRST_MILLISECONDS: u64 = 100_000_000_000;
 
-/// Reads a time; nothing at all is [`Time::Empty`].
+/// Reads a time. An empty text is [`Time::Empty`].
 pub(super) fn parse(text: &str) -> Result<Time, Reason> {
     if text.is_empty() {
         return Ok(Time::Empty);
@@ -135,7 +135,7 @@ pub(super) fn parse(text: &str) -> Result<Time, Reason> {
     }
 }
 
-/// A year of this century or the last, month, day, hour, minute and second, without anything between.
+/// Year (19.. or 20..), month, day, hour, minute and second, without separators.
 fn digits(text: &str) -> Option<(i64, TimeKind)> {
     let plain = text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !plain || !(text.starts_with("19") || text.starts_with("20")) {
@@ -164,9 +164,10 @@ fn number(text: &str) -> Option<(i64, TimeKind)> {
     }
 }
 
-/// `2026-07-01T12:00:00.5+08:00`, with a space for the T, without a zone, or with one written otherwise.
+/// `2026-07-01T12:00:00.5+08:00`, also with a space for the T and with another zone or none.
 fn date(text: &str) -> Option<(i64, TimeKind)> {
-    let (date, rest) = (text.get(..10)?, text.get(10..)?);
+    let date = text.get(..10)?;
+    let rest = text.get(10..)?;
     let clock = rest.strip_prefix(['T', 't', ' '])?;
     let is_fraction = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.');
     let end = clock.find(|c| !is_fraction(c)).unwrap_or(clock.len());

@@ -1,23 +1,23 @@
-//! How many records may be bad, or repeated, before a job fails.
+//! How many bad or repeated records a job accepts before it fails.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 
-/// How many records of some kind, bad or repeated, a job tolerates before it fails.
+/// How many bad or repeated records a job accepts before it fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// So many.
+    /// This many records.
     Count(u64),
-    /// So many in a hundred records read.
+    /// This many of each hundred records read.
     Percent(f64),
 }
 
 impl Tolerance {
-    /// What is tolerated of bad records unless told otherwise.
+    /// The default for bad records.
     pub const BAD: Tolerance = Tolerance::Percent(1.0);
-    /// What is tolerated of repeated ids unless told otherwise. A wrong id field repeats nearly all.
+    /// The default for repeated ids. With a wrong id field nearly all ids are repeated.
     pub const REPEATED: Tolerance = Tolerance::Percent(50.0);
 
     /// Whether `some` records among all that were `read` are too many.
@@ -42,7 +42,7 @@ impl FromStr for Tolerance {
                 .map(|count| Tolerance::Count(count as u64)),
         };
         tolerance.ok_or_else(|| {
-            Error::new(Kind::Usage, "the number of records to tolerate cannot be read")
+            Error::new(Kind::Usage, "not a number or share of records")
                 .expected("a count such as 100, or a share such as 1%")
                 .found(format_args!("{text:?}"))
         })

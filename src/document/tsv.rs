@@ -1,4 +1,4 @@
-//! A line of tab-separated columns, literal: no quoting, nothing trimmed.
+//! Parses a line of tab-separated columns. Values are taken literally: no quotes, no trimming.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::record::{Content, Document};
 use super::time::{self, Time};
 use crate::error::{Error, Kind, Result};
 
-/// How much of a header an error shows.
+/// The most bytes of a header that an error shows.
 const SHOWN_BYTES: usize = 400;
 
-/// Which columns hold the fields, counted from 0. Of columns of the same name the first is meant.
+/// The columns of the fields, counted from 0. Of columns with the same name the first counts.
 #[derive(Debug)]
 pub(super) struct Columns {
     id: usize,
@@ -24,10 +24,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Finds the fields in the header line of the file at `path`; `None` where it could not be read.
+    /// Finds the fields in the header line of the file at `path`. `header` is `None` if the line could not
+    /// be read.
     pub(super) fn find(header: Option<&[u8]>, fields: &Fields, path: &Path) -> Result<Columns> {
         let bad = |what: &str| Error::new(Kind::BadData, what).at(path).line(1);
-        let header = header.ok_or_else(|| bad("the header line is longer than records may be"))?;
+        let header = header.ok_or_else(|| bad("the header line is longer than a record may be"))?;
         let names = || header.split(|&byte| byte == b'\t');
         let column = |field: &str| {
             names().position(|name| name == field.as_bytes()).ok_or_else(|| {
@@ -48,9 +49,12 @@ impl Columns {
     }
 }
 
-/// A line under these columns.
+/// Parses a line with these columns.
 pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>, Reason> {
-    let (mut id, mut text, mut when, mut count) = ("", "", "", 0);
+    let mut id = "";
+    let mut text = "";
+    let mut when = "";
+    let mut count = 0;
     for value in line.split('\t') {
         match count {
             _ if count == columns.id => id = value,
