@@ -1,5 +1,5 @@
-//! Documents in any order made into a segment: of those with one id the first is taken, the rest are
-//! sorted as segments are. Both sorts spill.
+//! Builds a segment from documents in any order. Of documents with the same id only the first is
+//! taken. The rest is sorted as segments are. Both sorts use the disk when memory is full.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use crate::fingerprint::{Class, Fingerprint};
 use crate::output::{self, Lock};
 use crate::runs::{Record, Sorted, Sorter};
 
-/// A document on its way into a segment, ordered by id and then as it stood in the input.
+/// A document with its fingerprint, on its way into a segment: ordered by id, then by position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FingerprintedDocument {
     /// Its id.
     pub id: String,
-    /// Where it stood in the input.
+    /// Where it is in the input.
     pub position: Position,
-    /// The digest of what it holds.
+    /// The digest of its content.
     pub content: u64,
     /// Its fingerprint, none if it has no feature.
     pub fingerprint: Option<u128>,
     /// The length of its text in UTF-8 bytes.
     pub length: u64,
-    /// Its time in seconds since 1970, where known.
+    /// Its time in seconds since 1970, if known.
     pub time: Option<i64>,
     /// Its class.
     pub class: Class,
-    /// Its signature, empty where none is kept.
+    /// Its signature; empty if none is kept.
     pub check: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl Record for FingerprintedDocument {
     }
 }
 
-/// An arrival whose id is the first of its kind, in the order of a segment.
+/// The first document with its id, ordered as in a segment.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Entry {
     fingerprint: u128,
@@ -56,7 +56,7 @@ impl Record for Entry {
     }
 }
 
-/// Documents on their way into a segment, each id once and sorted as segments are.
+/// A segment that is being built: its documents, each id once.
 pub struct SegmentBuilder<F: Fingerprint> {
     segment: SegmentWriter<F>,
     entries: Sorter<Entry>,
@@ -64,11 +64,11 @@ pub struct SegmentBuilder<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> SegmentBuilder<F> {
-    /// Takes `arrivals` for the segment at `path`. Of `counts` the caller knows what was read, quarantined
-    /// and blank; the others are counted here. A document whose id came before is handed to `repeated`
-    /// with the place of the first. Sorting takes about `memory_bytes`.
+    /// Takes `documents` for the segment at `path`. In `counts` the caller gives what was read, quarantined
+    /// and blank; the rest is counted here. Calls `repeated` for a document whose id came before, with
+    /// its id, the place of the first and its own. The sort uses about `memory_bytes`.
     pub fn of(
-        arrivals: Sorted<FingerprintedDocument>,
+        documents: Sorted<FingerprintedDocument>,
         path: &Path,
         options: SegmentOptions,
         mut counts: Counts,
@@ -78,7 +78,7 @@ impl<F: Fingerprint> SegmentBuilder<F> {
         let mut segment = SegmentWriter::<F>::create(path, options)?;
         let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
         let mut last: Option<(String, Place)> = None;
-        for arrival in arrivals {
+        for document in documents {
             let FingerprintedDocument {
                 id,
                 position,
@@ -88,7 +88,7 @@ impl<F: Fingerprint> SegmentBuilder<F> {
                 time,
                 class,
                 check,
-            } = arrival?;
+            } = document?;
             let place = Place { position, content };
             if let Some((last, first)) = &last
                 && *last == id
@@ -111,7 +111,7 @@ impl<F: Fingerprint> SegmentBuilder<F> {
         Ok(SegmentBuilder { segment, entries, counts })
     }
 
-    /// Writes the segment, and with it puts `lists` in their places.
+    /// Writes the segment and puts it and `lists` into their places.
     pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
@@ -126,12 +126,12 @@ impl<F: Fingerprint> SegmentBuilder<F> {
     }
 }
 
-/// Nothing may be lost: what was read is what was fingerprinted, empty, repeated or quarantined.
+/// Nothing may be lost: every record read is fingerprinted, empty, repeated or quarantined.
 fn check_counts(counts: &Counts) -> Result<()> {
     let Counts { read, fingerprinted, empty, repeated, quarantined, .. } = *counts;
     let told = fingerprinted + empty + repeated + quarantined;
-    match read == told {
-        true => Ok(()),
-        false => Err(Error::new(Kind::Internal, "records were lost").expected(read).found(told)),
+    if read != told {
+        return Err(Error::new(Kind::Internal, "records were lost").expected(read).found(told));
     }
+    Ok(())
 }

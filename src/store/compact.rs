@@ -1,5 +1,10 @@
-//! Compaction: all segments of a version merged into one, so that a scan reads one file and copies
-//! of one fingerprint stand together. Every row keeps its day.
+//! Compaction: merges all segments of a version into one, so that a scan reads one file and equal
+//! fingerprints are next to each other. Every row keeps its day.
+//!
+//! ```text
+//! 2026-11-20   0a 5f c3          merged   0a   5f   5f   91   c3
+//! 2026-11-21   5f 91             day      20   20   21   21   20
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,25 +25,24 @@ use super::segment::{
 };
 use super::version::Version;
 
-/// Segments that are merged at once, each by means of about a megabyte.
+/// The most segments that are merged at once. Each needs about a megabyte.
 const FAN_IN: usize = 128;
 
-/// Bytes that are read at once of each.
+/// Bytes that are read at once from each.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// What became of a store that was to be compacted.
+/// The result of a compaction.
 #[derive(Clone, Debug)]
 pub enum Compacted {
-    /// It is one segment from this version on.
+    /// From this version on the store is one segment.
     New(Version),
-    /// It was one segment already, or none, in this version.
+    /// The store was one segment or none already, in this version.
     Already(Version),
 }
 
 impl Store {
-    /// Merges all segments of the newest version into one, its fingerprints coded by `codec`. Days,
-    /// the digests they were added with and the versions that first held them stay what they are,
-    /// and so does the digest of the version.
+    /// Merges all segments of the newest version into one, with its fingerprints coded by `codec`. The
+    /// entries of the days stay as they are, and so does the digest of the version.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`], a store that another run is changing
@@ -66,7 +70,7 @@ impl Store {
     }
 }
 
-/// Whether there is nothing to merge and nothing to code anew.
+/// Whether there is nothing to merge and nothing to recode.
 fn is_compact(segments: &[Segment], codec: Codec) -> Result<bool> {
     match segments {
         [] => Ok(true),
@@ -75,7 +79,7 @@ fn is_compact(segments: &[Segment], codec: Codec) -> Result<bool> {
     }
 }
 
-/// Merges segments into one at `path`, whatever their number, in bounded memory.
+/// Merges any number of segments into one at `path`, in bounded memory.
 pub(crate) fn merge(
     mut segments: Vec<Dated>,
     path: &Path,
@@ -87,7 +91,7 @@ pub(crate) fn merge(
         let first = segments.drain(..FAN_IN).collect::<Vec<Dated>>();
         let name = format!("{UNFINISHED}merged-{passes}");
         let merged = merge_once(&first, &path.with_file_name(name), Codec::default(), "")?;
-        // It stays open, and is gone when it is closed, whatever happens.
+        // The file stays readable while it is open, and disappears with it whatever happens.
         fs::remove_file(merged.path()).at(merged.path())?;
         segments.push(Dated::new(merged, None));
         passes += 1;
@@ -134,14 +138,14 @@ fn merge_rows<F: Fingerprint>(
         writer.push_empty(id)
     })?;
     let mut counts = counts(segments);
-    // A page without a word that came on several days is one.
+    // An empty document with the same id on several days is kept once.
     let all: u64 = segments.iter().map(|dated| dated.segment().empties()).sum();
     counts.repeated += all - empty;
     counts.empty = empty;
     writer.finish(counts, identity)
 }
 
-/// The columns of the whole: those that any part has. Row numbers change, so they become ids.
+/// The columns of the merged segment: those that any part has. Row numbers change, so they become ids.
 fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
     SegmentOptions {
@@ -156,7 +160,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     }
 }
 
-/// What became of all the records that the parts were made from.
+/// The sum of the counts of the parts.
 fn counts(segments: &[Dated]) -> Counts {
     let all = segments.iter().map(|dated| dated.segment().counts());
     all.fold(Counts::default(), |sum, part| Counts {
@@ -170,22 +174,23 @@ fn counts(segments: &[Dated]) -> Counts {
     })
 }
 
-/// The next row of a source, in the order of the whole.
+/// The next row of a source, ordered as in the merged segment.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Head<F> {
     fingerprint: F,
-    /// Its id; empty where fingerprints name the rows.
+    /// Its id; empty if fingerprints serve as ids.
     id: String,
     day: Option<Day>,
     number: usize,
 }
 
-/// One of the segments that are merged.
+/// One of the segments to merge.
 struct Source<F: Fingerprint> {
     scan: Scan<F>,
     run: Vec<F>,
-    /// The row after the one at hand: in the segment and, of those in `run`, how many are left.
+    /// The number of the row after the current one.
     next: u64,
+    /// How many rows of `run` are left, with the current one.
     left: usize,
     ids: Option<Ids>,
     details: Details,
@@ -206,7 +211,7 @@ impl<F: Fingerprint> Source<F> {
         }
     }
 
-    /// Makes `head` the next row, if there is one.
+    /// Makes `head` the next row. Returns whether there is one.
     fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
         if self.left == 0 {
             if self.scan.next(&mut self.run)?.is_none() {
@@ -225,14 +230,14 @@ impl<F: Fingerprint> Source<F> {
         Ok(true)
     }
 
-    /// All of the row at hand.
+    /// The complete current row.
     fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
         let Head { fingerprint, ref id, day, .. } = *head;
         Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
     }
 }
 
-/// Calls `take` with the ids of all documents without a fingerprint, ascending, each once.
+/// Calls `take` with the ids of all documents without a fingerprint, in ascending order, each once.
 fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
     let mut sources: Vec<EmptyIds> =
         segments.iter().map(|dated| dated.segment().empty_ids()).collect();

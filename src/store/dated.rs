@@ -1,29 +1,29 @@
-//! The segments of a version, and the days under which their rows are held: one for them all, or one
-//! for each.
+//! The segments of a version with the days of their rows: one day for a whole segment, or one for each
+//! row.
 
 use crate::error::Result;
 
 use super::day::Day;
 use super::segment::{Days, Segment};
 
-/// A segment of a store.
+/// A segment of a store and the days of its rows.
 #[derive(Clone, Debug)]
 pub struct Dated {
     segment: Segment,
-    /// The day of all its rows, unless each tells its own.
+    /// The day of all its rows; none if each row has its own.
     day: Option<Day>,
 }
 
 /// The days of a segment's rows.
 pub enum RowDays {
-    /// All have this one.
+    /// All rows have this day.
     All(Day),
-    /// Each has its own.
+    /// Each row has its own day.
     Each(Days),
 }
 
 impl Dated {
-    /// A segment whose rows are all of `day`, or each of the day it tells.
+    /// A segment whose rows all have `day`; without one, each row has its own.
     pub fn new(segment: Segment, day: Option<Day>) -> Dated {
         Dated { segment, day }
     }
@@ -43,7 +43,7 @@ impl Dated {
 }
 
 impl RowDays {
-    /// The day under which `row`, one of the segment's, is held.
+    /// The day of `row`.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].

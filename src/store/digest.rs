@@ -1,4 +1,4 @@
-//! What makes two files the same: a 128-bit digest of their contents.
+//! A 128-bit digest of contents: equal digests mean equal contents.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,15 @@
-//! Drafts: versions that are made one after the other and become the store's together, or not at all.
+//! Drafts: several versions that become part of the store together, or not at all.
 //!
-//! The manifests of a draft bear the next numbers, and `CURRENT` moves from the newest version to the last
-//! of the draft in one step. A draft that is given up, or whose process dies, changes nothing: its
-//! numbers are given again, and the next change sweeps its segments away.
+//! The manifests of a draft have the next numbers. `CURRENT` moves from the newest version to the last
+//! of the draft in one step. With version 7 as the newest, replacing the days added in 6 and 7:
+//!
+//! ```text
+//! draft from version 5   manifests 8 (= 5), 9 (a day added), 10 (another); CURRENT says 7
+//! commit                 CURRENT says 10
+//! ```
+//!
+//! A draft that is dropped, or whose process dies, changes nothing: its numbers are used again, and the
+//! next change removes its segments.
 
 use std::path::Path;
 
@@ -14,7 +21,7 @@ use super::folder::{SEGMENTS, Store};
 use super::manifest::Manifest;
 use super::version::Version;
 
-/// Versions on their way into a store, which nobody else can change meanwhile.
+/// Versions that are being prepared. The store is locked until the draft is committed or dropped.
 #[derive(Debug)]
 pub struct Draft {
     store: Store,
@@ -24,11 +31,11 @@ pub struct Draft {
 }
 
 impl Store {
-    /// Begins a draft. Its first version has the next number and holds what version `base` held.
+    /// Starts a draft. Its first version has the next number and the contents of version `base`.
     ///
     /// # Errors
-    /// A store whose newest version is no longer `newest`, and one that another run is changing, is
-    /// [`Kind::Temporary`].
+    /// [`Kind::Temporary`] if the newest version is no longer `newest`, or if another run is changing the
+    /// store.
     pub fn draft(&self, newest: u64, base: u64) -> Result<Draft> {
         let lock = self.lock()?;
         let current = self.current()?;
@@ -42,7 +49,7 @@ impl Store {
         Ok(Draft { store: self.clone(), lock, last, checksum })
     }
 
-    /// The version of that number in a draft that is being made.
+    /// The version with that number in an uncommitted draft.
     pub fn drafted(&self, number: u64) -> Result<Version> {
         let (manifest, _) = Manifest::read(&self.manifest_path(number), number)?;
         Ok(Version::new(&self.path().join(SEGMENTS), manifest))
@@ -50,10 +57,10 @@ impl Store {
 }
 
 impl Draft {
-    /// Adds a segment under `day` in the next version of the draft, as [`Store::add`] would.
+    /// Adds a segment as `day` in the next version of the draft, like [`Store::add`].
     pub fn add(&mut self, segment: &Path, day: Day, only: Option<&Path>) -> Result<()> {
         let Some(prospect) = self.store.prospect(&self.last, segment, day, only)? else {
-            return Err(Error::new(Kind::Internal, format!("the draft holds {day} already")));
+            return Err(Error::new(Kind::Internal, format!("the draft already has {day}")));
         };
         self.last = self.store.admit(&self.last, prospect, day, &self.lock)?;
         let path = self.store.manifest_path(self.last.version);
@@ -61,7 +68,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Makes the last version of the draft the newest of the store.
+    /// Makes the last version of the draft the newest version of the store.
     pub fn commit(self) -> Result<()> {
         self.store.point_to(self.last.version, self.checksum, &self.lock)
     }

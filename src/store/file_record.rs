@@ -1,4 +1,4 @@
-//! What a manifest says of one of its files, and whether the file agrees.
+//! What a manifest says about one of its files, and the check that the file agrees.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -12,19 +12,19 @@ use super::digest::Digest;
 use super::manifest::Manifest;
 use super::segment::Segment;
 
-/// All that a manifest says of one file. Two versions of a store usually say the same.
+/// All that a manifest says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileRecord {
     pub(crate) file: String,
     pub(crate) bytes: u64,
     digest: Digest,
     rows: u64,
-    /// Its documents without a fingerprint, where it holds one day. Days that share a file also share
-    /// documents of this sort.
+    /// Its documents without a fingerprint, if it has one day. For a file of several days the manifest
+    /// does not say, because days may share such documents.
     empties: Option<u64>,
     stamp: Option<String>,
     width: Option<Width>,
-    /// How many rows each day has in it.
+    /// The number of rows of each day in it.
     days: BTreeMap<Day, u64>,
 }
 
@@ -53,31 +53,30 @@ impl FileRecord {
         records
     }
 
-    /// The day of all its rows, unless several days share the file.
+    /// The day of all its rows; none if several days share the file.
     pub(crate) fn day(&self) -> Option<Day> {
         self.empties.and_then(|_| self.days.keys().next().copied())
     }
 
-    /// Opens the file, which stands in the folder `segments`.
+    /// Opens the file in the folder `segments`.
     ///
     /// # Errors
-    /// A file that is gone is [`Kind::Missing`], one that is not as the manifest says
-    /// [`Kind::BadData`].
+    /// A missing file is [`Kind::Missing`]; a file that is not as the manifest says is [`Kind::BadData`].
     pub(crate) fn open(&self, segments: &Path) -> Result<Segment> {
         let path = segments.join(&self.file);
         let segment = Segment::open(&path).map_err(|error| match error.kind() {
             Kind::Missing => Error::new(Kind::Missing, "the store has lost this segment")
                 .at(&path)
-                .help("put it back from a copy, or roll back to a version that does not need it"),
+                .help("restore it from a copy, or roll back to a version that does not need it"),
             _ => error,
         })?;
         self.check(&segment).map(|()| segment)
     }
 
-    /// Fails unless `segment` is the one that the manifest tells of.
+    /// Fails unless `segment` is as the manifest says.
     pub(crate) fn check(&self, segment: &Segment) -> Result<()> {
         if segment.digest() != self.digest {
-            return Err(damaged("not the segment that the manifest tells of")
+            return Err(damaged("this is not the segment that the manifest describes")
                 .at(segment.path())
                 .expected(self.digest)
                 .found(segment.digest()));
@@ -88,34 +87,35 @@ impl FileRecord {
             let show = |(rows, empties, bytes)| {
                 format!("{rows} fingerprints, {empties} empty documents, {bytes} bytes")
             };
-            return Err(Error::new(Kind::BadData, "the manifest miscounts this segment")
-                .at(segment.path())
-                .expected(show(told))
-                .found(show(found))
-                .help("the manifest is damaged: take it from a copy of the store"));
+            return Err(Error::new(
+                Kind::BadData,
+                "the manifest gives wrong counts for this segment",
+            )
+            .at(segment.path())
+            .expected(show(told))
+            .found(show(found))
+            .help("the manifest is damaged: restore it from a copy of the store"));
         }
         let by_days = segment.has_days() != self.empties.is_some();
-        match by_days
-            && self.stamp.as_deref() == Some(segment.stamp())
-            && self.width == Some(segment.width())
-        {
-            true => Ok(()),
-            false => Err(damaged("the manifest tells of a segment of another kind or recipe")
+        let found = (Some(segment.width()), Some(segment.stamp()));
+        if !by_days || (self.width, self.stamp.as_deref()) != found {
+            return Err(damaged("the manifest describes a segment of another kind or recipe")
                 .at(segment.path())
                 .expected(format_args!("{:?} by {:?}", self.width, self.stamp))
-                .found(format_args!("{:?} by {:?}", segment.width(), segment.stamp()))),
+                .found(format_args!("{:?} by {:?}", segment.width(), segment.stamp())));
         }
+        Ok(())
     }
 
-    /// Fails unless each day has as many rows in the file as the manifest says. `found` are the rows of
-    /// each day in a file of several.
+    /// Fails unless each day has as many rows in the file as the manifest says. `found` has the rows of
+    /// each day in a file of several days.
     pub(crate) fn check_days(&self, segment: &Segment, found: &BTreeMap<Day, u64>) -> Result<()> {
         let told = self.days.iter().filter(|(_, rows)| **rows > 0);
-        match self.empties.is_some() || told.eq(found) {
-            true => Ok(()),
-            false => Err(damaged("the days do not have the rows that the manifest tells of")
+        if self.empties.is_none() && !told.eq(found) {
+            return Err(damaged("the days have other numbers of rows than the manifest says")
                 .at(segment.path())
-                .found(format_args!("{found:?}"))),
+                .found(format_args!("{found:?}")));
         }
+        Ok(())
     }
 }

@@ -1,14 +1,24 @@
-//! The store: a folder of segments, and manifests that say which of them each version holds.
+//! The store: a folder of segments, and manifests that say which of them each version contains.
 //!
 //! ```text
 //! CURRENT              the newest version: its number and the checksum of its manifest
-//! LOCK                 held by whoever changes the store
-//! manifests/000001.json, 000002.json, ...          one for each version; none is ever changed
-//! segments/2026-11-21-<digest>.seg, ...            immutable too
+//! LOCK                 held by the run that changes the store
+//! manifests/000001.json, 000002.json, ...          one for each version; never changed
+//! segments/2026-11-21-<digest>.seg, ...            never changed either
 //! ```
 //!
-//! A change writes what is new under names of its own, syncs it, and then replaces `CURRENT`: before
-//! that rename the store is the old version, after it the new one, whenever the power fails.
+//! A change writes new files under new names, syncs them, and then replaces `CURRENT` by one rename.
+//! For example, adding 2026-11-22 to version 2:
+//!
+//! ```text
+//! 1  segments/2026-11-22-7d1c....seg     written beside its place, synced, renamed
+//! 2  manifests/000003.json               lists 2026-11-21 and 2026-11-22
+//! 3  CURRENT                             was "000002 <checksum>", becomes "000003 <checksum>"
+//! ```
+//!
+//! If the power fails before step 3 the store is version 2, afterwards version 3, and never anything
+//! between. A reader of version 2 notices nothing. Files of a change that died are removed by the next
+//! change (see `orphans`).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -36,32 +46,32 @@ pub(super) const LOCK: &str = "LOCK";
 pub(super) const MANIFESTS: &str = "manifests";
 pub(super) const SEGMENTS: &str = "segments";
 
-/// A store of fingerprints.
+/// A store of fingerprints: a folder.
 #[derive(Clone, Debug)]
 pub struct Store {
     path: PathBuf,
 }
 
-/// What became of a segment that was to be added.
+/// The result of adding a segment.
 #[derive(Clone, Debug)]
 pub enum Added {
-    /// It is part of the store from this version on.
+    /// The segment is part of the store from this version on.
     New(Version),
-    /// The store held it already, in this version.
+    /// The store had it already, in this version.
     Already(Version),
 }
 
-/// A segment that may enter the store, and the ids it is cut down to.
+/// A segment that can be added to the store, and the ids to which it is reduced.
 pub(super) struct Prospect {
     segment: Segment,
     only: Option<IdFilter>,
 }
 
 impl Store {
-    /// Makes `path` an empty store, unless it is a store already, and says whether it was made.
+    /// Opens the store at `path`, or creates an empty one. Returns whether it was created.
     ///
     /// # Errors
-    /// A folder that holds anything else is [`Kind::Exists`].
+    /// A folder with anything else in it is [`Kind::Exists`].
     pub fn init(path: impl AsRef<Path>) -> Result<(Store, bool)> {
         let store = Store { path: path.as_ref().to_path_buf() };
         fs::create_dir_all(&store.path).at(&store.path)?;
@@ -85,8 +95,8 @@ impl Store {
     /// Opens the store at `path`.
     ///
     /// # Errors
-    /// A folder that is no store is [`Kind::Missing`]; a path that leads nowhere, such as a loop of links,
-    /// is [`Kind::Usage`].
+    /// [`Kind::Missing`] if there is no store; [`Kind::Usage`] for an impossible path, such as a loop of
+    /// links.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         let store = Store { path: path.as_ref().to_path_buf() };
         match fs::metadata(store.path.join(CURRENT)) {
@@ -99,15 +109,15 @@ impl Store {
         }
     }
 
-    /// Where it stands.
+    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The version of that number; without one, the newest.
+    /// The version with that number; without a number the newest.
     ///
     /// # Errors
-    /// A version there never was is [`Kind::Missing`], damage [`Kind::BadData`].
+    /// A version that never existed is [`Kind::Missing`]; damage is [`Kind::BadData`].
     pub fn at(&self, number: Option<u64>) -> Result<Version> {
         let manifest = match number {
             Some(number) => self.manifest(number)?,
@@ -116,15 +126,15 @@ impl Store {
         Ok(Version::new(&self.path.join(SEGMENTS), manifest))
     }
 
-    /// Adds the segment at `segment` under `day`, whole or cut down to the ids that stand, one a
-    /// line, in the file `only`. The same day with the same contents changes nothing. What was decided
-    /// by looking at a version is added only while the store holds that, by its digest, `after` which it
-    /// is to come.
+    /// Adds the segment at `segment` as `day`: all of it, or only the ids in the file `only`, one a line.
+    /// Adding the same contents as the same day again changes nothing. With `after`, the segment is added
+    /// only if the contents of the store still have this digest: what was decided by looking at a
+    /// version must not be added to another.
     ///
     /// # Errors
-    /// A day that holds other contents, and a segment of another recipe than the store's, are
-    /// [`Kind::Exists`]; damage, and an id the segment does not hold, [`Kind::BadData`]; a store that
-    /// another run is changing, or has changed since, [`Kind::Temporary`].
+    /// [`Kind::Exists`] if the day has other contents or the segment another recipe than the store;
+    /// [`Kind::BadData`] for damage and for an id that the segment does not have; [`Kind::Temporary`] if
+    /// another run is changing the store, or has changed it since `after`.
     pub fn add(
         &self,
         segment: &Path,
@@ -146,14 +156,14 @@ impl Store {
         self.commit(next, &lock).map(Added::New)
     }
 
-    /// Another run has changed the store since something was decided by looking at it.
+    /// The error that another run has changed the store in the meantime.
     pub(super) fn has_changed(&self) -> Error {
-        Error::new(Kind::Temporary, "another run has changed the store meanwhile")
+        Error::new(Kind::Temporary, "another run has changed the store in the meantime")
             .at(&self.path)
             .help("run the same command again")
     }
 
-    /// Brings a segment into the store, and returns the manifest after `last` that tells of it.
+    /// Copies a segment into the store. Returns the manifest after `last`, which includes it.
     pub(super) fn admit(
         &self,
         last: &Manifest,
@@ -179,7 +189,7 @@ impl Store {
         Ok(last.with(&held, entry))
     }
 
-    /// Whether [`Store::add`] would change anything; fails where that would, as far as can be told
+    /// Whether [`Store::add`] would change anything. Fails if that would fail, as far as this is known
     /// without writing.
     pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
         match self.prospect(&self.current()?, segment, day, only)? {
@@ -188,12 +198,12 @@ impl Store {
         }
     }
 
-    /// Makes a new version with the contents of version `to`, once every segment of it has been read
-    /// and found sound. `read` counts the bytes on the way.
+    /// Makes a new version with the contents of version `to`, after reading and checking all its segments.
+    /// `read` grows by the bytes read.
     ///
     /// # Errors
-    /// As [`Store::verification`] and [`Verification::run`](super::Verification::run), and as
-    /// [`Store::add`] for a store that another run is changing.
+    /// Those of [`Store::verification`] and [`Verification::run`](super::Verification::run);
+    /// [`Kind::Temporary`] if another run is changing the store.
     pub fn rollback(&self, to: u64, read: &AtomicU64) -> Result<Version> {
         let lock = self.lock()?;
         let mut manifest = self.manifest(to)?;
@@ -202,7 +212,7 @@ impl Store {
         self.commit(manifest, &lock)
     }
 
-    /// What an addition to `current` is made of, unless that holds it already. The rows are not read yet.
+    /// What is added to `current`; none if `current` has it already. Rows are not read yet.
     pub(super) fn prospect(
         &self,
         current: &Manifest,
@@ -218,13 +228,16 @@ impl Store {
         }
         self.expect_recipe(current, &segment)?;
         if segment.has_days() {
-            return Err(Error::new(Kind::BadData, "a segment of several days cannot be one day")
-                .at(segment.path()));
+            return Err(Error::new(
+                Kind::BadData,
+                "a segment of several days cannot be added as one day",
+            )
+            .at(segment.path()));
         }
         Ok(Some(Prospect { segment, only }))
     }
 
-    /// Keeps other runs from changing the store until it is dropped.
+    /// Keeps other runs from changing the store until the lock is dropped.
     pub(super) fn lock(&self) -> Result<Lock> {
         Lock::take(&self.path.join(LOCK))
     }
@@ -236,24 +249,24 @@ impl Store {
         Ok(Version::new(&self.path.join(SEGMENTS), manifest))
     }
 
-    /// Makes the version of that number, whose manifest has this checksum, the newest.
+    /// Makes the version with that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
         let line = current_line(version, checksum);
         write_file(&self.path.join(CURRENT), line.as_bytes(), lock)
     }
 
-    /// The newest version, which is the one that `CURRENT` tells of.
+    /// The manifest of the newest version, which `CURRENT` names.
     pub(super) fn current(&self) -> Result<Manifest> {
         let (number, told) = self.newest()?;
         let path = self.manifest_path(number);
         let (manifest, found) = Manifest::read(&path, number)?;
-        match found == told {
-            true => Ok(manifest),
-            false => Err(damaged("not the manifest that CURRENT tells of")
+        if found != told {
+            return Err(damaged("this is not the manifest that CURRENT names")
                 .at(path)
-                .expected(format_args!("{told:016x}"))
-                .found(format_args!("{found:016x}"))),
+                .expected(format_args!("checksum {told:016x}"))
+                .found(format_args!("{found:016x}")));
         }
+        Ok(manifest)
     }
 
     /// The newest version's number and the checksum of its manifest.
@@ -265,20 +278,20 @@ impl Store {
             Some((number.parse().ok()?, u64::from_str_radix(checksum, 16).ok()?))
         });
         told.filter(|&(number, checksum)| line == current_line(number, checksum)).ok_or_else(|| {
-            let error = damaged("this does not name a version").at(&path);
+            let error = damaged("this file does not name a version").at(&path);
             error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
         })
     }
 
     pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
         let (newest, _) = self.newest()?;
-        match (1..=newest).contains(&number) {
-            true => Ok(Manifest::read(&self.manifest_path(number), number)?.0),
-            false => Err(Error::new(Kind::Missing, "the store has no such version")
+        if !(1..=newest).contains(&number) {
+            return Err(Error::new(Kind::Missing, "the store has no such version")
                 .at(&self.path)
                 .expected(format_args!("1 to {newest}"))
-                .found(number)),
+                .found(number));
         }
+        Ok(Manifest::read(&self.manifest_path(number), number)?.0)
     }
 
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
@@ -294,7 +307,7 @@ impl Store {
             Some(only) => format!("{source} only {only}"),
             None => format!("{source} whole"),
         };
-        Err(Error::new(Kind::Exists, format!("the store holds {} with other contents", entry.day))
+        Err(Error::new(Kind::Exists, format!("the store already has {}, with other contents", entry.day))
             .at(&self.path)
             .expected(show(entry.source, entry.only))
             .found(show(source, only))
@@ -311,14 +324,14 @@ impl Store {
             return Ok(());
         }
         let [held, found] = Stamp::differences(stamp, segment.stamp());
-        Err(Error::new(Kind::Exists, "the store holds fingerprints of another recipe")
+        Err(Error::new(Kind::Exists, "the store has fingerprints of another recipe")
             .at(&self.path)
             .expected(format_args!("{} bits by {held}", width.bits()))
             .found(format_args!("{} bits by {found}", segment.width().bits()))
-            .help("fingerprint the batch by the store's recipe, or add it to another store"))
+            .help("fingerprint the batch with the recipe of the store, or add it to another store"))
     }
 
-    /// Brings a segment into the store as `file`, all of it checked, cut down to `only`.
+    /// Writes a segment into the store as `file`, checked and reduced to `only`.
     fn take_in(
         &self,
         segment: &Segment,
@@ -337,8 +350,8 @@ impl Store {
         }
     }
 
-    /// Copies a segment. A link would be cheaper, but then whoever writes into the file that was given
-    /// writes into the store. The copy is what is checked, because the file may change any time.
+    /// Copies a segment. A link would be cheaper, but a program that later writes into the given file
+    /// would write into the store. The check reads the copy, because the given file may change any time.
     fn copy(&self, segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
         check_free_space(&self.path, segment.bytes())?;
         let mut copy = NewFile::beside(path)?;
@@ -356,19 +369,19 @@ impl Store {
     }
 }
 
-/// Whether a sound segment of that digest stands at `path`, in a file of its own: a version that was
-/// rolled back left it.
+/// Whether there is a sound segment with that digest at `path`, not linked from elsewhere. A version that
+/// was rolled back may have left it.
 fn is_held(path: &Path, digest: Digest) -> bool {
     let own = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.nlink() == 1);
     own && Segment::open(path).is_ok_and(|held| held.digest() == digest && held.verify().is_ok())
 }
 
-/// What `CURRENT` holds.
+/// The contents of `CURRENT`.
 fn current_line(number: u64, checksum: u64) -> String {
     format!("{number:06} {checksum:016x}\n")
 }
 
-/// The name of the file that holds `source`, cut down to `only`, under `day`.
+/// The name of the file for the segment `source`, reduced to `only`, of `day`.
 fn file_name(day: Day, source: Digest, only: Option<Digest>) -> String {
     match only {
         Some(only) => format!("{day}-{source}-{only}.seg"),

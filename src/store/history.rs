@@ -1,5 +1,5 @@
-//! The history of a store: what each version changed. It is read off the manifests, which say nothing
-//! of the time of day, so that it is the same for every copy of a store.
+//! The history of a store: what each version changed. It follows from the manifests alone, so it is the
+//! same for every copy of a store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Revision {
     pub rows: u64,
 }
 
-/// What a version changed in the one before it.
+/// What a version changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The first version, which is empty.
@@ -33,7 +33,7 @@ pub enum Change {
     Add(Day),
     /// All days were merged into one segment.
     Compact,
-    /// The contents became those of an earlier version again: of this one, the first that had them.
+    /// The contents of an earlier version came back: the first version with these contents.
     Rollback(u64),
 }
 
@@ -62,7 +62,7 @@ impl Store {
     }
 }
 
-/// Equal for manifests that hold the same, in the same files.
+/// A digest that is equal for manifests with the same days in the same files.
 fn contents(manifest: &Manifest) -> Digest {
     let contents = (&manifest.entries, &manifest.merged);
     Digest::of(&serde_json::to_vec(&contents).expect("a manifest is plain data"))

@@ -1,4 +1,4 @@
-//! Cuts a segment down to a list of ids.
+//! Reduces a segment to a list of ids.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use super::segment::KeyRange;
 use super::segment::Segment;
 use super::segment::{Counts, IdKind, SegmentOptions, SegmentWriter};
 
-/// The ids that alone are wanted of a segment.
+/// The ids to which a segment is reduced.
 pub(crate) struct IdFilter(IdList);
 
 impl IdFilter {
-    /// Reads a list of ids, one a line, in any order; blank lines are ignored.
+    /// Reads a list of ids, one a line, in any order. Blank lines are ignored.
     pub(crate) fn read(path: &Path) -> Result<IdFilter> {
         IdList::read(path, IdList::MOST_BYTES).map(IdFilter)
     }
@@ -28,10 +28,10 @@ impl IdFilter {
         Digest::of(&bytes)
     }
 
-    /// Writes to `path` the rows of `segment` whose ids the list holds, and nothing else.
+    /// Writes the rows of `segment` whose ids are in the list, and nothing else, to `path`.
     ///
     /// # Errors
-    /// An id that the segment does not hold is [`Kind::BadData`](crate::Kind::BadData).
+    /// An id that the segment does not have is [`Kind::BadData`](crate::Kind::BadData).
     pub(crate) fn write(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         match segment.width() {
             Width::W64 => self.write_rows::<u64>(segment, path),
@@ -41,7 +41,8 @@ impl IdFilter {
 
     fn write_rows<F: Fingerprint>(&self, segment: &Segment, path: &Path) -> Result<Segment> {
         let mut scan = segment.scan::<F>(KeyRange::all());
-        let (mut ids, mut details) = (segment.ids(), Details::new(segment));
+        let mut ids = segment.ids();
+        let mut details = Details::new(segment);
         let mut writer = SegmentWriter::create(path, options(segment))?;
         let mut found = vec![false; self.0.len()];
         let mut run = Vec::new();
@@ -55,8 +56,8 @@ impl IdFilter {
             }
         }
         if found.contains(&false) {
-            let looked_up = format!("it was looked up in {}", segment.path().display());
-            let what = "the segment does not hold this id";
+            let looked_up = format!("the segment is {}", segment.path().display());
+            let what = "the segment does not have this id";
             return Err(self.0.missing(&found, what).help(looked_up));
         }
         let rows = self.0.len() as u64;
@@ -65,7 +66,7 @@ impl IdFilter {
     }
 }
 
-/// The columns of a segment cut down: row numbers would change, so they become ids.
+/// The columns of the reduced segment. Row numbers change, so they become ids.
 fn options(segment: &Segment) -> SegmentOptions {
     SegmentOptions {
         ids: match segment.id_kind() {

@@ -1,8 +1,14 @@
-//! What a version of the store holds: JSON for people, and a last line with its checksum.
+//! The manifest of one version: its contents as JSON that people can read, and a checksum.
 //!
-//! A checksum shows damage, not intent: whoever edits a manifest can make it anew. So a manifest is
-//! checked for what it may say before it is used, and its files are held to it when they are opened
-//! (see `file_record`).
+//! The checksum finds damage, but not a manifest that was edited on purpose: who edits it can compute
+//! the checksum again. So a manifest is checked for impossible statements before it is used, and its
+//! files are compared with it when they are opened (see `file_record`). A version with one day:
+//!
+//! ```text
+//! {"format": 1, "version": 2, "stamp": "...", "width": 64, "entries": [
+//!   {"day": "2026-11-21", "file": "2026-11-21-5e1f....seg", "digest": "5e1f...", "rows": 3, ...}]}
+//! xxh3-64 9a7d3c...                           the checksum of everything above
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -23,7 +29,7 @@ use crate::small_file;
 /// The version of the manifest's format.
 const FORMAT: u32 = 1;
 
-/// What the last line starts with; the XXH3-64 of all lines before it follows.
+/// The beginning of the last line, before the XXH3-64 of all other lines.
 const CHECKSUM: &str = "xxh3-64 ";
 
 /// One version of a store.
@@ -31,11 +37,11 @@ const CHECKSUM: &str = "xxh3-64 ";
 pub(crate) struct Manifest {
     format: u32,
     pub(crate) version: u64,
-    /// The recipe and the width of all its segments; none while it is empty.
+    /// The recipe and the width of all its segments; none if it is empty.
     pub(crate) stamp: Option<String>,
     pub(crate) width: Option<u32>,
     pub(crate) entries: Vec<Entry>,
-    /// The files that hold several days.
+    /// The files with several days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) merged: Vec<Merged>,
 }
@@ -43,10 +49,10 @@ pub(crate) struct Manifest {
 /// One day of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The day under which its pages stand.
+    /// The day.
     pub day: Day,
-    /// The name, in the store's `segments` folder, of the file that holds it: a segment of its own,
-    /// or one of [`Version::merged`](super::Version::merged).
+    /// The name of its file in the folder `segments`: a segment of its own, or one of
+    /// [`Version::merged`](super::Version::merged).
     pub file: String,
     /// The digest of the segment it was added as.
     pub digest: Digest,
@@ -56,18 +62,18 @@ pub struct Entry {
     pub empties: u64,
     /// The size of the segment it was added as.
     pub bytes: u64,
-    /// The version that it was first part of.
+    /// The first version with this day.
     pub added_in: u64,
     /// The digest of the segment that was given.
     pub source: Digest,
-    /// The digest of the ids it was cut down to, if it was.
+    /// The digest of the ids to which the segment was reduced, if it was.
     pub only: Option<Digest>,
 }
 
 /// A segment that several days share, each row with its day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
-    /// Its name in the store's `segments` folder.
+    /// Its name in the folder `segments`.
     pub file: String,
     /// The digest of its contents.
     pub digest: Digest,
@@ -77,17 +83,23 @@ pub struct Merged {
     pub bytes: u64,
 }
 
-/// The most bytes that a manifest may have: enough for a million days.
+/// The most bytes of a manifest: enough for a million days.
 const LONGEST: u64 = 1 << 30;
 
 impl Manifest {
-    /// The first version of every store: nothing.
+    /// The first version of every store, which is empty.
     pub(crate) fn empty() -> Manifest {
-        let (entries, merged) = (Vec::new(), Vec::new());
-        Manifest { format: FORMAT, version: 1, stamp: None, width: None, entries, merged }
+        Manifest {
+            format: FORMAT,
+            version: 1,
+            stamp: None,
+            width: None,
+            entries: Vec::new(),
+            merged: Vec::new(),
+        }
     }
 
-    /// The next version, with one segment more.
+    /// The next version, with one more segment.
     pub(crate) fn with(&self, segment: &Segment, entry: Entry) -> Manifest {
         let mut next = self.clone();
         next.version += 1;
@@ -98,7 +110,7 @@ impl Manifest {
         next
     }
 
-    /// The next version, with all days in the one segment that stands there as `file`.
+    /// The next version, with all days in the one segment `file`.
     pub(crate) fn merged_into(&self, segment: &Segment, file: String) -> Manifest {
         let mut next = self.clone();
         next.version += 1;
@@ -110,7 +122,7 @@ impl Manifest {
         next
     }
 
-    /// The segment of several days that stands there as `file`, if it is one.
+    /// The segment of several days in `file`, if it is one.
     pub(crate) fn merged(&self, file: &str) -> Option<&Merged> {
         self.merged.iter().find(|merged| merged.file == file)
     }
@@ -120,12 +132,13 @@ impl Manifest {
         self.entries.iter().find(|entry| entry.day == day)
     }
 
-    /// The width of all fingerprints, unless there are none.
+    /// The width of all fingerprints; none if the version is empty.
     pub(crate) fn width(&self) -> Option<Width> {
         self.width.and_then(Width::of_bits)
     }
 
-    /// Writes the manifest to `path` under the store's lock and returns the checksum of the file.
+    /// Writes the manifest to `path`, if the lock of the store is still held. Returns the checksum of the
+    /// file.
     pub(crate) fn write(&self, path: &Path, lock: &Lock) -> Result<u64> {
         let json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
         let lines = json + "\n";
@@ -134,7 +147,7 @@ impl Manifest {
         Ok(xxh3_64(whole.as_bytes()))
     }
 
-    /// Reads version `version` from `path`; also returns the checksum of the file.
+    /// Reads version `version` from `path`. Also returns the checksum of the file.
     pub(crate) fn read(path: &Path, version: u64) -> Result<(Manifest, u64)> {
         let whole = String::from_utf8(small_file::read(path, LONGEST, Kind::BadData)?)
             .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;
@@ -148,7 +161,7 @@ impl Manifest {
         let manifest: Manifest = serde_json::from_str(lines)
             .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
         if (manifest.format, manifest.version) != (FORMAT, version) {
-            return Err(Error::new(Kind::BadData, "this manifest is not the one it should be")
+            return Err(Error::new(Kind::BadData, "this manifest is of another version")
                 .at(path)
                 .expected(format_args!("format {FORMAT}, version {version}"))
                 .found(format_args!("format {}, version {}", manifest.format, manifest.version)));
@@ -157,7 +170,7 @@ impl Manifest {
         Ok((manifest, xxh3_64(whole.as_bytes())))
     }
 
-    /// Fails unless the manifest says what a store may hold, whoever wrote it.
+    /// Fails if the manifest describes a store that cannot exist.
     fn check(&self) -> Result<()> {
         self.check_names()?;
         self.check_rows()?;
@@ -166,15 +179,15 @@ impl Manifest {
             return wrong("the days of the manifest are out of order");
         }
         if !self.entries.iter().all(|entry| (2..=self.version).contains(&entry.added_in)) {
-            return wrong("the manifest names a day that was added in no version up to its own");
+            return wrong("the manifest has a day that was added in an impossible version");
         }
-        match self.entries.is_empty() || self.stamp.is_some() && self.width().is_some() {
-            true => Ok(()),
-            false => wrong("the manifest has days, and no recipe or width for them"),
+        if !self.entries.is_empty() && (self.stamp.is_none() || self.width().is_none()) {
+            return wrong("the manifest has days, but no recipe or width for them");
         }
+        Ok(())
     }
 
-    /// Every file is one of the folder `segments`, and those of one day belong to one entry.
+    /// Checks that every file is in the folder `segments`, and that a file of one day has one entry.
     fn check_names(&self) -> Result<()> {
         let merged: HashSet<&str> = self.merged.iter().map(|merged| &*merged.file).collect();
         let mut met = HashSet::new();
@@ -188,11 +201,11 @@ impl Manifest {
         let own = self.entries.iter().filter(|entry| !merged.contains(&*entry.file));
         match own.map(|entry| &entry.file).find(|file| !met.insert(*file)) {
             None if merged.len() == self.merged.len() => Ok(()),
-            _ => Err(damaged("the manifest names one file as several")),
+            _ => Err(damaged("the manifest uses one file twice")),
         }
     }
 
-    /// The days that share a segment have as many rows as it, and all rows can be counted.
+    /// Checks that the days of a shared segment have all its rows, and that the sum of rows is possible.
     fn check_rows(&self) -> Result<()> {
         let mut rows: HashMap<&str, u128> = HashMap::new();
         for entry in &self.entries {
@@ -200,14 +213,14 @@ impl Manifest {
         }
         let countable = rows.values().sum::<u128>() <= u128::from(u64::MAX);
         let shared = |it: &Merged| rows.get(&*it.file).copied() == Some(u128::from(it.rows));
-        match countable && self.merged.iter().all(shared) {
-            true => Ok(()),
-            false => Err(damaged("the rows that the manifest tells of do not add up")),
+        if !countable || !self.merged.iter().all(shared) {
+            return Err(damaged("the numbers of rows in the manifest do not add up"));
         }
+        Ok(())
     }
 }
 
-/// Whether `name` names a file in the folder it is looked up in, and nowhere else.
+/// Whether `name` is a plain file name, which cannot lead out of its folder.
 fn is_plain_name(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let first = parts.next();

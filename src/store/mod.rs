@@ -1,28 +1,64 @@
-//! The fingerprints at rest: segments, and the store that is a list of them.
+//! Fingerprints on disk: segments, and the store, which is a list of segments for each version.
 //!
 //! A **segment** is one immutable file of sorted fingerprints and of what belongs to them. It is
-//! written in one pass and appears at its path whole or not at all ([`SegmentWriter`]); it is read
-//! by key range ([`Segment::scan`]) or, beside the fingerprints, by row ([`Segment::ids`] and its
-//! kin). Row `i` of every column describes the same document, and rows stand in the order of
-//! (fingerprint, id as bytes). So a batch is a segment, a day of the store is a segment, and a probe
-//! that meets row `i` of either knows where its id is without having read one.
-//!
-//! Columns are cut into **blocks**, the unit of coding and of checksumming. At eight billion
-//! fingerprints, where 32.55 bits each is the least there can be, a block of them takes 33.55 and
-//! decodes at memory speed (see `elias_fano`); other [`Codec`]s are smaller and slower. A directory at the end tells
-//! where each block is, how many bytes it takes, what they hash to (XXH3-64) and with which
-//! fingerprint it starts; a scan of a range therefore reads the blocks of that range and no others.
+//! written in one pass and appears at its path complete or not at all ([`SegmentWriter`]). It is read
+//! by key range ([`Segment::scan`]) or by row ([`Segment::ids`] and others). Rows are in the order of
+//! (fingerprint, id as bytes), and row `i` of every column describes the same document. A batch is a
+//! segment, and so is a day of the store.
 //!
 //! A **store** ([`Store`]) is a folder of segments, one a day, and of manifests, one a version. Every
-//! version stays readable under its number ([`Store::at`]), so that a day can be joined, today and in
-//! any rerun, with exactly what was held before it ([`Version::before`]). Days may be merged into
-//! one segment ([`Store::compact`]), in which every row keeps its day. [`chunks`] cuts the key
-//! space of a version over all of its segments at once; a chunk is the unit of work of a probe.
+//! version stays readable ([`Store::at`]), so a day can be joined, today and in any rerun, with
+//! exactly what was in the store before it ([`Version::before`]). Days may be merged into one segment
+//! ([`Store::compact`]), in which every row keeps its day. [`chunks`] divides the key space of a
+//! version across all its segments; a chunk is the unit of work of a probe.
 //!
-//! Whatever is read is checked before it is used, and every length is bounded before anything is
-//! allocated by it: damage ends in an error that names the file and the byte.
+//! Whatever is read is checked before it is used, and every length is checked before memory is
+//! allocated for it. Damage gives an error that names the file and the byte.
 //!
-//! FORMAT.md beside this file has the bytes.
+//! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
+//!   ids. `damage`, `day`, `digest`: small types that all share.
+//! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
+//! - `folder`: changes of the store. `orphans`, `draft`, `compact`, `history`, `verification`: more of
+//!   them, one a file.
+//!
+//! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
+//! specifies the bytes. Start with [`Segment`], then [`Store`].
+//!
+//! ```
+//! use dupsieve::store::{Added, Counts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::fingerprint::Class;
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("monday.seg");
+//!
+//! // A segment of two documents.
+//! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
+//! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
+//!     writer.push(&Row {
+//!         fingerprint,
+//!         id,
+//!         length: 0,
+//!         time: None,
+//!         class: Class::Full,
+//!         day: None,
+//!         check: &[],
+//!     })?;
+//! }
+//! let counts = Counts { read: 2, fingerprinted: 2, ..Counts::default() };
+//! let segment = writer.finish(counts, "an example")?;
+//!
+//! // Its fingerprints in a range of keys, and the id of the row of the first.
+//! let mut run = Vec::new();
+//! let mut scan = segment.scan(KeyRange::<u64> { low: 0x1000, high: u64::MAX });
+//! assert_eq!((scan.next(&mut run)?, &run), (Some(1), &vec![0xfedc]));
+//! assert_eq!(segment.ids().get(1)?, "b");
+//!
+//! // A store with this one day. Version 1 is the empty store.
+//! let (store, _) = Store::init(folder.path().join("store"))?;
+//! let Added::New(version) = store.add(&path, "2026-11-23".parse()?, None, None)? else { panic!() };
+//! assert_eq!((version.number(), version.rows()), (2, 2));
+//! assert_eq!(Store::open(store.path())?.at(Some(1))?.rows(), 0);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 mod builder;
 mod compact;

@@ -1,4 +1,5 @@
-//! What a store's folder should not hold: the leavings of runs that died, and things of others.
+//! Files in the folder of a store that belong to no version: remains of runs that died, and files of
+//! other programs.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,9 +14,8 @@ use super::manifest::Manifest;
 use crate::output::{Lock, UNFINISHED};
 
 impl Store {
-    /// Removes what attempts that died have left: unfinished files, and segments and manifests of no
-    /// version. Only files with names that a store gives are removed; what else lies there is not ours
-    /// and stays.
+    /// Removes what runs that died have left: unfinished files, and segments of no version. Only files
+    /// with the names that a store gives are removed. Everything else is not ours and stays.
     pub(super) fn sweep(&self, current: &Manifest, lock: &Lock) -> Result<()> {
         let segments = self.path().join(SEGMENTS);
         let mut orphans = files(&segments, is_segment_name)?;
@@ -33,7 +33,7 @@ impl Store {
             let names = files(&place, is_unfinished)?;
             unfinished.extend(names.into_iter().map(|name| place.join(name)));
         }
-        // What a run that has taken over is about to add is no orphan.
+        // If another run has taken over, its new segments look like orphans, but are not.
         lock.check()?;
         for orphan in orphans.iter().map(|name| segments.join(name)).chain(unfinished) {
             fs::remove_file(&orphan).at(&orphan)?;
@@ -41,7 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// Fails if the folder holds anything that an unfinished `init` would not have left.
+    /// Fails if the folder has anything in it that an interrupted `init` would not have left.
     pub(super) fn refuse_strangers(&self) -> Result<()> {
         let ours = |name: &OsString| {
             let name = name.to_string_lossy();
@@ -49,22 +49,22 @@ impl Store {
         };
         match names(self.path())?.iter().find(|name| !ours(name)) {
             None => Ok(()),
-            Some(stranger) => Err(Error::new(Kind::Exists, "the folder holds other things")
+            Some(stranger) => Err(Error::new(Kind::Exists, "the folder is not empty")
                 .at(self.path())
                 .found(format_args!("{stranger:?}"))
                 .help("give the store a folder of its own")),
         }
     }
 
-    /// Fails if the folder holds segments, which an unfinished `init` has not: it is that of a store
-    /// whose newest version can no longer be told, and no new one.
+    /// Fails if the folder has segments. An interrupted `init` leaves none, so this is a store that has
+    /// lost its `CURRENT`, and must not become an empty one.
     pub(super) fn refuse_headless(&self) -> Result<()> {
         match names(&self.path().join(SEGMENTS))?.first() {
             None => Ok(()),
             Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
                 .at(self.path().join(CURRENT))
                 .found(format_args!("{segment:?} among the segments"))
-                .help("put the file back: it names the newest manifest")),
+                .help("restore the file: it names the newest manifest")),
         }
     }
 }
@@ -75,7 +75,7 @@ fn names(folder: &Path) -> Result<Vec<OsString>> {
     entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)
 }
 
-/// The names in a folder that `are_ours` and are no folders.
+/// The names in a folder for which `are_ours` is true, without folders.
 fn files(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<String>> {
     let ours = names(folder)?.into_iter().filter_map(|name| name.into_string().ok());
     let mut files = Vec::new();
@@ -88,7 +88,7 @@ fn files(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<String>> 
     Ok(files)
 }
 
-/// Whether a store would give this name to a segment: a day or `compacted`, then what follows.
+/// Whether a store gives such names to segments: a day or `compacted`, a dash, anything, `.seg`.
 fn is_segment_name(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".seg") else { return false };
     let day = stem.get(..10).is_some_and(|day| day.parse::<Day>().is_ok());

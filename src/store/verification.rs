@@ -1,5 +1,5 @@
-//! Verifies versions of a store: every segment they name is read once and held to all that their
-//! manifests say of it.
+//! Verifies versions of a store: reads each of their segments once and compares it with all that the
+//! manifests say about it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use super::folder::{SEGMENTS, Store};
 use super::manifest::Manifest;
 use super::version::Version;
 
-/// Versions of a store that are to be verified. Their manifests are read, their segments are not yet.
+/// Versions of a store to verify. Their manifests were read, their segments not yet.
 #[derive(Debug)]
 pub struct Verification {
     segments: PathBuf,
     versions: u64,
-    /// What the versions say of each file, at least one record each: mostly they say the same.
+    /// What the versions say about each file: mostly all the same, so one record.
     files: BTreeMap<String, Vec<FileRecord>>,
 }
 
 impl Store {
-    /// Prepares to verify the version of that number; without one, every version from the first to
-    /// the newest, since each can be rolled back to.
+    /// Prepares to verify the version with that number; without a number all versions, because the store
+    /// can be rolled back to each.
     ///
     /// # Errors
-    /// A version that never was is [`Kind::Missing`](crate::Kind::Missing), a damaged manifest
+    /// A version that never existed is [`Kind::Missing`](crate::Kind::Missing); a damaged manifest is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
         let newest = self.current()?.version;
@@ -41,10 +41,10 @@ impl Store {
         Ok(verification)
     }
 
-    /// Verifies every version, and returns the newest.
+    /// Verifies every version and returns the newest.
     ///
     /// # Errors
-    /// As [`Store::verification`] and [`Verification::run`].
+    /// Those of [`Store::verification`] and [`Verification::run`].
     pub fn verify(&self) -> Result<Version> {
         self.verification(None)?.run(&AtomicU64::new(0))?;
         self.at(None)
@@ -62,26 +62,26 @@ impl Verification {
         }
     }
 
-    /// How many versions it covers.
+    /// The number of versions.
     pub fn versions(&self) -> u64 {
         self.versions
     }
 
-    /// How many files they name.
+    /// The number of their files.
     pub fn files(&self) -> u64 {
         self.files.len() as u64
     }
 
-    /// How many bytes those files have, as the manifests say.
+    /// The bytes of these files, according to the manifests.
     pub fn bytes(&self) -> u64 {
         let bytes = self.files.values().flat_map(|records| records.first()).map(|it| it.bytes);
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Reads every file and checks all of it. `read` counts the bytes on the way.
+    /// Reads and checks every file. `read` grows by the bytes read.
     ///
     /// # Errors
-    /// A segment that is gone is [`Kind::Missing`](crate::Kind::Missing), a damaged one
+    /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
         for records in self.files.values() {

@@ -1,4 +1,4 @@
-//! One version of the store: which segments it holds, and how its key space is cut into chunks.
+//! One version of the store: its segments, and how its key space is divided into chunks.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use super::manifest::{Entry, Manifest, Merged};
 use super::segment::KeyRange;
 use super::segment::{Segment, hot};
 
-/// The most compressed bytes that a chunk is meant to have, and the least.
+/// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
-/// How many chunks a store should have at least, so that many workers share a small one.
+/// The number of chunks of a small store, so that many workers can share it.
 const CHUNKS: u64 = 64;
 
-/// Files that a job opens beside the segments, with some to spare.
+/// Files that a job opens apart from the segments, with a reserve.
 const SPARE_FILES: u64 = 64;
 
-/// How many compressed bytes the chunks of a store of `segments` should have.
+/// The target size, in compressed bytes, of the chunks of `segments`.
 pub fn chunk_bytes(segments: &[Segment]) -> u64 {
     let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
     (all / CHUNKS).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
@@ -43,17 +43,17 @@ impl Version {
         Version { segments: segments.to_path_buf(), manifest }
     }
 
-    /// Its number; versions count from 1, which is empty.
+    /// Its number. Version 1 is empty.
     pub fn number(&self) -> u64 {
         self.manifest.version
     }
 
-    /// The stamp of its recipe, unless it is empty.
+    /// The stamp of its recipe; none if it is empty.
     pub fn stamp(&self) -> Option<&str> {
         self.manifest.stamp.as_deref()
     }
 
-    /// The width of its fingerprints, unless it is empty.
+    /// The width of its fingerprints; none if it is empty.
     pub fn width(&self) -> Option<Width> {
         self.manifest.width()
     }
@@ -63,7 +63,7 @@ impl Version {
         &self.manifest.entries
     }
 
-    /// What it holds under `day`, if it does.
+    /// The entry of `day`, if it has that day.
     pub fn entry(&self, day: Day) -> Option<&Entry> {
         self.manifest.entry(day)
     }
@@ -78,7 +78,7 @@ impl Version {
         self.entries().iter().map(|entry| entry.rows).sum()
     }
 
-    /// The digest of its contents, whatever its number: days, and the digests of their segments.
+    /// The digest of its contents: the days and the digests of their segments. Its number does not count.
     pub fn digest(&self) -> Digest {
         let mut hasher = Xxh3::new();
         for entry in self.entries() {
@@ -88,23 +88,23 @@ impl Version {
         Digest(hasher.digest128())
     }
 
-    /// The version that `day` is to be joined with: the one before it was added, or this one.
+    /// The version to join `day` with: the one before `day` was added, or this one if it was not.
     pub fn before(&self, day: Day) -> u64 {
         self.joined_by(day).unwrap_or(self.number())
     }
 
-    /// The version that `day` was joined with, which is the one before it was added, if it is held.
+    /// The version that `day` was joined with, which is the one before it was added; none if this version
+    /// does not have the day.
     pub fn joined_by(&self, day: Day) -> Option<u64> {
         self.manifest.entry(day).map(|entry| entry.added_in - 1)
     }
 
-    /// Opens all segments, those of one day and those of several alike, in an order that does not
-    /// change, and raises the limit on open files to what the system allows, for there may be
-    /// thousands.
+    /// Opens all segments in a fixed order. There may be thousands, so the limit on open files is raised
+    /// as far as the system allows.
     ///
     /// # Errors
-    /// A file that is not the one the manifest tells of is [`Kind::BadData`], and more files than
-    /// the system lets one process open are [`Kind::Permission`].
+    /// A file that is not as the manifest says is [`Kind::BadData`]; more files than one process may open
+    /// are [`Kind::Permission`].
     pub fn segments(&self) -> Result<Vec<Segment>> {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -116,30 +116,34 @@ impl Version {
         }
     }
 
-    /// The system does not let all segments be open at once.
+    /// The error that not all segments may be open at once.
     fn too_many(&self, files: u64, allowed: u64) -> Error {
-        Error::new(Kind::Permission, "the store has more segments than files may be open")
+        Error::new(Kind::Permission, "the store has more segments than this process may open files")
             .at(&self.segments)
-            .expected(format_args!("at least {} allowed", files + SPARE_FILES))
+            .expected(format_args!("a limit of at least {}", files + SPARE_FILES))
             .found(allowed)
-            .help("raise the hard limit on open files (`ulimit -Hn`, `LimitNOFILE` of systemd)")
+            .help("raise the hard limit on open files (`ulimit -Hn`, or `LimitNOFILE` in systemd), or merge the segments with `dupsieve store compact`")
     }
 
-    /// Its segments, as [`Version::segments`] opened them, with the days of their rows.
+    /// Adds the days of their rows to its segments, which [`Version::segments`] has opened.
     pub fn dated(&self, segments: Vec<Segment>) -> Vec<Dated> {
         let days = self.files().into_iter().map(|record| record.day());
         segments.into_iter().zip(days).map(|(segment, day)| Dated::new(segment, day)).collect()
     }
 
-    /// What its manifest says of each of its files, in the order of their first days.
+    /// What its manifest says about each of its files, in the order of their first days.
     pub(crate) fn files(&self) -> Vec<FileRecord> {
         FileRecord::all(&self.manifest)
     }
 }
 
-/// Cuts the key space into ranges in which the segments together hold about `target_bytes` of
-/// compressed fingerprints. The ranges follow on one another and cover every key; without any row
-/// there are none. They depend on nothing but the segments and the target, and their bounds on hot bits alone.
+/// Divides the key space into ranges in which all segments together have about `target_bytes` of
+/// compressed fingerprints. The ranges are consecutive and cover every key; without any row there are
+/// none. They depend only on the segments and the target.
+///
+/// Fingerprints that differ in cold bits only are in the same range. For example, blocks of 10 bytes
+/// that start at 0, 40 and 90 in one segment and at 0 and 60 in another give, for a target of 25 bytes,
+/// the ranges 0..=59 (blocks at 0, 0 and 40) and 60..=MAX (60 and 90).
 ///
 /// # Panics
 /// If `F` is not of the segments' width.
@@ -149,7 +153,7 @@ pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<Ke
     cuts.sort_unstable();
     let (mut chunks, mut low, mut held) = (Vec::new(), 0, 0);
     for &(first, bytes) in &cuts {
-        // What differs in cold bits only stays together.
+        // Fingerprints that differ in cold bits only stay together.
         let first = hot(first);
         if held >= target_bytes && first > low {
             chunks.push(KeyRange { low: F::from_u128(low), high: F::from_u128(first - 1) });

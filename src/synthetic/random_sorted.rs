@@ -1,33 +1,40 @@
-//! Draws random fingerprints in ascending order: one pass, a few kilobytes, any number of them.
+//! Random fingerprints in ascending order: any number of them, in one pass and a few kilobytes.
 //!
-//! The fingerprints are drawn a bit at a time, the highest first, all of them at once. Of `n` that
-//! share a prefix, as many have 1 for their next bit as there are ones among `n` random bits, which
-//! is what tossing a coin for each would give. The halves are taken in turn, the lower one first, and
-//! cut again, until so few share a prefix that the rest of their bits is drawn outright and sorted.
-//! So the first fingerprints of a set of eight billion cost next to nothing, however few are taken,
-//! and no float is ever rounded.
+//! The set is divided bit by bit, the highest bit first. Of `n` fingerprints with the same prefix, as
+//! many get 1 as their next bit as there are ones among `n` random bits: the same as a coin toss for
+//! each. The lower half is divided first, then the upper. When at most 256 fingerprints share a prefix,
+//! the rest of their bits is drawn for each, and they are sorted. For 1000 fingerprints, for example:
+//!
+//! ```text
+//! 1000 in all            1000 random bits have 507 ones
+//! 493 begin with 0        493 random bits have 241 ones
+//! 252 begin with 00       few enough: draw 252 x 62 bits, sort, deliver
+//! 241 begin with 01       likewise, and so on with the 507 that begin with 1
+//! ```
+//!
+//! So the first fingerprints of a set of eight billion cost little, and no floating point is involved.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::fingerprint::{Fingerprint, Width};
 
-/// The most fingerprints that are drawn outright.
+/// The most fingerprints whose bits are drawn all at once.
 const OUTRIGHT: u64 = 256;
 
-/// The largest set that can be drawn: far fewer than there are keys, so that none need come twice.
+/// The largest set: far fewer than there are keys, so that distinct ones are found quickly.
 pub const MAX_COUNT: u64 = 1 << 40;
 
 /// A set of distinct random fingerprints, in ascending order.
 pub struct RandomSorted<F: Fingerprint> {
     random: ChaCha8Rng,
-    /// What is still to be drawn, the lowest last.
+    /// The parts of the set that are left, the lowest last.
     parts: Vec<Part>,
     /// Fingerprints that must be in the set, the lowest last.
     planted: Vec<F>,
 }
 
-/// How many fingerprints of the set have `prefix` as their first `bits` bits.
+/// `count` fingerprints of the set, whose first `bits` bits are `prefix`.
 struct Part {
     prefix: u128,
     bits: u32,
@@ -35,19 +42,19 @@ struct Part {
 }
 
 impl<F: Fingerprint> RandomSorted<F> {
-    /// The set of `count` random fingerprints that `seed` stands for, and of `planted` besides.
+    /// The set of `count` random fingerprints that follows from `seed`, and `planted` in addition.
     ///
     /// # Panics
     /// If `count` exceeds [`MAX_COUNT`].
     pub fn new(seed: u64, count: u64, mut planted: Vec<F>) -> RandomSorted<F> {
-        assert!(count <= MAX_COUNT, "a set of {count} leaves too few keys out");
+        assert!(count <= MAX_COUNT, "{count} fingerprints are more than {MAX_COUNT}");
         planted.sort_unstable_by(|a, b| b.cmp(a));
         planted.dedup();
         let parts = vec![Part { prefix: 0, bits: 0, count }];
         RandomSorted { random: ChaCha8Rng::seed_from_u64(seed), parts, planted }
     }
 
-    /// Makes `run` the next fingerprints, some or none; `false` when there are no more.
+    /// Makes `run` the next fingerprints, perhaps none. Returns `false` after the last.
     pub fn next(&mut self, run: &mut Vec<F>) -> bool {
         run.clear();
         while let Some(part) = self.parts.pop() {

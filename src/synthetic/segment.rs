@@ -1,5 +1,5 @@
-//! Segments of random fingerprints, with near-duplicates planted where one is wanted: what a probe
-//! is measured and checked on.
+//! Segments of random fingerprints, with near-duplicates planted at a known distance, on which a probe
+//! is measured and checked.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,40 +14,41 @@ use crate::store::{Codec, Counts, IdKind, Row, Segment, SegmentOptions, SegmentW
 
 use super::random_sorted::RandomSorted;
 
-/// How often other bits are flipped before a fingerprint that stands already is given up.
+/// How often to try other bits when a planted fingerprint exists already.
 const ATTEMPTS: usize = 100;
 
 /// A segment to generate.
 #[derive(Clone, Debug)]
 pub struct SegmentSpec {
-    /// What every random choice follows from.
+    /// The random seed.
     pub seed: u64,
-    /// Its fingerprints, planted ones included.
+    /// The number of fingerprints, with the planted ones.
     pub count: u64,
-    /// The size of the set, drawn over all keys, whose first fingerprints the segment takes; no
-    /// less than `count`. (Planted ones are taken wherever they fall.)
+    /// The size of a set over all keys of which the segment takes the first fingerprints: `count` of
+    /// 8e9, for example, to measure a small part of a large store. At least `count`. (Planted
+    /// fingerprints are taken wherever they fall.)
     pub density: u64,
-    /// How its rows are named: not by text.
+    /// The ids of its rows, which are not text.
     pub ids: IdKind,
-    /// How it is coded.
+    /// The codec of its fingerprints.
     pub codec: Codec,
 }
 
-/// A fingerprint that stands at a known distance from a row of another segment.
+/// A fingerprint at a known distance from a row of another segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted<F> {
     /// The fingerprint.
     pub fingerprint: F,
-    /// The id of the row that it is near to.
+    /// The id of that row.
     pub near: String,
 }
 
-/// Makes fingerprints that differ in exactly `distance` bits from as many random rows of `segment`,
-/// each row another. They are distinct and ascend.
+/// Makes `count` fingerprints, each at exactly `distance` bits from another random row of `segment`. They
+/// are distinct and in ascending order.
 ///
 /// # Errors
-/// More fingerprints than the segment has rows or room for, and a distance beyond the width, are
-/// [`Kind::Usage`].
+/// [`Kind::Usage`] if the segment has too few rows, if so many distinct fingerprints do not exist at
+/// that distance, or if the distance is larger than the width.
 pub fn plant<F: Fingerprint>(
     segment: &Segment,
     count: u64,
@@ -55,13 +56,16 @@ pub fn plant<F: Fingerprint>(
     seed: u64,
 ) -> Result<Vec<Planted<F>>> {
     if count > segment.rows() {
-        return Err(Error::new(Kind::Usage, "more is to be planted than the segment has rows")
-            .at(segment.path())
-            .expected(format_args!("at most {}", segment.rows()))
-            .found(count));
+        return Err(Error::new(
+            Kind::Usage,
+            "the segment has fewer rows than fingerprints to plant",
+        )
+        .at(segment.path())
+        .expected(format_args!("at most {}", segment.rows()))
+        .found(count));
     }
     if distance > F::BITS {
-        return Err(Error::new(Kind::Usage, "the distance is wider than a fingerprint")
+        return Err(Error::new(Kind::Usage, "the distance is larger than the width")
             .expected(format_args!("at most {}", F::BITS))
             .found(distance));
     }
@@ -69,13 +73,15 @@ pub fn plant<F: Fingerprint>(
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x706c_616e_7465_6421);
     let mut rows = sample(&mut random, segment.rows() as usize, count as usize).into_vec();
     rows.sort_unstable();
-    let (mut fingerprints, mut ids) = (segment.fingerprints(), segment.ids());
-    let (mut taken, mut all) = (HashSet::new(), Vec::with_capacity(rows.len()));
+    let mut fingerprints = segment.fingerprints();
+    let mut ids = segment.ids();
+    let mut taken = HashSet::new();
+    let mut all = Vec::with_capacity(rows.len());
     for row in rows {
         let original = F::from_u128(fingerprints.get(row as u64)?);
         let mut near = (0..ATTEMPTS).map(|_| flip(original, distance, &mut random));
         let Some(fingerprint) = near.find(|&fingerprint| taken.insert(fingerprint)) else {
-            return refuse("its fingerprints leave no room for distinct near-duplicates");
+            return refuse("no distinct near-duplicates of its fingerprints were found");
         };
         all.push(Planted { fingerprint, near: ids.get(row as u64)?.to_owned() });
     }
@@ -90,11 +96,11 @@ fn flip<F: Fingerprint>(fingerprint: F, bits: u32, random: &mut ChaCha8Rng) -> F
         .fold(fingerprint, |flipped, bit| flipped ^ F::from_u128(1 << bit))
 }
 
-/// Writes to `path` the segment that `wanted` describes, with `planted` in it, which are distinct and
-/// ascend; also returns the rows of these, in their order.
+/// Writes the segment that `wanted` describes to `path`, including `planted`, which are distinct and in
+/// ascending order. Also returns the rows of the planted fingerprints, in their order.
 ///
 /// # Panics
-/// If more are planted than there are fingerprints, or the density is below what is to be drawn.
+/// If more are planted than `count`, or `count` is more than `density`.
 pub fn generate<F: Fingerprint>(
     path: &Path,
     wanted: &SegmentSpec,
