@@ -13,7 +13,7 @@ use std::path::{self, Path, PathBuf};
 use clap::Args;
 use dupsieve::fingerprint::{Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::Cluster;
-use dupsieve::matches::{Confirm, Detail, KeepOrder, Outcome, Pair, Settlement};
+use dupsieve::matches::{Confirm, Detail, Finalize, KeepOrder, Outcome, Pair};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::runs::Sorter;
 use dupsieve::store::{Column, Day, Digest, Segment, Version};
@@ -335,7 +335,7 @@ impl Job {
         common: &Common,
     ) -> Result<Outcome> {
         let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
-        let settlement = Settlement {
+        let finalize = Finalize {
             segment: &self.segment,
             confirm: self.check,
             store: &store,
@@ -345,7 +345,7 @@ impl Job {
             max_matches: self.max_matches,
             memory_bytes: common.memory_bytes() as usize / 8,
         };
-        settlement.write::<F>(pairs.sorted()?, staging)
+        finalize.write::<F>(pairs.sorted()?, staging)
     }
 
     fn report(

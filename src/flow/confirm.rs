@@ -155,7 +155,7 @@ impl<F: Fingerprint, P> Confirming<'_, F, P> {
         for new in self.hot.groups(near) {
             let distance = self.groups[new as usize].distance(fingerprint);
             if distance <= self.hot.distance {
-                self.pairs.push(Pair { new, existing, distance: distance as u8 });
+                self.pairs.push(Pair { new: new.into(), existing, distance: distance as u8 });
             }
         }
     }

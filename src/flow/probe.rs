@@ -94,7 +94,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
             join.method.probe(&whole, scratch, &mut |Hit { batch, run, at, distance }| {
                 let (row, rows) = sweep.rows(run, at);
                 let existing = Place::Store { segment: run, row, rows };
-                pairs.push(Pair { new: batch, existing, distance });
+                pairs.push(Pair { new: batch.into(), existing, distance });
             });
             if let Some(mut confirming) = join.confirming(pairs) {
                 let probe = &confirming.hot.method;
@@ -123,7 +123,8 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     fn join_batch(&mut self, part: u32) {
         let Prober { join, pairs, scratch, .. } = self;
         join.itself.join(part, scratch, &mut |Hit { batch, at, distance, .. }| {
-            pairs.push(Pair { new: batch, existing: Place::Batch { group: at }, distance });
+            let existing = Place::Batch { group: at.into() };
+            pairs.push(Pair { new: batch.into(), existing, distance });
         });
     }
 }

@@ -30,7 +30,8 @@ pub trait Reduce<'scope> {
 impl<'scope> Reduce<'scope> for StreamVec<'scope, u64, Pair> {
     fn reduce(self, groups: u64) -> StreamVec<'scope, u64, Pair> {
         let peers = self.scope().peers() as u64;
-        let range = move |((pair, ()), _, _): &Update| u64::from(pair.new) * peers / groups;
+        let range =
+            move |((pair, ()), _, _): &Update| u64::from(u32::from(pair.new)) * peers / groups;
         let batcher = KeyBatcher::<Pair, u64, isize>::new;
         let arranged = arrange_core::<_, _, _, Spine>(
             as_updates(self),

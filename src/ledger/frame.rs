@@ -159,11 +159,11 @@ pub(super) fn receipt(body: &[u8]) -> [u64; 3] {
 fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
     let (segment, row, rows) = match pair.existing {
         Place::Store { segment, row, rows } => (segment, row, rows),
-        Place::Batch { group } => (BATCH, group.into(), 0),
+        Place::Batch { group } => (BATCH, u32::from(group).into(), 0),
         Place::Crowd => (CROWD, 0, 0),
     };
     let mut bytes = [0; PAIR_BYTES];
-    bytes[..4].copy_from_slice(&pair.new.to_le_bytes());
+    bytes[..4].copy_from_slice(&u32::from(pair.new).to_le_bytes());
     bytes[4..8].copy_from_slice(&segment.to_le_bytes());
     bytes[8..16].copy_from_slice(&row.to_le_bytes());
     bytes[16..24].copy_from_slice(&rows.to_le_bytes());
@@ -175,11 +175,11 @@ fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
 pub(super) fn pair(bytes: &[u8]) -> Pair {
     let (segment, row) = (u32_at(bytes, 4), u64_at(bytes, 8));
     let existing = match segment {
-        BATCH => Place::Batch { group: row as u32 },
+        BATCH => Place::Batch { group: (row as u32).into() },
         CROWD => Place::Crowd,
         segment => Place::Store { segment, row, rows: u64_at(bytes, 16) },
     };
-    Pair { new: u32_at(bytes, 0), existing, distance: bytes[24] }
+    Pair { new: u32_at(bytes, 0).into(), existing, distance: bytes[24] }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

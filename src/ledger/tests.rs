@@ -20,9 +20,9 @@ const KEY: Digest = Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
 /// Some chunks, of which the second has no pairs.
 fn chunks() -> Chunks {
     let store = Place::Store { segment: 2, row: 1 << 40, rows: 3 };
-    let batch = Place::Batch { group: 5 };
+    let batch = Place::Batch { group: 5.into() };
     let crowd = Place::Crowd;
-    let pair = |new, existing| Pair { new, existing, distance: new as u8 };
+    let pair = |new: u32, existing| Pair { new: new.into(), existing, distance: new as u8 };
     let first = vec![pair(7, store), pair(9, batch), pair(9, crowd)];
     BTreeMap::from([(0, first), (3, vec![]), (u64::MAX, vec![pair(u32::MAX, batch)])])
 }
@@ -156,7 +156,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("made"), KEY).unwrap();
-        let pair = Pair { new: 1, existing: Place::Batch { group: 0 }, distance: 2 };
+        let pair = Pair { new: 1.into(), existing: Place::Batch { group: 0.into() }, distance: 2 };
         let (mut all, mut parts) = (Chunks::new(), [Chunks::new(), Chunks::new()]);
         for (chunk, (size, second)) in (0..).zip(sizes) {
             all.insert(chunk, vec![pair; size]);
@@ -170,7 +170,8 @@ proptest! {
     fn many_pairs_are_read_back_in_parts(size in 0usize..200_000) {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Ledger::open(folder.path(), KEY).unwrap().writer();
-        let pair = |new| Pair { new, existing: Place::Batch { group: 0 }, distance: 2 };
+        let existing = Place::Batch { group: 0.into() };
+        let pair = |new: u32| Pair { new: new.into(), existing, distance: 2 };
         let pairs_written: Vec<Pair> = (0..size as u32).map(pair).collect();
         writer.begin(4);
         writer.append(&pairs_written).unwrap();

@@ -1,16 +1,22 @@
-//! The files of a join held against each other: verdicts, lists and matches must tell one story.
+//! The files of an output compared with each other: verdicts, lists and matches must agree.
 //!
-//! All of them are read once, in their order, and what is looked up out of order is sorted on disk,
-//! so that an output of any size is audited in bounded memory.
+//! Each file is read once, in its order. What has to be looked up out of order is sorted on disk, so an
+//! output of any size is audited in bounded memory.
+//!
+//! An example: verdicts.tsv drops `b` because of `a` at distance 1. Then drop.txt must list `b`, keep.txt
+//! must list `a`, and matches.tsv must hold the row `b a 1 batch`. A row of matches.tsv between two
+//! kept pages is an error.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::detail::Detail;
+use super::lines::Lines;
+use super::match_row::MatchRow;
+use super::outcome::Outcome;
 use crate::error::{Error, Result};
-use crate::matches::lines::Lines;
-use crate::matches::{Detail, Outcome, Row};
 use crate::runs::{Record, Sorted, Sorter};
 
 /// An output to be audited.
@@ -26,10 +32,10 @@ pub struct Audit<'a> {
     pub distance: u32,
     /// Which matches were to be written.
     pub detail: Detail,
-    /// Whether they were confirmed by a check.
+    /// Whether a check confirmed them.
     pub checked: bool,
-    /// Whether the outcome's distances are those of the rows. Older outputs with [`Detail::Best`] tell
-    /// of all near pairs there.
+    /// Whether the outcome's distances count the rows. In older outputs with [`Detail::Best`] they count
+    /// all near pairs.
     pub counts_rows: bool,
     /// A place for spilled runs.
     pub spill: &'a Path,
@@ -67,7 +73,7 @@ impl Record for DocumentId {
 pub struct Document {
     /// Its id.
     pub id: String,
-    /// Whether it has no fingerprint, so that its verdict is `empty`.
+    /// Whether it has no fingerprint; its verdict is then `empty`.
     pub empty: bool,
 }
 
@@ -77,36 +83,38 @@ impl Record for Document {
     }
 }
 
-/// What a pass over the verdicts asks of the matches and of the kept pages.
-struct Claims {
-    /// The pair that each verdict names.
+/// What the verdicts require of the other files.
+struct Required {
+    /// The pair that each verdict names; it must be a row of the matches.
     named: Sorter<Match>,
-    /// Pages of the batch in whose favour others were dropped.
-    favoured: Sorter<DocumentId>,
+    /// Pages of the batch that others were dropped for; they must be kept.
+    kept: Sorter<DocumentId>,
 }
 
 impl Audit<'_> {
-    /// Checks that every document has one verdict, that the lists are those verdicts, that every
-    /// dropped page is near to a kept one by a row of the matches, that no two kept pages are near by
-    /// any row, and that all counts are those of the outcome. With `documents`, all of the batch's in
-    /// their order, also that no document is missing, none is strange, and those without a fingerprint
-    /// are the empty ones.
+    /// Checks that every document has one verdict, that the lists repeat the verdicts, that every dropped
+    /// page is near a kept one by a row of the matches, that no two kept pages are near by any row, and
+    /// that all counts are those of the outcome. `documents`, if given, are all documents of the batch in
+    /// order; then it also checks that none is missing, none is foreign, and the empty ones are those
+    /// without a fingerprint.
     ///
     /// # Errors
-    /// What does not agree is [`BadData`](crate::Kind::BadData), with its file and line.
+    /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
     pub fn run(&self, documents: Option<Sorted<Document>>) -> Result<()> {
-        let Claims { named, favoured } = self.verdicts(documents)?;
-        let outvoted = self.matches(named.sorted()?)?;
-        self.check_kept(favoured.sorted()?, true)?;
-        self.check_kept(outvoted.sorted()?, false)
+        let Required { named, kept } = self.verdicts(documents)?;
+        let near_kept = self.matches(named.sorted()?)?;
+        self.check_kept(kept.sorted()?, true)?;
+        self.check_kept(near_kept.sorted()?, false)
     }
 
-    fn verdicts(&self, mut documents: Option<Sorted<Document>>) -> Result<Claims> {
-        let mut claims = Claims { named: self.sorter(), favoured: self.sorter() };
-        let (mut keep, mut drop) = (self.open("keep.txt")?, self.open("drop.txt")?);
+    fn verdicts(&self, mut documents: Option<Sorted<Document>>) -> Result<Required> {
+        let mut required = Required { named: self.sorter(), kept: self.sorter() };
+        let mut keep = self.open("keep.txt")?;
+        let mut drop = self.open("drop.txt")?;
         let mut verdicts = self.open("verdicts.tsv")?;
         verdicts.expect_header("id\tverdict\tof\tdistance\tagainst")?;
-        let (mut counts, mut last) = ([0; 3], String::new());
+        let mut counts = [0; 3];
+        let mut last = String::new();
         while let Some(line) = verdicts.next()? {
             let fields: Vec<&str> = line.split('\t').collect();
             let [id, verdict, of, distance, against] = fields[..] else {
@@ -115,40 +123,31 @@ impl Audit<'_> {
             if id <= last.as_str() {
                 return Err(verdicts.wrong("the ids do not ascend"));
             }
-            if let Some(documents) = &mut documents {
-                match documents.next().transpose()? {
-                    Some(document) if document.id == id => {
-                        if document.empty != (verdict == "empty") {
-                            let what =
-                                "the pages without a fingerprint are the empty ones, no others";
-                            return Err(verdicts.wrong(what));
-                        }
-                    }
-                    _ => return Err(verdicts.wrong("not the next document of the batch")),
-                }
+            if let Some(what) = unlike_the_batch(&mut documents, id, verdict == "empty")? {
+                return Err(verdicts.wrong(what));
             }
             last.replace_range(.., id);
-            let kind = match verdict {
-                "keep" => 0,
-                "drop" => 1,
-                "empty" => 2,
-                _ => return Err(verdicts.wrong("no such verdict")),
-            };
-            counts[kind] += 1;
-            match kind {
-                0 => keep.expect(id)?,
-                1 => drop.expect(id)?,
-                _ => {}
-            }
-            if kind == 1 {
-                let Some(distance) = self.near(distance) else {
-                    return Err(verdicts.wrong("not a distance of near pages"));
-                };
-                if against == "batch" {
-                    claims.favoured.push(DocumentId(of.to_owned()))?;
+            match verdict {
+                "keep" => {
+                    counts[0] += 1;
+                    keep.expect(id)?;
                 }
-                claims.named.push(Match::of(id, of, distance, against))?;
-            } else if !(of.is_empty() && distance.is_empty() && against.is_empty()) {
+                "drop" => {
+                    counts[1] += 1;
+                    drop.expect(id)?;
+                    let Some(distance) = self.near(distance) else {
+                        return Err(verdicts.wrong("not a distance of near pages"));
+                    };
+                    if against == "batch" {
+                        required.kept.push(DocumentId(of.to_owned()))?;
+                    }
+                    required.named.push(Match::of(id, of, distance, against))?;
+                    continue;
+                }
+                "empty" => counts[2] += 1,
+                _ => return Err(verdicts.wrong("no such verdict")),
+            }
+            if !(of.is_empty() && distance.is_empty() && against.is_empty()) {
                 return Err(verdicts.wrong("a page that is not dropped names another"));
             }
         }
@@ -157,44 +156,34 @@ impl Audit<'_> {
         if let Some(missing) = documents.and_then(|mut rest| rest.next()).transpose()? {
             return Err(verdicts.wrong("a document of the batch is missing").expected(missing.id));
         }
-        let told = [self.outcome.kept, self.outcome.dropped, self.empty];
-        match counts == told {
-            true => Ok(claims),
-            false => Err(verdicts
-                .wrong("not as many kept, dropped and empty pages as the report tells of")
-                .expected(format_args!("{told:?}"))
-                .found(format_args!("{counts:?}"))),
+        let reported = [self.outcome.kept, self.outcome.dropped, self.empty];
+        if counts != reported {
+            return Err(verdicts
+                .wrong("the report has other counts of kept, dropped and empty pages")
+                .expected(format_args!("{reported:?}"))
+                .found(format_args!("{counts:?}")));
         }
+        Ok(required)
     }
 
-    /// Checks the matches, each of those `named` among them. Gives the pages that must not be kept,
-    /// for a row says that they are near to a kept one.
+    /// Checks that the matches ascend and hold each `named` pair. Gives the pages that must not be kept,
+    /// because a row says that they are near a kept one.
     fn matches(&self, named: Sorted<Match>) -> Result<Sorter<DocumentId>> {
         let mut named = named.peekable();
-        let (mut matches, mut kept) =
-            (self.open("matches.tsv")?, Kept::new(self.open("keep.txt")?));
-        let mut outvoted = self.sorter();
-        matches.expect_header(Row::header(self.checked).trim_end())?;
-        let (mut distances, mut rows, mut last) = (BTreeMap::new(), 0, None);
+        let mut matches = self.open("matches.tsv")?;
+        let mut kept = Kept::new(self.open("keep.txt")?);
+        let mut near_kept = self.sorter();
+        matches.expect_header(MatchRow::header(self.checked).trim_end())?;
+        let mut distances = BTreeMap::new();
+        let mut rows = 0;
+        let mut last = None;
         while let Some(line) = matches.next()? {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let [new, existing, distance, against, ref check @ ..] = fields[..] else {
-                return Err(matches.wrong("not four columns"));
-            };
-            if check.len() != usize::from(self.checked)
-                || !check.iter().all(|check| is_share(check))
-            {
-                return Err(matches.wrong("not the column of a check"));
-            }
-            let Some(distance) = self.near(distance) else {
-                return Err(matches.wrong("not a distance of near pages"));
-            };
-            let row = Match::of(new, existing, distance, against);
-            if last.as_ref() >= Some(&row) || row.new != new {
+            let row = self.read_match(line).map_err(|what| matches.wrong(what))?;
+            if last.as_ref() >= Some(&row) {
                 return Err(matches.wrong("the rows do not ascend"));
             }
             rows += 1;
-            *distances.entry(distance).or_default() += 1;
+            *distances.entry(row.distance).or_default() += 1;
             let claim = named.next_if(|claim| claim.as_ref().map_or(true, |claim| *claim <= row));
             match claim.transpose()? {
                 Some(claim) if claim != row => return Err(lacks(&matches, &claim)),
@@ -203,11 +192,11 @@ impl Audit<'_> {
                 }
                 _ => {}
             }
-            if kept.holds(&row.new)? {
-                match against {
-                    "batch" => outvoted.push(DocumentId(existing.to_owned()))?,
-                    _ => return Err(matches.wrong("a kept page is near to a page of the store")),
+            if kept.contains(&row.new)? {
+                if row.against != "batch" {
+                    return Err(matches.wrong("a kept page is near to a page of the store"));
                 }
+                near_kept.push(DocumentId(row.existing.clone()))?;
             }
             last = Some(row);
         }
@@ -215,13 +204,31 @@ impl Audit<'_> {
             return Err(lacks(&matches, &claim));
         }
         let counted = !self.counts_rows || distances == self.outcome.distances;
-        match counted && rows == self.outcome.matches {
-            true => Ok(outvoted),
-            false => Err(matches
-                .wrong("not as many rows at each distance as the report tells of")
+        if !counted || rows != self.outcome.matches {
+            return Err(matches
+                .wrong("the report has other counts of rows at each distance")
                 .expected(format_args!("{} rows", self.outcome.matches))
-                .found(format_args!("{rows} rows"))),
+                .found(format_args!("{rows} rows")));
         }
+        Ok(near_kept)
+    }
+
+    /// The row in a line of matches.tsv, or what is wrong with it.
+    fn read_match(&self, line: &str) -> Result<Match, &'static str> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [new, existing, distance, against, ref check @ ..] = fields[..] else {
+            return Err("not four columns");
+        };
+        let is_checked = check.len() == usize::from(self.checked);
+        if !is_checked || !check.iter().all(|check| is_share(check)) {
+            return Err("not the column of a check");
+        }
+        let distance = self.near(distance).ok_or("not a distance of near pages")?;
+        let row = Match::of(new, existing, distance, against);
+        if row.new != new {
+            return Err("the rows do not ascend");
+        }
+        Ok(row)
     }
 
     /// Checks that all of `ids` are kept, or that none is.
@@ -229,10 +236,11 @@ impl Audit<'_> {
         let mut kept = Kept::new(self.open("keep.txt")?);
         for id in ids {
             let DocumentId(id) = id?;
-            if kept.holds(&id)? != expected {
-                let what = match expected {
-                    true => "a page was dropped in favour of one that is not kept",
-                    false => "a page is kept beside one that it is near to",
+            if kept.contains(&id)? != expected {
+                let what = if expected {
+                    "a page was dropped for one that is not kept"
+                } else {
+                    "a page is kept beside one that it is near to"
                 };
                 return Err(kept.list.wrong(what).found(format_args!("`{id:.100}`")));
             }
@@ -263,10 +271,10 @@ impl Match {
     }
 }
 
-/// The list of kept pages, asked for ids that ascend.
+/// The list of kept pages. It must be asked for ids in ascending order.
 struct Kept {
     list: Lines,
-    /// The first one that is not below all that was asked for.
+    /// The first id that is not below all that was asked for.
     next: Option<String>,
     begun: bool,
 }
@@ -276,7 +284,7 @@ impl Kept {
         Kept { list, next: None, begun: false }
     }
 
-    fn holds(&mut self, id: &str) -> Result<bool> {
+    fn contains(&mut self, id: &str) -> Result<bool> {
         while !self.begun || self.next.as_deref().is_some_and(|next| next < id) {
             self.begun = true;
             self.next = self.list.next()?.map(str::to_owned);
@@ -290,7 +298,23 @@ fn is_share(text: &str) -> bool {
     text.parse().is_ok_and(|share: f64| (0.0..=1.0).contains(&share))
 }
 
-/// A pair that a verdict names is missing.
+/// Why the next verdict does not fit the documents of the batch, if it does not.
+fn unlike_the_batch(
+    documents: &mut Option<Sorted<Document>>,
+    id: &str,
+    empty: bool,
+) -> Result<Option<&'static str>> {
+    let Some(documents) = documents else { return Ok(None) };
+    Ok(match documents.next().transpose()? {
+        Some(document) if document.id == id && document.empty == empty => None,
+        Some(document) if document.id == id => {
+            Some("the pages without a fingerprint are the empty ones, no others")
+        }
+        _ => Some("not the next document of the batch"),
+    })
+}
+
+/// The error for a missing pair that a verdict names.
 fn lacks(matches: &Lines, Match { new, existing, distance, against }: &Match) -> Error {
     matches
         .wrong("a pair is missing that a verdict names")

@@ -1,61 +1,65 @@
 //! Pairs of groups expanded to rows of documents, and the nearest page of the store for each group.
 //!
-//! An id is read from a segment in the order in which it stands there: what names a row of the batch is
-//! sorted by that row first.
+//! Ids are read from a segment in the order in which it holds them: rows that need the id of a page of
+//! the batch are sorted by the row of that page first.
 
 use serde::{Deserialize, Serialize};
 
+use super::batch::Batch;
+use super::id::allocated;
+use super::match_row::MatchRow;
+use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
+use super::origin::Origin;
+use super::similarity::Similarity;
+use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
-use crate::matches::batch::allocated;
-use crate::matches::partition::{Near, Standing, standings_at};
-use crate::matches::{Against, Batch, Row, Similarity};
 use crate::runs::{Record, Sorted, Sorter};
 use crate::store::{Dated, Day, Ids, RowDays, Segment};
 
-/// The page of the store that a dropped group is a copy of. Ordered by group, smallest id, earliest
-/// day; and how alike the two are, where that was checked.
+/// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Held {
-    pub(super) group: u32,
+pub(super) struct NearestStored {
+    pub(super) group: Group,
     pub(super) id: String,
     pub(super) day: Day,
+    /// How alike the two are, where that was checked.
     pub(super) similarity: Option<Similarity>,
 }
 
-impl Record for Held {
+impl Record for NearestStored {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.id)
     }
 }
 
-/// A row of matches.tsv within the batch, before the existing id is known. Ordered by where that
-/// stands.
+/// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
+/// segment holds that id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Unnamed {
-    /// The row of the existing document in the segment.
-    pub(super) existing: u32,
-    /// The rank of the new one.
-    pub(super) new: u32,
+pub(super) struct UnnamedRow {
+    /// The existing document.
+    pub(super) existing: SegmentRow,
+    /// The new one.
+    pub(super) new: IdRank,
     /// The Hamming distance.
     pub(super) distance: u8,
     /// How alike the two are, where that was checked.
     pub(super) similarity: Option<Similarity>,
 }
 
-impl Record for Unnamed {}
+impl Record for UnnamedRow {}
 
-/// Looks up every standing pair once, in the order of the disk. Gives each group with a page of the
-/// store within reach the nearest ones, and, where `rows` are wanted, every row of documents.
+/// Looks up every pair with the store once, in the order of the disk. Notes for each group the pages
+/// of the store at its least distance, and if `rows` are wanted every row of documents.
 pub(super) fn expand_store(
     batch: &Batch,
     store: &[Dated],
-    standings: Sorted<Standing>,
-    nearest: &[u8],
-    mut rows: Option<&mut Sorter<Row>>,
-    held: &mut Sorter<Held>,
+    pairs: Sorted<StorePair<Group>>,
+    least: &[u8],
+    mut rows: Option<&mut Sorter<MatchRow>>,
+    nearest: &mut Sorter<NearestStored>,
 ) -> Result<()> {
     let mut reader: Option<(u32, Ids, RowDays)> = None;
-    standings_at(standings, |first, near| {
+    each_place(pairs, |first, near| {
         let (_, ids, days) = match &mut reader {
             Some(reader) if reader.0 == first.segment => reader,
             other => {
@@ -64,16 +68,17 @@ pub(super) fn expand_store(
             }
         };
         // Of rows that share a fingerprint the first has the smallest id and its earliest day.
-        let (id, day) = (ids.get(first.row)?, days.get(first.row)?);
-        for &(group, distance, similarity) in near {
-            if distance == nearest[group as usize] {
-                held.push(Held { group, id: id.to_owned(), day, similarity })?;
+        let id = ids.get(first.row)?;
+        let day = days.get(first.row)?;
+        for &Near { new: group, distance, similarity } in near {
+            if distance == least[group.index()] {
+                nearest.push(NearestStored { group, id: id.to_owned(), day, similarity })?;
             }
         }
         if let Some(rows) = &mut rows {
             for row in first.row..first.row + first.rows {
-                let against = Against::Day(days.get(row)?);
-                expand_row(batch, near, ids.get(row)?, against, rows)?;
+                let origin = Origin::Day(days.get(row)?);
+                expand_row(batch, near, ids.get(row)?, origin, rows)?;
             }
         }
         Ok(())
@@ -82,61 +87,64 @@ pub(super) fn expand_store(
 
 fn expand_row(
     batch: &Batch,
-    near: &[Near],
+    near: &[Near<Group>],
     existing: &str,
-    against: Against,
-    rows: &mut Sorter<Row>,
+    origin: Origin,
+    rows: &mut Sorter<MatchRow>,
 ) -> Result<()> {
-    near.iter().try_for_each(|&(group, distance, similarity)| {
-        rows.extend(batch.rows_of(group).map(|row| {
+    near.iter().try_for_each(|&Near { new: group, distance, similarity }| {
+        rows.extend(batch.rows_of(group).iter().map(|row| {
             let existing = existing.to_owned();
-            Row { new: batch.rank(row), distance, existing, against, similarity }
+            MatchRow { new: batch.rank(row), distance, existing, origin, similarity }
         }))
     })
 }
 
-/// Two documents of the batch: the larger id is the new one.
-pub(super) fn pair(batch: &Batch, a: u32, b: u32, distance: u8) -> Unnamed {
+/// The row of two documents of the batch: the larger id is the new one.
+pub(super) fn row_of_pair(batch: &Batch, a: Row, b: Row, distance: u8) -> UnnamedRow {
     let (existing, new) = if batch.rank(a) < batch.rank(b) { (a, b) } else { (b, a) };
     let similarity = batch.similarity(existing, new);
-    Unnamed { existing: batch.place(existing), new: batch.rank(new), distance, similarity }
+    let existing = batch.segment_row(existing);
+    UnnamedRow { existing, new: batch.rank(new), distance, similarity }
 }
 
 /// Expands two near groups of the batch.
 pub(super) fn expand_groups(
     batch: &Batch,
-    a: u32,
-    b: u32,
+    a: Group,
+    b: Group,
     distance: u8,
-    rows: &mut Sorter<Unnamed>,
+    rows: &mut Sorter<UnnamedRow>,
 ) -> Result<()> {
-    batch.rows_of(a).try_for_each(|row| {
-        rows.extend(batch.rows_of(b).map(|other| pair(batch, row, other, distance)))
+    batch.rows_of(a).iter().try_for_each(|row| {
+        let others = batch.rows_of(b).iter();
+        rows.extend(others.map(|other| row_of_pair(batch, row, other, distance)))
     })
 }
 
 /// Expands the copies within each group.
-pub(super) fn expand_copies(batch: &Batch, rows: &mut Sorter<Unnamed>) -> Result<()> {
-    for group in 0..batch.groups() {
-        for row in batch.rows_of(group) {
-            let rest = row + 1..batch.rows_of(group).end;
-            rows.extend(rest.map(|other| pair(batch, row, other, 0)))?;
+pub(super) fn expand_copies(batch: &Batch, rows: &mut Sorter<UnnamedRow>) -> Result<()> {
+    for group in below(batch.groups()) {
+        let copies = batch.rows_of(group);
+        for row in copies.iter() {
+            let rest = Span { start: Row::from(u32::from(row) + 1), ..copies };
+            rows.extend(rest.iter().map(|other| row_of_pair(batch, row, other, 0)))?;
         }
     }
     Ok(())
 }
 
-/// Adds what is `unnamed` to `rows`, with the existing ids.
+/// Adds `unnamed` to `rows`, with the existing ids.
 pub(super) fn name(
-    unnamed: Sorter<Unnamed>,
+    unnamed: Sorter<UnnamedRow>,
     segment: &Segment,
-    rows: &mut Sorter<Row>,
+    rows: &mut Sorter<MatchRow>,
 ) -> Result<()> {
     let mut ids = segment.ids();
     for row in unnamed.sorted()? {
-        let Unnamed { existing, new, distance, similarity } = row?;
-        let existing = ids.get(existing.into())?.to_owned();
-        rows.push(Row { new, distance, existing, against: Against::Batch, similarity })?;
+        let UnnamedRow { existing, new, distance, similarity } = row?;
+        let existing = ids.get(u32::from(existing).into())?.to_owned();
+        rows.push(MatchRow { new, distance, existing, origin: Origin::Batch, similarity })?;
     }
     Ok(())
 }
@@ -148,7 +156,8 @@ mod tests {
 
     use super::*;
     use crate::fingerprint::{Class, Fingerprint};
-    use crate::matches::{Detail, KeepOrder, Pair, Place, Settlement, groups};
+    use crate::matches::numbers::FingerprintIndex;
+    use crate::matches::{Detail, Finalize, KeepOrder, Pair, Place, distinct_fingerprints};
     use crate::output::{Lock, Staging};
     use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
     use crate::store::{Row as Document, Segment};
@@ -200,7 +209,8 @@ mod tests {
                 row += rows;
             }
         }
-        for (group, &fingerprint) in (0..).zip(new) {
+        for (group, &fingerprint) in (0_u32..).zip(new) {
+            let group = FingerprintIndex::from(group);
             let pairs = near(new, fingerprint, Place::Batch { group });
             sorter.extend(pairs.filter(|pair| pair.new > group))?;
         }
@@ -208,7 +218,8 @@ mod tests {
     }
 
     fn near(new: &[u64], held: u64, existing: Place) -> impl Iterator<Item = Pair> {
-        (0..).zip(new).filter_map(move |(new, fingerprint)| {
+        (0_u32..).zip(new).filter_map(move |(new, fingerprint)| {
+            let new = new.into();
             let distance = fingerprint.distance(held) as u8;
             (distance <= 3).then_some(Pair { new, existing, distance })
         })
@@ -223,8 +234,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let segments = version.segments()?;
         let mut sorter = Sorter::new(folder.path(), 1 << 20);
-        pairs(&groups(batch)?, &segments, &mut sorter)?;
-        let settlement = Settlement {
+        pairs(&distinct_fingerprints(batch)?, &segments, &mut sorter)?;
+        let finalize = Finalize {
             segment: batch,
             confirm: None,
             store: &version.dated(segments),
@@ -236,7 +247,7 @@ mod tests {
         };
         let out = folder.path().join("out");
         let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-        let outcome = settlement.write::<u64>(sorter.sorted()?, &staging)?;
+        let outcome = finalize.write::<u64>(sorter.sorted()?, &staging)?;
         assert!(outcome.dropped > 0 && outcome.matches > 0);
         let read = |name: String| std::fs::read(staging.folder().join(&name)).map(|it| (name, it));
         Ok(outcome.files.into_keys().map(|name| read(name).unwrap()).collect())

@@ -1,66 +1,66 @@
-//! What is hot: the fingerprints with the most copies, and those with the most matches.
+//! The fingerprints with the most copies, and those with the most matches.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::batch::Batch;
+use super::numbers::Group;
 use crate::error::Result;
 use crate::fingerprint::hex;
-use crate::matches::Batch;
 use crate::store::Segment;
 
-/// How many are told.
-const TOLD: usize = 10;
-/// How many copies or matches make a fingerprint hot.
-const HOT: u128 = 1000;
+/// How many fingerprints the report lists.
+const LISTED: usize = 10;
+/// The least number of copies or matches of a fingerprint that is listed.
+const LEAST: u128 = 1000;
 
-/// A hot fingerprint of the batch.
+/// A fingerprint of the batch with very many copies or matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hot {
+pub struct Frequent {
     /// The fingerprint in hex.
     pub fingerprint: String,
-    /// How many pages of the batch have it, and one class; with a check, and one signature.
+    /// How many pages of the batch have it and share one class; with a check, one signature too.
     pub pages: u64,
-    /// How many matches there are of them: with each other, where it is hot for its copies; else with
-    /// the store and the fingerprints of the batch that are smaller.
+    /// How many matches these pages have. In a list by copies: with each other. In a list by matches:
+    /// with the store and with the smaller fingerprints of the batch.
     pub matches: u128,
 }
 
-/// The hottest groups, of those that have one count the first.
+/// The groups with the highest counts; of equal counts the first groups.
 #[derive(Debug, Default)]
-pub(super) struct Hottest(BTreeSet<(Reverse<u128>, u32)>);
+pub(super) struct MostFrequent(BTreeSet<(Reverse<u128>, Group)>);
 
-impl Hottest {
+impl MostFrequent {
     /// Takes a group into account.
-    pub(super) fn offer(&mut self, count: u128, group: u32) {
-        if count >= HOT {
+    pub(super) fn offer(&mut self, count: u128, group: Group) {
+        if count >= LEAST {
             self.0.insert((Reverse(count), group));
         }
-        if self.0.len() > TOLD {
+        if self.0.len() > LISTED {
             self.0.pop_last();
         }
     }
 
-    /// What is told of them, the hottest first; `matches` of so many.
-    pub(super) fn told(
+    /// The list for the report, the highest count first. `matches` gives the number of matches that a
+    /// count stands for.
+    pub(super) fn list(
         &self,
         segment: &Segment,
         batch: &Batch,
         matches: impl Fn(u128) -> u128,
-    ) -> Result<Vec<Hot>> {
+    ) -> Result<Vec<Frequent>> {
         let mut fingerprints = segment.fingerprints();
-        let told = self.0.iter().map(|&(Reverse(count), group)| {
+        let listed = self.0.iter().map(|&(Reverse(count), group)| {
             let rows = batch.rows_of(group);
-            Ok(Hot {
-                fingerprint: hex(
-                    fingerprints.get(batch.place(rows.start).into())?,
-                    segment.width(),
-                ),
+            let row: u32 = batch.segment_row(rows.start).into();
+            Ok(Frequent {
+                fingerprint: hex(fingerprints.get(row.into())?, segment.width()),
                 pages: rows.len() as u64,
                 matches: matches(count),
             })
         });
-        told.collect()
+        listed.collect()
     }
 }

@@ -1,46 +1,48 @@
-//! Marks: what decides beside the fingerprint whether pages match, by row of a segment.
+//! The group key: what decides beside the fingerprint whether two pages match.
 //!
-//! Pages of two classes never match, and with a check only pages with signatures alike.
+//! Pages of two classes never match. With a check, only pages with similar signatures match. Pages of
+//! the batch with one fingerprint and one key are one group.
 
+use super::numbers::{Number, SegmentRow};
+use super::similarity::{Confirm, Similarity};
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{Confirm, Similarity};
 use crate::store::{Checks, Classes, Segment};
 
-/// The class of a page, and its signature, which is empty where nothing is to be confirmed.
+/// The class of a page, and its signature, which is empty without a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Mark<'a> {
+pub(super) struct GroupKey<'a> {
     pub(super) class: Class,
     pub(super) signature: &'a [u8],
 }
 
-/// Looks up the marks of a segment.
-pub(super) struct MarkReader {
+/// Looks up the keys of a segment by row.
+pub(super) struct GroupKeyReader {
     classes: Option<Classes>,
     checks: Option<Checks>,
 }
 
-impl MarkReader {
-    /// The reader of `segment`, with its signatures if they are to `confirm` something.
+impl GroupKeyReader {
+    /// The reader of `segment`; with `confirm`, it reads signatures too.
     ///
     /// # Errors
-    /// A segment that does not hold them is [`crate::Kind::BadData`].
-    pub(super) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<MarkReader> {
+    /// A segment without these signatures is [`crate::Kind::BadData`].
+    pub(super) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<GroupKeyReader> {
         let checks = confirm.map(|confirm| confirm.signatures(segment)).transpose()?;
-        Ok(MarkReader { classes: segment.classes(), checks })
+        Ok(GroupKeyReader { classes: segment.classes(), checks })
     }
 
-    /// The mark of a row.
-    pub(super) fn get(&mut self, row: u64) -> Result<Mark<'_>> {
+    /// The key of a row of the segment.
+    pub(super) fn get(&mut self, row: u64) -> Result<GroupKey<'_>> {
         let class = self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?;
         let signature = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
-        Ok(Mark { class, signature })
+        Ok(GroupKey { class, signature })
     }
 }
 
-/// The marks of the batch.
+/// The keys of the batch, in memory.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct GroupKeys {
     confirm: Option<Confirm>,
     /// By row of the segment.
     classes: Vec<Class>,
@@ -48,40 +50,45 @@ pub(super) struct Marks {
     signatures: Vec<u8>,
 }
 
-impl Marks {
-    /// Loads those of a segment whole; none if all its pages may match.
-    pub(super) fn load(segment: &Segment, confirm: Option<Confirm>) -> Result<Option<Marks>> {
+impl GroupKeys {
+    /// Loads the keys of all rows of a segment. `None` if all its pages may match: it has no classes,
+    /// and nothing confirms.
+    pub(super) fn load(segment: &Segment, confirm: Option<Confirm>) -> Result<Option<GroupKeys>> {
         if confirm.is_none() && !segment.has_classes() {
             return Ok(None);
         }
-        let mut marks = Marks { confirm, classes: Vec::new(), signatures: Vec::new() };
+        let mut keys = GroupKeys { confirm, classes: Vec::new(), signatures: Vec::new() };
         if segment.rows() > 0 {
-            let mut reader = MarkReader::new(segment, confirm.as_ref())?;
+            let mut reader = GroupKeyReader::new(segment, confirm.as_ref())?;
             let rows = segment.rows() as usize;
-            marks.classes.reserve_exact(rows);
-            marks.signatures.reserve_exact(rows * marks.signature_bytes());
+            keys.classes.reserve_exact(rows);
+            keys.signatures.reserve_exact(rows * keys.signature_bytes());
             for row in 0..segment.rows() {
-                let Mark { class, signature } = reader.get(row)?;
-                marks.classes.push(class);
-                marks.signatures.extend(signature);
+                let GroupKey { class, signature } = reader.get(row)?;
+                keys.classes.push(class);
+                keys.signatures.extend(signature);
             }
         }
-        Ok(Some(marks))
+        Ok(Some(keys))
     }
 
     fn signature_bytes(&self) -> usize {
         self.confirm.map_or(0, |confirm| confirm.check.bytes())
     }
 
-    /// The mark of a row of the segment.
-    pub(super) fn of(&self, row: u32) -> Mark<'_> {
-        let (row, size) = (row as usize, self.signature_bytes());
-        Mark { class: self.classes[row], signature: &self.signatures[row * size..][..size] }
+    /// The key of a row.
+    pub(super) fn of(&self, row: SegmentRow) -> GroupKey<'_> {
+        let row = row.index();
+        let size = self.signature_bytes();
+        GroupKey { class: self.classes[row], signature: &self.signatures[row * size..][..size] }
     }
 
-    /// Whether pages of two marks match, and how alike they are where that is checked: `None` if they
-    /// do not match.
-    pub(super) fn compare(&self, one: Mark<'_>, other: Mark<'_>) -> Option<Option<Similarity>> {
+    /// `None` if pages with these keys do not match; else how alike they are, where that is checked.
+    pub(super) fn compare(
+        &self,
+        one: GroupKey<'_>,
+        other: GroupKey<'_>,
+    ) -> Option<Option<Similarity>> {
         if one.class != other.class {
             return None;
         }
@@ -91,7 +98,7 @@ impl Marks {
         }
     }
 
-    /// What signatures confirm, where there are any.
+    /// The check that confirms matches, if there is one.
     pub(super) fn confirm(&self) -> Option<&Confirm> {
         self.confirm.as_ref()
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
-/// The longest line: two ids, and what is said of them.
+/// The most bytes of a line, which has two ids and a few short columns.
 const LINE_BYTES: u64 = 256 << 10;
 
 /// The lines of a file of the output.
@@ -34,14 +34,14 @@ impl Lines {
         self.number += 1;
         match self.line.strip_suffix(b"\n").map(str::from_utf8) {
             Some(Ok(line)) => Ok(Some(line)),
-            _ => Err(wrong(&self.path, self.number, "not a whole line of UTF-8")),
+            _ => Err(wrong(&self.path, self.number, "not a complete line of UTF-8")),
         }
     }
 
     pub(super) fn expect_header(&mut self, header: &str) -> Result<()> {
         match self.next()? {
             Some(found) if found == header => Ok(()),
-            _ => Err(self.wrong("not the header it should have").expected(header)),
+            _ => Err(self.wrong("not the expected header").expected(header)),
         }
     }
 
@@ -56,7 +56,7 @@ impl Lines {
     pub(super) fn expect_end(&mut self) -> Result<()> {
         match self.next()? {
             None => Ok(()),
-            Some(_) => Err(self.wrong("more pages than there are verdicts")),
+            Some(_) => Err(self.wrong("more pages than verdicts")),
         }
     }
 
@@ -65,7 +65,7 @@ impl Lines {
         self.number
     }
 
-    /// What is wrong with the line that was read last.
+    /// The error for the line that was read last.
     pub(super) fn wrong(&self, what: &str) -> Error {
         wrong(&self.path, self.number, what)
     }
@@ -75,5 +75,5 @@ fn wrong(path: &Path, line: u64, what: &str) -> Error {
     Error::new(Kind::BadData, what)
         .at(path)
         .line(line)
-        .help("the output does not agree with itself: make it again with --overwrite")
+        .help("the files of the output contradict each other: make it again with --overwrite")
 }

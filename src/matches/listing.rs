@@ -3,29 +3,31 @@
 use std::io::{self, Write};
 use std::iter::Peekable;
 
+use super::id::Id;
+use super::match_row::MatchRow;
+use super::numbers::IdRank;
 use crate::error::Result;
-use crate::matches::{Id, Row};
 use crate::output::{OutputFile, Staging, Sum};
 use crate::runs::Sorted;
 
 /// A file of the output by its name.
 pub(super) type Named = (&'static str, Sum);
 
-/// What is listed: everything by the order of ids.
+/// What is listed, all of it in the order of ids.
 pub(super) struct Listing<E: Iterator<Item = Result<String>>> {
-    /// The ids of all documents that have a verdict.
+    /// The ids of all documents with a fingerprint.
     pub(super) ids: Sorted<Id>,
-    /// The ids of those that are empty.
+    /// The ids of the empty documents.
     pub(super) empties: E,
     /// The match that the verdict on each dropped document names.
-    pub(super) verdicts: Sorted<Row>,
-    /// The matches that are wanted.
-    pub(super) matches: Sorted<Row>,
+    pub(super) verdicts: Sorted<MatchRow>,
+    /// The rows of matches.tsv.
+    pub(super) matches: Sorted<MatchRow>,
     /// Whether they were checked.
     pub(super) checked: bool,
 }
 
-/// The files under way.
+/// The files that are being written.
 struct Files {
     verdicts: OutputFile,
     keep: OutputFile,
@@ -42,7 +44,8 @@ impl<E: Iterator<Item = Result<String>>> Listing<E> {
         let mut empties = self.empties.peekable();
         let mut verdicts = self.verdicts.peekable();
         let mut matches = self.matches.peekable();
-        for (rank, id) in (0..).zip(self.ids) {
+        for (rank, id) in (0_u32..).zip(self.ids) {
+            let rank = IdRank::from(rank);
             let id = id?.id;
             while let Some(empty) =
                 empties.next_if(|empty| empty.as_ref().map_or(true, |empty| *empty < id))
@@ -60,7 +63,7 @@ impl<E: Iterator<Item = Result<String>>> Listing<E> {
 }
 
 /// The next row, if its new document is the one of this rank.
-fn next_of(rank: u32, rows: &mut Peekable<Sorted<Row>>) -> Result<Option<Row>> {
+fn next_of(rank: IdRank, rows: &mut Peekable<Sorted<MatchRow>>) -> Result<Option<MatchRow>> {
     rows.next_if(|row| row.as_ref().map_or(true, |row| row.new == rank)).transpose()
 }
 
@@ -74,7 +77,7 @@ impl Files {
             count: 0,
         };
         files.verdicts.write(|out| out.write_all(b"id\tverdict\tof\tdistance\tagainst\n"))?;
-        files.matches.write(|out| out.write_all(Row::header(checked).as_bytes()))?;
+        files.matches.write(|out| out.write_all(MatchRow::header(checked).as_bytes()))?;
         Ok(files)
     }
 
@@ -82,14 +85,14 @@ impl Files {
         self.verdicts.write(|out| writeln!(out, "{id}\tempty\t\t\t"))
     }
 
-    /// Lists a document as kept, or as dropped for the sake of another one.
-    fn verdict(&mut self, id: &str, of: Option<&Row>) -> Result<()> {
+    /// Lists a document as kept, or as dropped because of another one.
+    fn verdict(&mut self, id: &str, of: Option<&MatchRow>) -> Result<()> {
         self.verdicts.write(|out| write_verdict(id, of, out))?;
         let listed = if of.is_none() { &mut self.keep } else { &mut self.drop };
         listed.write(|out| writeln!(out, "{id}"))
     }
 
-    fn matching(&mut self, new: &str, row: &Row) -> Result<()> {
+    fn matching(&mut self, new: &str, row: &MatchRow) -> Result<()> {
         self.count += 1;
         self.matches.write(|out| row.write(new, out))
     }
@@ -106,11 +109,11 @@ impl Files {
     }
 }
 
-fn write_verdict(id: &str, of: Option<&Row>, out: &mut dyn Write) -> io::Result<()> {
+fn write_verdict(id: &str, of: Option<&MatchRow>, out: &mut dyn Write) -> io::Result<()> {
     match of {
         None => writeln!(out, "{id}\tkeep\t\t\t"),
-        Some(Row { existing, distance, against, .. }) => {
-            writeln!(out, "{id}\tdrop\t{existing}\t{distance}\t{against}")
+        Some(MatchRow { existing, distance, origin, .. }) => {
+            writeln!(out, "{id}\tdrop\t{existing}\t{distance}\t{origin}")
         }
     }
 }

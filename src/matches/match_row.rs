@@ -4,48 +4,51 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::matches::batch::allocated;
-use crate::matches::{Against, Similarity};
+use super::id::allocated;
+use super::numbers::IdRank;
+use super::origin::Origin;
+use super::similarity::Similarity;
 use crate::runs::Record;
 
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
-/// the batch's ids), by distance, by the existing id's bytes, by what it stands in.
+/// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Row {
+pub(super) struct MatchRow {
     /// The rank of the new document's id among the ids of the batch.
-    pub new: u32,
+    pub(super) new: IdRank,
     /// The Hamming distance.
-    pub distance: u8,
+    pub(super) distance: u8,
     /// The existing document's id.
-    pub existing: String,
-    /// Where that document stands.
-    pub against: Against,
+    pub(super) existing: String,
+    /// Where that document comes from.
+    pub(super) origin: Origin,
     /// How alike the two are, where that was checked.
-    pub similarity: Option<Similarity>,
+    pub(super) similarity: Option<Similarity>,
 }
 
-impl Row {
+impl MatchRow {
     /// The first line of matches.tsv.
-    pub fn header(checked: bool) -> &'static str {
-        match checked {
-            true => "new\texisting\tdistance\tagainst\tcheck\n",
-            false => "new\texisting\tdistance\tagainst\n",
+    pub(super) fn header(checked: bool) -> &'static str {
+        if checked {
+            "new\texisting\tdistance\tagainst\tcheck\n"
+        } else {
+            "new\texisting\tdistance\tagainst\n"
         }
     }
 
     /// Writes the row as a line; `new` is the id whose rank the row holds.
-    pub fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Row { distance, existing, against, similarity, .. } = self;
+    pub(super) fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
+        let MatchRow { distance, existing, origin, similarity, .. } = self;
         match similarity {
             Some(similarity) => {
-                writeln!(out, "{new}\t{existing}\t{distance}\t{against}\t{similarity}")
+                writeln!(out, "{new}\t{existing}\t{distance}\t{origin}\t{similarity}")
             }
-            None => writeln!(out, "{new}\t{existing}\t{distance}\t{against}"),
+            None => writeln!(out, "{new}\t{existing}\t{distance}\t{origin}"),
         }
     }
 }
 
-impl Record for Row {
+impl Record for MatchRow {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.existing)
     }

@@ -1,45 +1,73 @@
 //! Pairs of near pages, and the verdicts drawn from them.
 //!
-//! A probe finds [`Pair`]s of groups: documents with one fingerprint are one group, so that a million
-//! copies of an error page are one probe and one pair. The keep rule is applied to groups too. Only
-//! then are pairs expanded to [`Row`]s of documents, after they have been counted.
+//! Pages with one fingerprint are one group, so a million copies of an error page are one probe and one
+//! [`Pair`]. The keep rule is applied to groups as well. Only then, and after they have been counted,
+//! are pairs expanded to rows of documents.
 //!
 //! ```text
-//! Pair -> sieve -> sift -> verdicts (crowd) --+
-//!                       -> expand ------------+-> listing: verdicts.tsv, keep.txt, drop.txt, matches.tsv
+//! Pair -> Sieve -> partition (confirm) -> keep_rule (crowd) --+
+//!                                     \-> expand -------------+-> listing: verdicts.tsv, keep.txt,
+//!                                                                 drop.txt, matches.tsv
+//! these files -> audit -> recompute: are they what the inputs give?
+//! ```
 //!
-//! verdicts.tsv, keep.txt, drop.txt, matches.tsv -> audit -> recompute: is this what the inputs give?
+//! Start with [`Finalize::write`], which goes through all steps but the first; `keep_rule` has the rule
+//! with an example, `numbers` the six sorts of numbers. May import everything up to `tables`, no engine.
+//!
+//! A sieve leaves out pairs that cannot decide a verdict. A page of the store at distance 3 is of no use
+//! once one at distance 2 is known:
+//!
+//! ```
+//! use dupsieve::matches::{FingerprintIndex, Pair, Place, Sieve};
+//!
+//! let mut sieve = Sieve::new(10, true); // ten fingerprints in the batch
+//! let pair = |row, distance| {
+//!     let existing = Place::Store { segment: 0, row, rows: 1 };
+//!     Pair { new: FingerprintIndex::from(7), existing, distance }
+//! };
+//! assert!(sieve.passes(&pair(100, 2)));
+//! assert!(!sieve.passes(&pair(200, 3)));
+//! assert!(sieve.passes(&pair(300, 1)));
 //! ```
 
 mod audit;
 mod batch;
 mod confirm;
 mod crowd;
+mod detail;
+mod distinct;
+mod drafts;
 mod expand;
 mod finalize;
 mod frequent;
 mod group_key;
-mod keep;
+mod id;
+mod keep_order;
+mod keep_rule;
 mod lines;
 mod listing;
 mod match_row;
+mod nearest;
+mod numbers;
 mod origin;
+mod outcome;
 mod pair;
 mod partition;
 mod recompute;
 mod sieve;
-mod verdicts;
+mod similarity;
+mod store_pair;
 
 pub use audit::{Audit, Document};
-use batch::{Batch, Id};
-pub use batch::{groups, held_bytes};
-pub use confirm::{Confirm, Similarity};
-pub use finalize::{Detail, Outcome, Settlement, too_many};
-pub use frequent::Hot;
-pub use keep::KeepOrder;
-use keep::Leaders;
-pub use match_row::Row;
-pub use origin::Against;
+pub use batch::held_bytes;
+pub use detail::{Detail, too_many};
+pub use distinct::distinct_fingerprints;
+pub use finalize::Finalize;
+pub use frequent::Frequent;
+pub use keep_order::KeepOrder;
+pub use numbers::{FingerprintIndex, Number};
+pub use outcome::Outcome;
 pub use pair::{Pair, Place};
 pub use recompute::{Recompute, Recomputed};
 pub use sieve::Sieve;
+pub use similarity::Confirm;

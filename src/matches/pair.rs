@@ -1,23 +1,25 @@
-//! The pair: two groups of identical fingerprints within k bits of each other.
+//! The pair: two fingerprints within k bits of each other, or two groups of pages that have them.
 
 use serde::{Deserialize, Serialize};
 
+use super::numbers::{FingerprintIndex, Group, Number};
 use crate::runs::Record;
 
-/// A near pair found by a probe, before it is expanded to documents.
+/// A near pair. A probe finds pairs of fingerprints, the default; once they are confirmed they are
+/// pairs of [groups](Group).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Pair {
-    /// The group of the batch.
-    pub new: u32,
+pub struct Pair<N = FingerprintIndex> {
+    /// The fingerprint or group of the batch.
+    pub new: N,
     /// What it is near to.
-    pub existing: Place,
+    pub existing: Place<N>,
     /// The Hamming distance of the two fingerprints.
     pub distance: u8,
 }
 
-/// Where the existing side of a pair stands.
+/// Where the existing side of a pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Place {
+pub enum Place<N = FingerprintIndex> {
     /// In the store: consecutive rows of one segment that share one fingerprint.
     Store {
         /// The segment's number in its version of the store.
@@ -27,13 +29,26 @@ pub enum Place {
         /// How many rows, at least one.
         rows: u64,
     },
-    /// In the batch itself: a group.
+    /// In the batch itself.
     Batch {
-        /// The group, always a smaller one than the pair's `new`.
-        group: u32,
+        /// The fingerprint or group, always a smaller one than the pair's `new`.
+        group: N,
     },
-    /// Nowhere: a mark that not all pairs of the group within the batch are listed.
+    /// Nowhere. It marks a group whose pairs within the batch are not all listed.
     Crowd,
 }
 
-impl Record for Pair {}
+impl<N: Number> Record for Pair<N> {}
+
+impl Pair {
+    /// The same pair of groups, in a batch where every fingerprint is one group.
+    pub(super) fn of_groups(self) -> Pair<Group> {
+        let group = |index: FingerprintIndex| Group::from(u32::from(index));
+        let existing = match self.existing {
+            Place::Store { segment, row, rows } => Place::Store { segment, row, rows },
+            Place::Batch { group: other } => Place::Batch { group: group(other) },
+            Place::Crowd => Place::Crowd,
+        };
+        Pair { new: group(self.new), existing, distance: self.distance }
+    }
+}

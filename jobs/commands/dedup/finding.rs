@@ -46,7 +46,7 @@ impl Job {
         common: &Common,
     ) -> Result<Summary> {
         let began = Instant::now();
-        let groups: Arc<[F]> = matches::groups(&self.segment)?.into();
+        let groups: Arc<[F]> = matches::distinct_fingerprints(&self.segment)?.into();
         let workers = cluster.topology().workers as u64;
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let split = segments.iter().any(Segment::is_split);

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fingerprint::{Class, Fingerprint};
-use crate::matches::{Detail, KeepOrder, Settlement, groups};
+use crate::error::Kind;
+use crate::fingerprint::{Check, Class, Fingerprint};
+use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
-use crate::store::{Codec, Counts, Day, Row, SegmentOptions, SegmentWriter, Store};
+use crate::store::{Codec, Counts, Day, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 const K: u32 = 3;
 
@@ -81,14 +82,14 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
 /// All pairs of fingerprints within k.
 fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<Sorted<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
-    let new: Vec<u64> = groups(batch)?;
+    let new: Vec<u64> = distinct_fingerprints(batch)?;
     let near =
         |new: u64, held: u64| Some(new.distance(held) as u8).filter(|&it| u32::from(it) <= K);
-    for (group, &fingerprint) in (0..).zip(&new) {
+    for (group, &fingerprint) in (0_u32..).zip(&new) {
         for (earlier, &other) in (0..group).zip(&new) {
-            let existing = Place::Batch { group: earlier };
+            let existing = Place::Batch { group: FingerprintIndex::from(earlier) };
             sorter.extend(near(fingerprint, other).map(|distance| Pair {
-                new: group,
+                new: group.into(),
                 existing,
                 distance,
             }))?;
@@ -101,7 +102,11 @@ fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<Sorted<Pair>
             for run in held.chunk_by(|a, b| a == b) {
                 let existing = Place::Store { segment: number, row, rows: run.len() as u64 };
                 let near = near(fingerprint, run[0]);
-                sorter.extend(near.map(|distance| Pair { new: group, existing, distance }))?;
+                sorter.extend(near.map(|distance| Pair {
+                    new: group.into(),
+                    existing,
+                    distance,
+                }))?;
                 row += run.len() as u64;
             }
         }
@@ -170,15 +175,15 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 2] {
     [format!("new\texisting\tdistance\tagainst{}\n{matches}", column(check)), verdicts]
 }
 
-/// What a settlement writes of the same.
-fn settled(
+/// What the join writes of the same.
+fn written(
     batch: &Segment,
     store: &[Dated],
     confirm: Option<Confirm>,
     detail: Detail,
 ) -> Result<([String; 2], Option<u128>)> {
     let folder = tempfile::tempdir().unwrap();
-    let settlement = Settlement {
+    let finalize = Finalize {
         segment: batch,
         confirm,
         store,
@@ -190,7 +195,7 @@ fn settled(
     };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
-    let outcome = settlement.write::<u64>(pairs(batch, store, folder.path())?, &staging)?;
+    let outcome = finalize.write::<u64>(pairs(batch, store, folder.path())?, &staging)?;
     let read = |name: &str| fs::read_to_string(staging.folder().join(name)).unwrap();
     let confirmed: u128 = outcome.distances.values().sum();
     assert!(outcome.candidates.is_none_or(|candidates| confirmed <= candidates));
@@ -224,11 +229,11 @@ proptest! {
         let expected = naive(&batch, &days, Rule { classes, confirm });
         let version = store.at(None).unwrap();
         let plain = version.dated(version.segments().unwrap());
-        let (found, candidates) = settled(&segment, &plain, confirm, Detail::All).unwrap();
+        let (found, candidates) = written(&segment, &plain, confirm, Detail::All).unwrap();
         prop_assert_eq!(&found, &expected);
 
         // The rows that verdicts name stand among all rows, and compaction changes nothing.
-        let (best, _) = settled(&segment, &plain, confirm, Detail::Best).unwrap();
+        let (best, _) = written(&segment, &plain, confirm, Detail::Best).unwrap();
         prop_assert_eq!(&best[1], &expected[1]);
         let is_among_all = |row: &str| {
             let mut parts = row.splitn(3, '\t');
@@ -241,22 +246,8 @@ proptest! {
         let version = store.at(None).unwrap();
         let compacted = version.dated(version.segments().unwrap());
         prop_assert_eq!(compacted.len(), 1);
-        prop_assert_eq!(settled(&segment, &compacted, confirm, Detail::All).unwrap(), (expected, candidates));
+        prop_assert_eq!(written(&segment, &compacted, confirm, Detail::All).unwrap(), (expected, candidates));
     }
-}
-
-#[test]
-fn a_check_reads_back_and_what_is_none_is_refused() {
-    for text in ["minhash-64x8:0.5", "simhash-128:1", "sentences-5:0"] {
-        assert_eq!(text.parse::<Confirm>().unwrap().to_string(), text);
-    }
-    assert_eq!("minhash".parse::<Confirm>().unwrap().least, LEAST);
-    for wrong in
-        ["", "minhash:", "minhash:1.1", "minhash:-1", "minhash:NaN", "minhash:0.5:1", "x:0.5"]
-    {
-        assert_eq!(wrong.parse::<Confirm>().unwrap_err().kind(), Kind::Usage, "{wrong}");
-    }
-    assert_eq!([Similarity(10_000), Similarity(53)].map(|it| it.to_string()), ["1.0000", "0.0053"]);
 }
 
 #[test]

@@ -1,21 +1,24 @@
-//! What the rows of matches.tsv claim, against the fingerprints and signatures of the pages they name.
+//! The rows of matches.tsv, checked against the fingerprints and signatures of the pages they name.
 //!
-//! The claims are sorted by the page that they name as existing, and looked up in that order: in the
-//! batch by one pass over its ids, in the store by one pass over the segments for as many claims as the
-//! memory allows.
+//! Each row is a claim. Claims are sorted by the page that they name as existing, and looked up in that
+//! order: in the batch by one pass over its ids, in the store by one pass over the segments for as many
+//! claims as fit into memory.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Recompute, wrong_row};
+use super::inputs::{Recompute, wrong_row};
+use super::verdict_lines::VerdictLines;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::matches::batch::allocated;
-use crate::matches::group_key::{Mark, MarkReader};
+use crate::matches::batch::Batch;
+use crate::matches::group_key::{GroupKey, GroupKeyReader};
+use crate::matches::id::allocated;
 use crate::matches::lines::Lines;
-use crate::matches::{Against, Batch};
+use crate::matches::numbers::{IdRank, Number, Row};
+use crate::matches::origin::Origin;
 use crate::runs::{Record, Sorter};
 use crate::store::{Dated, Day, KeyRange, RowDays};
 
@@ -25,12 +28,12 @@ const CLAIM_BYTES: usize = 160;
 /// A row of the matches. Ordered by the page that it names as existing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Claim {
-    against: Against,
+    origin: Origin,
     existing: String,
-    /// The row of the new page in the [`Batch`].
-    new: u32,
+    /// The new page.
+    new: Row,
     distance: u32,
-    /// The column of the check, where there is one.
+    /// The column of the check, if there is one.
     check: Option<String>,
     line: u64,
 }
@@ -42,25 +45,25 @@ impl Record for Claim {
 }
 
 /// matches.tsv, read along with the verdicts.
-pub(super) struct Matches<'a> {
+pub(super) struct ClaimReader<'a> {
     of: &'a Recompute<'a>,
     lines: Lines,
-    /// The row that comes next, as id of the new page and claim; its own row is not known yet.
+    /// The next row: the id of its new page, and the claim with a `new` that is not known yet.
     next: Option<(String, Claim)>,
 }
 
-impl<'a> Matches<'a> {
-    pub(super) fn open(of: &'a Recompute<'a>) -> Result<Matches<'a>> {
+impl<'a> ClaimReader<'a> {
+    pub(super) fn open(of: &'a Recompute<'a>) -> Result<ClaimReader<'a>> {
         let mut lines = Lines::open(of.output.join("matches.tsv"))?;
         lines.next()?;
-        let mut matches = Matches { of, lines, next: None };
-        matches.advance()?;
-        Ok(matches)
+        let mut reader = ClaimReader { of, lines, next: None };
+        reader.advance()?;
+        Ok(reader)
     }
 
-    /// Takes the claims on the page of this id, which stands in this row, and says how many there are.
-    /// Asked for ids that ascend.
-    pub(super) fn of(&mut self, id: &str, row: u32, claims: &mut Sorter<Claim>) -> Result<u64> {
+    /// Takes the claims on the page with this id, which is this row, and says how many there are. Must be
+    /// asked for ids in ascending order.
+    pub(super) fn take(&mut self, id: &str, row: Row, claims: &mut Sorter<Claim>) -> Result<u64> {
         let mut count = 0;
         while let Some((_, claim)) = self.next.take_if(|(new, _)| *new == id) {
             claims.push(Claim { new: row, ..claim })?;
@@ -89,48 +92,43 @@ impl<'a> Matches<'a> {
             return Ok(());
         };
         let mut fields = line.split('\t').map(str::to_owned);
-        let [new, existing, distance, against] =
-            [(); 4].map(|()| fields.next().unwrap_or_default());
-        let (check, line) = (fields.next(), self.lines.number());
-        let (Ok(distance), Ok(against)) = (distance.parse(), against_of(&against)) else {
+        let [new, existing, distance, origin] = [(); 4].map(|()| fields.next().unwrap_or_default());
+        let check = fields.next();
+        let line = self.lines.number();
+        let (Ok(distance), Ok(origin)) = (distance.parse(), origin.parse()) else {
             return Err(wrong_row(self.of.output, line, "not a distance and a day or `batch`"));
         };
-        self.next = Some((new, Claim { against, existing, new: 0, distance, check, line }));
+        let claim = Claim { origin, existing, new: Row::from(0), distance, check, line };
+        self.next = Some((new, claim));
         Ok(())
     }
 }
 
-fn against_of(text: &str) -> Result<Against> {
-    match text {
-        "batch" => Ok(Against::Batch),
-        day => day.parse().map(Against::Day),
-    }
-}
-
-/// Looks up all that is claimed, and gives the number of claims.
+/// Looks up all that is claimed, and gives the number of claims. `rows` are by the rank of their id.
 pub(super) fn check<F: Fingerprint>(
     of: &Recompute<'_>,
     batch: &Batch,
     fingerprints: &[F],
-    rows: &[u32],
+    rows: &[Row],
     claims: Sorter<Claim>,
 ) -> Result<u64> {
     let mut check = Check { of, batch, fingerprints, checked: 0 };
     let mut claims = claims.sorted()?.peekable();
+    let most_bytes = of.memory_bytes.max(1 << 20);
     loop {
-        let (mut held, mut bytes) = (Vec::new(), 0);
-        let fits = |bytes: usize| bytes < of.memory_bytes.max(1 << 20);
+        let mut held = Vec::new();
+        let mut bytes = 0;
         while let Some(claim) = claims.next_if(|claim| {
-            fits(bytes) && !matches!(claim, Ok(Claim { against: Against::Batch, .. }))
+            bytes < most_bytes && !matches!(claim, Ok(Claim { origin: Origin::Batch, .. }))
         }) {
             let claim = claim?;
             bytes += CLAIM_BYTES + claim.existing.len();
             held.push(claim);
         }
-        match held.is_empty() {
-            true => break,
-            false => check.in_store(&held)?,
+        if held.is_empty() {
+            break;
         }
+        check.in_store(&held)?;
     }
     check.in_batch(claims, rows)?;
     Ok(check.checked)
@@ -149,13 +147,13 @@ impl<F: Fingerprint> Check<'_, F> {
     fn in_store(&mut self, claims: &[Claim]) -> Result<()> {
         let mut wanted: HashMap<(Day, u64), Vec<u32>> = HashMap::with_capacity(claims.len());
         for (number, claim) in (0..).zip(claims) {
-            if let Against::Day(day) = claim.against {
+            if let Origin::Day(day) = claim.origin {
                 wanted.entry((day, xxh3_64(claim.existing.as_bytes()))).or_default().push(number);
             }
         }
         let mut found = vec![false; claims.len()];
         for dated in self.of.store {
-            let named = |day| claims.iter().any(|claim| claim.against == Against::Day(day));
+            let named = |day| claims.iter().any(|claim| claim.origin == Origin::Day(day));
             if !matches!(dated.days(), RowDays::All(day) if !named(day)) {
                 self.in_segment(dated, claims, &wanted, &mut found)?;
             }
@@ -164,7 +162,7 @@ impl<F: Fingerprint> Check<'_, F> {
             None => Ok(()),
             Some(at) => Err(self
                 .wrong(&claims[at], "the store holds no such page under this day")
-                .found(format_args!("`{:.100}` {}", claims[at].existing, claims[at].against))),
+                .found(format_args!("`{:.100}` {}", claims[at].existing, claims[at].origin))),
         }
     }
 
@@ -175,66 +173,72 @@ impl<F: Fingerprint> Check<'_, F> {
         wanted: &HashMap<(Day, u64), Vec<u32>>,
         found: &mut [bool],
     ) -> Result<()> {
-        let (segment, mut days) = (dated.segment(), dated.days());
-        let (mut ids, mut scan) = (segment.ids(), segment.scan::<F>(KeyRange::all()));
-        let (mut marks, mut run) = (None, Vec::new());
+        let segment = dated.segment();
+        let mut days = dated.days();
+        let mut ids = segment.ids();
+        let mut scan = segment.scan::<F>(KeyRange::all());
+        let mut keys: Option<GroupKeyReader> = None;
+        let mut run = Vec::new();
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
-                let (day, id) = (days.get(row)?, ids.get(row)?);
+                let day = days.get(row)?;
+                let id = ids.get(row)?;
                 let Some(numbers) = wanted.get(&(day, xxh3_64(id.as_bytes()))) else { continue };
-                for claim in numbers {
-                    let (claim, found) = (&claims[*claim as usize], &mut found[*claim as usize]);
+                for &number in numbers {
+                    let claim = &claims[number as usize];
                     if claim.existing != id {
                         continue;
                     }
-                    let mark = match self.batch.marks() {
-                        None => None,
-                        Some(_) => {
-                            let reader = match &mut marks {
-                                Some(reader) => reader,
-                                none => {
-                                    none.insert(MarkReader::new(segment, self.of.confirm.as_ref())?)
-                                }
-                            };
-                            Some(reader.get(row)?)
-                        }
+                    let key = if self.batch.keys().is_some() {
+                        let reader = match &mut keys {
+                            Some(reader) => reader,
+                            none => none.insert(self.key_reader(dated)?),
+                        };
+                        Some(reader.get(row)?)
+                    } else {
+                        None
                     };
-                    self.compare(claim, fingerprint, mark)?;
-                    *found = true;
+                    self.compare(claim, fingerprint, key)?;
+                    found[number as usize] = true;
                 }
             }
         }
         Ok(())
     }
 
+    fn key_reader(&self, dated: &Dated) -> Result<GroupKeyReader> {
+        GroupKeyReader::new(dated.segment(), self.of.confirm.as_ref())
+    }
+
     /// Looks up claims on pages of the batch, which come in order, along with the verdicts.
     fn in_batch(
         &mut self,
         claims: impl Iterator<Item = Result<Claim>>,
-        rows: &[u32],
+        rows: &[Row],
     ) -> Result<()> {
-        let (mut verdicts, mut next) = (self.of.verdicts()?, None);
+        let mut verdicts = VerdictLines::open(self.of.output)?;
+        let mut next: Option<(String, IdRank)> = None;
         for claim in claims {
             let claim = claim?;
-            while next.as_ref().is_none_or(|(id, _): &(String, u32)| *id < claim.existing) {
+            while next.as_ref().is_none_or(|(id, _)| *id < claim.existing) {
                 let Some(verdict) = verdicts.next()? else { break };
                 next = Some((verdict.id, verdict.rank));
             }
             let Some((_, rank)) = next.as_ref().filter(|(id, _)| *id == claim.existing) else {
                 return Err(self.wrong(&claim, "the existing page is none of the batch"));
             };
-            let group = self.batch.group_of(rows[*rank as usize]);
-            let fingerprint = self.fingerprints[self.batch.fingerprint_of(group) as usize];
-            let mark = self.batch.marks().map(|marks| self.batch.mark(marks, group));
-            self.compare(&claim, fingerprint, mark)?;
+            let group = self.batch.group_of(rows[rank.index()]);
+            let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
+            let key = self.batch.keys().map(|keys| self.batch.key(keys, group));
+            self.compare(&claim, fingerprint, key)?;
         }
         Ok(())
     }
 
-    /// Compares the new page of a claim with an existing one that was found.
-    fn compare(&mut self, claim: &Claim, existing: F, mark: Option<Mark<'_>>) -> Result<()> {
+    /// Compares the new page of a claim with the existing one that was found.
+    fn compare(&mut self, claim: &Claim, existing: F, key: Option<GroupKey<'_>>) -> Result<()> {
         let group = self.batch.group_of(claim.new);
-        let fingerprint = self.fingerprints[self.batch.fingerprint_of(group) as usize];
+        let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
         let distance = fingerprint.distance(existing);
         if distance != claim.distance {
             return Err(self
@@ -242,8 +246,8 @@ impl<F: Fingerprint> Check<'_, F> {
                 .expected(distance)
                 .found(claim.distance));
         }
-        if let Some((marks, mark)) = self.batch.marks().zip(mark) {
-            let similarity = marks.compare(self.batch.mark(marks, group), mark);
+        if let Some((keys, key)) = self.batch.keys().zip(key) {
+            let similarity = keys.compare(self.batch.key(keys, group), key);
             let Some(similarity) = similarity else {
                 return Err(self.wrong(claim, "the two pages do not match, though they are near"));
             };

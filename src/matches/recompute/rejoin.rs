@@ -1,62 +1,66 @@
-//! A sample of the batch joined anew: with the store, and with the kept pages of the batch.
+//! A sample of the batch joined again: with the store, and with the kept pages of the batch.
 //!
-//! The pages with one fingerprint, class and signature are one group, as in the join itself, so that a
-//! million copies are looked at once.
+//! Pages with one fingerprint, class and signature are one group, as in the join itself, so a million
+//! copies are looked at once.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{NONE, Recompute};
+use super::inputs::Recompute;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::matches::group_key::MarkReader;
-use crate::matches::{Against, Batch, Detail, Leaders};
+use crate::matches::batch::Batch;
+use crate::matches::detail::Detail;
+use crate::matches::group_key::GroupKeyReader;
+use crate::matches::keep_order::Leaders;
+use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
+use crate::matches::origin::Origin;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
 use crate::tables::{Design, Hit, Method, Probe, Problem, Scratch, plan};
 
 /// What joins the sample.
-pub(super) struct Anew<'a, F> {
+pub(super) struct Rejoin<'a, F> {
     pub(super) of: &'a Recompute<'a>,
     pub(super) batch: &'a Batch,
     /// The distinct fingerprints of the batch.
     pub(super) fingerprints: &'a Arc<[F]>,
-    /// The row of each group that is kept, or [`NONE`].
-    pub(super) kept: &'a [u32],
+    /// The row of each group that is kept, if one is.
+    pub(super) kept: &'a [Option<Row>],
     /// The row of each group that comes first in keep order, and the groups in that order.
     pub(super) leaders: Leaders,
 }
 
-/// What the join finds of a group.
+/// What the join finds for a group.
 #[derive(Debug)]
 pub(super) struct Expected {
-    pub(super) group: u32,
+    pub(super) group: Group,
     /// How many pages of the store are near.
     held: u128,
     /// The nearest of them: distance, id and day.
     nearest_held: Option<(u8, String, Day)>,
     /// The nearest kept row of other groups: distance, rank of its id, row.
-    nearest_kept: Option<(u8, u32, u32)>,
+    nearest_kept: Option<(u8, IdRank, Row)>,
     /// Whether one of these comes before the group in keep order.
     crowded_out: bool,
-    /// The near groups of the batch, where all matches were written.
-    near: Vec<u32>,
+    /// The near groups of the batch, if all matches were written.
+    near: Vec<Group>,
 }
 
 /// A segment of the store, looked up by row.
 struct Lookup {
     ids: Ids,
     days: RowDays,
-    marks: Option<MarkReader>,
+    keys: Option<GroupKeyReader>,
 }
 
-impl<F: Fingerprint> Anew<'_, F> {
-    /// Joins the groups of the `sampled` fingerprints, which ascend; what is found comes in order of groups.
-    pub(super) fn join(&self, sampled: &[u32]) -> Result<Vec<Expected>> {
-        let groups = sampled.iter().flat_map(|&fingerprint| self.batch.groups_of(fingerprint));
+impl<F: Fingerprint> Rejoin<'_, F> {
+    /// Joins the groups of the `sampled` fingerprints, which ascend. The result is in the order of groups.
+    pub(super) fn join(&self, sampled: &[FingerprintIndex]) -> Result<Vec<Expected>> {
+        let groups = sampled.iter().flat_map(|&sampled| self.batch.groups_of(sampled).iter());
         let mut expected: Vec<Expected> = groups.map(Expected::of).collect();
         let probes: Arc<[F]> =
-            sampled.iter().map(|&number| self.fingerprints[number as usize]).collect();
+            sampled.iter().map(|&sampled| self.fingerprints[sampled.index()]).collect();
         if probes.is_empty() {
             return Ok(expected);
         }
@@ -99,12 +103,15 @@ impl<F: Fingerprint> Anew<'_, F> {
         if segment.rows() == 0 {
             return Ok(());
         }
-        let marks = self.batch.marks().map(|_| MarkReader::new(segment, self.of.confirm.as_ref()));
-        let mut lookup =
-            Lookup { ids: segment.ids(), days: dated.days(), marks: marks.transpose()? };
+        let confirm = self.of.confirm.as_ref();
+        let keys = self.batch.keys().map(|_| GroupKeyReader::new(segment, confirm)).transpose()?;
+        let mut lookup = Lookup { ids: segment.ids(), days: dated.days(), keys };
         // Distinct fingerprints and their first rows.
-        let (mut window, mut rows, mut end) = (Vec::new(), Vec::new(), 0);
-        let (mut scan, mut run) = (segment.scan::<F>(KeyRange::all()), Vec::new());
+        let mut window = Vec::new();
+        let mut rows = Vec::new();
+        let mut end = 0;
+        let mut scan = segment.scan::<F>(KeyRange::all());
+        let mut run = Vec::new();
         let mut probing = Probing { of: self, method, starts, scratch: Scratch::default() };
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
@@ -129,7 +136,7 @@ impl<F: Fingerprint> Anew<'_, F> {
         rows: Range<u64>,
         lookup: &mut Lookup,
     ) -> Result<()> {
-        let Some(marks) = self.batch.marks() else {
+        let Some(keys) = self.batch.keys() else {
             // Of rows that share a fingerprint the first has the smallest id and its earliest day.
             return expected.iter_mut().try_for_each(|expected| {
                 expected.held += u128::from(rows.end - rows.start);
@@ -139,9 +146,9 @@ impl<F: Fingerprint> Anew<'_, F> {
         for row in rows {
             progress::tick(Activity::Working);
             for expected in &mut *expected {
-                let reader = lookup.marks.as_mut().expect("the segment has what the batch has");
-                let mark = self.batch.mark(marks, expected.group);
-                if marks.compare(mark, reader.get(row)?).is_some() {
+                let reader = lookup.keys.as_mut().expect("the segment has what the batch has");
+                let key = self.batch.key(keys, expected.group);
+                if keys.compare(key, reader.get(row)?).is_some() {
                     expected.held += 1;
                     lookup.offer(expected, distance, row)?;
                 }
@@ -160,7 +167,7 @@ impl<F: Fingerprint> Anew<'_, F> {
                 let batch = batch as usize;
                 for expected in &mut expected[starts[batch]..starts[batch + 1]] {
                     progress::tick(Activity::Working);
-                    for other in self.batch.groups_of(first + at) {
+                    for other in self.batch.groups_of(FingerprintIndex::from(first + at)).iter() {
                         self.meet(expected, other, distance);
                     }
                 }
@@ -169,7 +176,7 @@ impl<F: Fingerprint> Anew<'_, F> {
     }
 
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
-    fn meet(&self, expected: &mut Expected, other: u32, distance: u8) {
+    fn meet(&self, expected: &mut Expected, other: Group, distance: u8) {
         let group = expected.group;
         if other == group || !self.batch.matches(group, other) {
             return;
@@ -177,62 +184,73 @@ impl<F: Fingerprint> Anew<'_, F> {
         if self.of.detail == Detail::All {
             expected.near.push(other);
         }
-        let row = self.kept[other as usize];
-        if row != NONE {
+        if let Some(row) = self.kept[other.index()] {
             let next = (distance, self.batch.rank(row), row);
             let nearest = expected.nearest_kept.get_or_insert(next);
             *nearest = next.min(*nearest);
-            let rank = |group: u32| self.leaders.rank[group as usize];
-            expected.crowded_out |= rank(other) < rank(group);
+            expected.crowded_out |= self.leaders.rank(other) < self.leaders.rank(group);
         }
     }
 
-    /// What the keep rule says of a page of an `expected` group: nothing if it is kept, or the page that
-    /// it is dropped in favour of, as the verdicts name it. Or why the pages that are called kept cannot be those
-    /// of the rule.
+    /// The verdict of the keep rule on a page of an `expected` group: `None` if the page is kept, else the
+    /// page it is dropped for, as the verdicts name it. An inner error says why the kept pages of the
+    /// output cannot be those of the rule.
     pub(super) fn verdict(
         &self,
         expected: &Expected,
-        row: u32,
+        row: Row,
         ids: &mut Ids,
     ) -> Result<Result<Option<[String; 3]>, &'static str>> {
-        let Expected { group, nearest_held, nearest_kept, crowded_out, .. } = expected;
-        let kept = self.kept[*group as usize];
-        let is_near = nearest_held.is_some() || nearest_kept.is_some();
-        match kept {
-            NONE if nearest_held.is_none() && !crowded_out => {
-                return Ok(Err(
-                    "the page is dropped, but no page of the store and no kept page that \
-                               comes before it is near",
-                ));
-            }
-            NONE => {}
-            _ if is_near && kept == row => {
-                return Ok(Err("the page is kept, but it is near one that is held or kept"));
-            }
-            _ if kept != self.leaders.rows[*group as usize] => {
-                return Ok(Err("of pages with one fingerprint another comes first in keep order"));
-            }
-            _ if kept == row => return Ok(Ok(None)),
-            _ => {}
+        let kept = self.kept[expected.group.index()];
+        if let Some(what) = self.contradiction(expected, row, kept) {
+            return Ok(Err(what));
         }
-        let own = (kept != NONE).then(|| (0, self.batch.rank(kept), kept));
-        let kept = [own, *nearest_kept].into_iter().flatten().min();
-        Ok(Ok(Some(match (nearest_held, kept) {
-            // Of two at one distance the store's comes first.
+        if kept == Some(row) {
+            return Ok(Ok(None));
+        }
+        let own = kept.map(|kept| (0, self.batch.rank(kept), kept));
+        let kept = [own, expected.nearest_kept].into_iter().flatten().min();
+        Ok(Ok(Some(match (&expected.nearest_held, kept) {
+            // At equal distances the store's page comes first.
             (Some((distance, id, day)), kept) if kept.is_none_or(|kept| *distance <= kept.0) => {
                 [id.clone(), distance.to_string(), day.to_string()]
             }
             (_, Some((distance, _, row))) => {
-                let id = ids.get(self.batch.place(row).into())?;
-                [id.to_owned(), distance.to_string(), Against::Batch.to_string()]
+                let row: u32 = self.batch.segment_row(row).into();
+                let id = ids.get(row.into())?;
+                [id.to_owned(), distance.to_string(), Origin::Batch.to_string()]
             }
-            _ => unreachable!("a page is dropped in favour of one that is near"),
+            _ => unreachable!("a page is dropped for one that is near"),
         })))
     }
 
-    /// How many matches there are in which a page of an `expected` group is the new one.
-    pub(super) fn pairs(&self, expected: &Expected, row: u32) -> u128 {
+    /// Why a group cannot have this row `kept`, if it cannot.
+    fn contradiction(
+        &self,
+        expected: &Expected,
+        row: Row,
+        kept: Option<Row>,
+    ) -> Option<&'static str> {
+        let Expected { group, nearest_held, nearest_kept, crowded_out, .. } = expected;
+        let is_near = nearest_held.is_some() || nearest_kept.is_some();
+        match kept {
+            None if nearest_held.is_none() && !crowded_out => Some(
+                "the page is dropped, but no page of the store and no kept page that comes before it is \
+                 near",
+            ),
+            None => None,
+            Some(kept) if is_near && kept == row => {
+                Some("the page is kept, but it is near one that is held or kept")
+            }
+            Some(kept) if kept != self.leaders.row(*group) => {
+                Some("of pages with one fingerprint another comes first in keep order")
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// In how many matches a page of an `expected` group is the new one.
+    pub(super) fn pairs(&self, expected: &Expected, row: Row) -> u128 {
         let rank = self.batch.rank(row);
         let groups = expected.near.iter().copied().chain([expected.group]);
         expected.held + groups.map(|group| self.batch.before(group, rank) as u128).sum::<u128>()
@@ -241,15 +259,15 @@ impl<F: Fingerprint> Anew<'_, F> {
 
 /// A probe of windows of the store.
 struct Probing<'a, 'b, F: Fingerprint> {
-    of: &'a Anew<'b, F>,
+    of: &'a Rejoin<'b, F>,
     method: &'a Method<F>,
     starts: &'a [usize],
     scratch: Scratch<F>,
 }
 
 impl<F: Fingerprint> Probing<'_, '_, F> {
-    /// Probes a window of distinct fingerprints, which begin at these `rows`, and clears it. The last one
-    /// has rows up to `end`.
+    /// Probes a window of distinct fingerprints, and clears it. `rows` are the first row of each; the
+    /// last fingerprint has rows up to `end`.
     fn probe(
         &mut self,
         window: &mut Vec<F>,
@@ -258,10 +276,12 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
         lookup: &mut Lookup,
         expected: &mut [Expected],
     ) -> Result<()> {
-        let (of, starts, mut failed) = (self.of, self.starts, Ok(()));
+        let Probing { of, starts, .. } = *self;
+        let mut failed = Ok(());
         rows.push(end);
         self.method.probe(&[window], &mut self.scratch, &mut |hit: Hit| {
-            let (batch, at) = (hit.batch as usize, hit.at as usize);
+            let batch = hit.batch as usize;
+            let at = hit.at as usize;
             let expected = &mut expected[starts[batch]..starts[batch + 1]];
             if failed.is_ok() {
                 failed = of.take(expected, hit.distance, rows[at]..rows[at + 1], lookup);
@@ -275,7 +295,7 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
 }
 
 impl Lookup {
-    /// Makes a row of the store the nearest one, if it is.
+    /// Takes a row of the store as the nearest one, if it is.
     fn offer(&mut self, expected: &mut Expected, distance: u8, row: u64) -> Result<()> {
         let nearest = &mut expected.nearest_held;
         if nearest.as_ref().is_some_and(|nearest| nearest.0 < distance) {
@@ -290,8 +310,14 @@ impl Lookup {
 }
 
 impl Expected {
-    fn of(group: u32) -> Expected {
-        let (nearest_held, nearest_kept, near) = (None, None, Vec::new());
-        Expected { group, held: 0, nearest_held, nearest_kept, crowded_out: false, near }
+    fn of(group: Group) -> Expected {
+        Expected {
+            group,
+            held: 0,
+            nearest_held: None,
+            nearest_kept: None,
+            crowded_out: false,
+            near: Vec::new(),
+        }
     }
 }

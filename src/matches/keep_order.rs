@@ -3,14 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::numbers::{Group, IdRank, KeepRank, Number, Row, SegmentRow};
 use crate::error::{Error, Kind, Result};
 use crate::runs::Record;
 use crate::store::Segment;
 
-/// The order in which the pages of a batch are taken; the first of several near ones is kept.
+/// The order in which the pages of a batch are taken. Of several near pages the first one is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepOrder {
-    /// By time, those without one last; ties by id.
+    /// By time, pages without one last; ties by id.
     Oldest,
     /// By the bytes of the id.
     FirstId,
@@ -18,33 +19,52 @@ pub enum KeepOrder {
     Longest,
 }
 
-/// When a page has its turn: whether it comes behind all others, and else in this order.
+/// When a page has its turn: whether it comes after all pages that have a place in the order, and
+/// its place.
 pub(super) type Turn = (bool, i64);
 
-/// The documents that may be kept, one a group.
+/// The leader of each group: its first page in keep order, the only one of the group that can be kept.
 #[derive(Debug)]
 pub(super) struct Leaders {
-    /// The row of each group's leader.
-    pub(super) rows: Vec<u32>,
+    /// The leader of each group.
+    rows: Vec<Row>,
     /// The groups in keep order.
-    pub(super) order: Vec<u32>,
+    order: Vec<Group>,
     /// The place of each group in that order.
-    pub(super) rank: Vec<u32>,
+    ranks: Vec<KeepRank>,
 }
 
 impl Leaders {
-    /// The leaders that stand in these `rows`, of groups that come in keep `order`.
-    pub(super) fn of(rows: Vec<u32>, order: impl Iterator<Item = Result<u32>>) -> Result<Leaders> {
-        let order = order.collect::<Result<Vec<u32>>>()?;
-        let mut rank = vec![0; order.len()];
-        for (place, &group) in (0..).zip(&order) {
-            rank[group as usize] = place;
+    /// The `rows` that lead the groups, and the groups in keep `order`.
+    pub(super) fn new(
+        rows: Vec<Row>,
+        order: impl Iterator<Item = Result<Group>>,
+    ) -> Result<Leaders> {
+        let order = order.collect::<Result<Vec<Group>>>()?;
+        let mut ranks = vec![KeepRank::from(0); order.len()];
+        for (rank, &group) in (0..).zip(&order) {
+            ranks[group.index()] = KeepRank::from(rank);
         }
-        Ok(Leaders { rows, order, rank })
+        Ok(Leaders { rows, order, ranks })
+    }
+
+    /// The leader of a group.
+    pub(super) fn row(&self, group: Group) -> Row {
+        self.rows[group.index()]
+    }
+
+    /// The group with this rank.
+    pub(super) fn group(&self, rank: KeepRank) -> Group {
+        self.order[rank.index()]
+    }
+
+    /// The rank of a group.
+    pub(super) fn rank(&self, group: Group) -> KeepRank {
+        self.ranks[group.index()]
     }
 }
 
-impl Record for (Turn, u32, u32) {}
+impl Record for (Turn, IdRank, Group) {}
 
 impl KeepOrder {
     const NAMED: [(&str, KeepOrder); 3] = [
@@ -53,10 +73,11 @@ impl KeepOrder {
         ("longest", KeepOrder::Longest),
     ];
 
-    /// The order asked for, or the usual one: oldest first where the segment has times.
+    /// The order that was asked for, or the default: the oldest first if the segment has times, else by
+    /// id.
     ///
     /// # Errors
-    /// [`Kind::Usage`] where the segment lacks the column that the order goes by.
+    /// [`Kind::Usage`] if the segment lacks the column that the order needs.
     pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
         match asked {
             None if segment.has_times() => Ok(KeepOrder::Oldest),
@@ -71,14 +92,18 @@ impl KeepOrder {
         }
     }
 
-    /// When the row of a segment has its turn, asked of ascending rows; ties go by id.
-    pub(super) fn turns(self, segment: &Segment) -> Result<Box<dyn FnMut(u32) -> Result<Turn>>> {
+    /// Gives the turn of each row of a segment. Rows must be asked for in ascending order; ties go by
+    /// id.
+    pub(super) fn turns(
+        self,
+        segment: &Segment,
+    ) -> Result<Box<dyn FnMut(SegmentRow) -> Result<Turn>>> {
         match self {
             KeepOrder::FirstId => Ok(Box::new(|_| Ok(Turn::default()))),
             KeepOrder::Oldest => {
                 let mut times = segment.times().ok_or_else(|| self.lacks_its_column(segment))?;
                 Ok(Box::new(move |row| {
-                    let time = times.get(row.into())?;
+                    let time = times.get(u32::from(row).into())?;
                     Ok((time.is_none(), time.unwrap_or(0)))
                 }))
             }
@@ -86,13 +111,14 @@ impl KeepOrder {
                 let mut lengths =
                     segment.lengths().ok_or_else(|| self.lacks_its_column(segment))?;
                 Ok(Box::new(move |row| {
-                    Ok((false, i64::try_from(lengths.get(row.into())?).map_or(i64::MIN, |it| -it)))
+                    let length = lengths.get(u32::from(row).into())?;
+                    Ok((false, i64::try_from(length).map_or(i64::MIN, |length| -length)))
                 }))
             }
         }
     }
 
-    /// The segment does not hold what this order goes by.
+    /// The error for a segment without the column that this order needs.
     fn lacks_its_column(self, segment: &Segment) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
             .at(segment.path())

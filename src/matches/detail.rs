@@ -1,0 +1,50 @@
+//! Which matches are written, and the error for too many of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Kind, Result};
+
+/// What to do about too many matches.
+pub(super) const BEST: &str = "write one row for each dropped page with --matches best";
+
+/// The error for more than `most` matches.
+pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
+    Error::new(Kind::BadData, "there are more matches than may be written")
+        .expected(format!("at most {most}"))
+        .found(found)
+        .help(format!("allow more with --max-matches, or {BEST}"))
+}
+
+/// Which rows matches.tsv holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Every near pair of documents.
+    All,
+    /// For each dropped page the pair that its verdict names.
+    #[default]
+    Best,
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Detail::All => "all",
+            Detail::Best => "best",
+        })
+    }
+}
+
+impl FromStr for Detail {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Detail> {
+        match text {
+            "all" => Ok(Detail::All),
+            "best" => Ok(Detail::Best),
+            _ => Err(Error::new(Kind::Usage, "there is no such detail of matches")
+                .expected("all or best")
+                .found(text)),
+        }
+    }
+}

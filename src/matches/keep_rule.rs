@@ -1,0 +1,285 @@
+//! The keep rule, over groups of pages that match one another as copies.
+//!
+//! Groups are taken in keep order. A group is dropped if a page of the store, or a group already kept,
+//! is within k; else it is kept. So every dropped group is near a kept one or a page of the store, and
+//! no two kept groups are near each other, however long the chains of near pages are. Taking them one
+//! after the other is the definition, and it is also how it is done: with the near pairs sorted by the
+//! later of the two, one pass over them is enough, and only a few bytes for each group are held.
+//!
+//! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 2), 1-2 (1), 0-3 (3), 2-3 (2):
+//!
+//! | rank | near and kept before it | verdict | nearest kept group |
+//! |---|---|---|---|
+//! | 0 | - | keep | |
+//! | 1 | 0 | drop | 2, at distance 1 |
+//! | 2 | - (1 is dropped) | keep | |
+//! | 3 | 0 and 2 | drop | 2, at distance 2 |
+//!
+//! Rank 1 is dropped because of 0, but 2 is nearer, so the verdict names 2. It is known only when 2 is
+//! taken, so [`judge`] offers each newly kept group to the dropped ones before it.
+
+use serde::{Deserialize, Serialize};
+
+use super::crowd::{Block, Crowd};
+use super::numbers::{KeepRank, Number, below};
+use crate::error::Result;
+use crate::progress::{self, Activity};
+use crate::runs::Record;
+
+/// Two near groups of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Edge {
+    /// The group that is taken later.
+    pub(super) later: KeepRank,
+    /// The group that is taken earlier.
+    pub(super) earlier: KeepRank,
+    /// The Hamming distance.
+    pub(super) distance: u8,
+}
+
+impl Record for Edge {}
+
+/// The verdict on a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Its leader is kept.
+    Kept,
+    /// All of it is dropped.
+    Dropped {
+        /// The nearest kept group of the batch, if any is near, and its distance.
+        near: Option<(KeepRank, u8)>,
+    },
+}
+
+/// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
+/// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
+/// distance the one with the smallest `name` is the nearest.
+pub(super) fn judge<N: Ord>(
+    groups: u32,
+    held: impl Fn(KeepRank) -> bool,
+    edges: impl Iterator<Item = Result<Edge>>,
+    mut crowd: Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<u8>>,
+    name: impl Fn(KeepRank) -> N,
+) -> Result<Judgements> {
+    let mut judging = Judging { judgements: Judgements::default(), name };
+    let mut edges = edges.peekable();
+    let mut earlier = Vec::new();
+    for rank in below(groups) {
+        earlier.clear();
+        while let Some(edge) =
+            edges.next_if(|edge| edge.as_ref().map_or(true, |it| it.later == rank))
+        {
+            let Edge { earlier: other, distance, .. } = edge?;
+            earlier.push((other, distance));
+        }
+        let crowded = crowd.contains(rank);
+        if crowded {
+            progress::tick(Activity::Working);
+        }
+        let held = held(rank) || (crowded && crowd.near(rank).next().is_some());
+        if judging.take(rank, held, &earlier) && crowded {
+            crowd.keep(rank);
+        }
+    }
+    for &rank in crowd.ranks() {
+        progress::tick(Activity::Working);
+        crowd.near(rank).for_each(|(kept, distance)| judging.offer(rank, kept, distance));
+    }
+    Ok(judging.judgements)
+}
+
+/// The judgement on every group, in five bytes.
+#[derive(Debug, Default)]
+pub(super) struct Judgements {
+    near: Vec<KeepRank>,
+    distances: Vec<u8>,
+}
+
+/// Stands for the distance of a kept group.
+const KEPT: u8 = u8::MAX;
+/// Stands for the distance of a dropped group that no kept group of the batch is near to.
+const ALONE: u8 = u8::MAX - 1;
+
+impl Judgements {
+    /// The judgement on `rank`.
+    pub(super) fn get(&self, rank: KeepRank) -> Judgement {
+        match self.distances[rank.index()] {
+            KEPT => Judgement::Kept,
+            ALONE => Judgement::Dropped { near: None },
+            distance => Judgement::Dropped { near: Some((self.near[rank.index()], distance)) },
+        }
+    }
+
+    /// How many are kept.
+    pub(super) fn kept(&self) -> u64 {
+        self.distances.iter().filter(|&&distance| distance == KEPT).count() as u64
+    }
+
+    fn push(&mut self, kept: bool) {
+        self.near.push(KeepRank::from(0));
+        self.distances.push(if kept { KEPT } else { ALONE });
+    }
+
+    fn is_kept(&self, rank: KeepRank) -> bool {
+        self.distances[rank.index()] == KEPT
+    }
+}
+
+/// The judgements on the groups taken so far.
+struct Judging<L> {
+    judgements: Judgements,
+    name: L,
+}
+
+impl<N: Ord, L: Fn(KeepRank) -> N> Judging<L> {
+    /// Takes the next group, which is near the `earlier` ones, and says whether it is kept. A group that
+    /// is `held` is dropped.
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[(KeepRank, u8)]) -> bool {
+        let near_kept = earlier.iter().any(|&(other, _)| self.judgements.is_kept(other));
+        let kept = !held && !near_kept;
+        self.judgements.push(kept);
+        for &(other, distance) in earlier {
+            if kept {
+                self.offer(other, rank, distance);
+            } else if self.judgements.is_kept(other) {
+                self.offer(rank, other, distance);
+            }
+        }
+        kept
+    }
+
+    /// Makes `kept` the nearest of a dropped group, if it is nearer than what was offered before.
+    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: u8) {
+        let Judging { judgements, name } = self;
+        let Judgement::Dropped { near } = judgements.get(rank) else { return };
+        let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
+        if nearer {
+            judgements.near[rank.index()] = kept;
+            judgements.distances[rank.index()] = distance;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    /// The rule as it is told: each group against every one kept before.
+    fn naive(held: &[bool], distance: impl Fn(KeepRank, KeepRank) -> Option<u8>) -> Vec<Judgement> {
+        let groups = held.len() as u32;
+        let mut kept: Vec<KeepRank> = Vec::new();
+        for group in below::<KeepRank>(groups) {
+            if !held[group.index()] && kept.iter().all(|&other| distance(group, other).is_none()) {
+                kept.push(group);
+            }
+        }
+        let nearest = |group| {
+            let near =
+                kept.iter().filter_map(|&other| Some((distance(group, other)?, name(other))));
+            near.min().map(|(distance, name)| (KeepRank::from(99 - name), distance))
+        };
+        below(groups)
+            .map(|group| {
+                if kept.contains(&group) {
+                    Judgement::Kept
+                } else {
+                    Judgement::Dropped { near: nearest(group) }
+                }
+            })
+            .collect()
+    }
+
+    /// Names in the reverse order of the ranks.
+    fn name(rank: KeepRank) -> u32 {
+        99 - u32::from(rank)
+    }
+
+    fn edge(later: u32, earlier: u32, distance: u8) -> Edge {
+        Edge { later: later.into(), earlier: earlier.into(), distance }
+    }
+
+    /// The example at the top.
+    #[test]
+    fn a_dropped_group_names_the_nearest_kept_one() {
+        let edges = [edge(1, 0, 2), edge(2, 1, 1), edge(3, 0, 3), edge(3, 2, 2)];
+        let judged = judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank).unwrap();
+        let of = |rank: u32| judged.get(rank.into());
+        let near = |rank: u32, distance| Judgement::Dropped { near: Some((rank.into(), distance)) };
+        assert_eq!(
+            [of(0), of(1), of(2), of(3)],
+            [Judgement::Kept, near(2, 1), Judgement::Kept, near(2, 2)]
+        );
+    }
+
+    /// No crowd.
+    fn nobody() -> Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<u8>>
+    {
+        Crowd::new(Vec::new(), |_| Vec::new(), |_, _| None)
+    }
+
+    proptest! {
+        /// Pairs between crowded groups are left out of the edges, as the sieve does.
+        #[test]
+        fn judging_a_crowd_is_the_rule(
+            groups in prop::collection::vec((0_u32..4096, any::<bool>(), any::<bool>()), 0..60),
+            k in 0_u32..5,
+        ) {
+            let distance = |a: KeepRank, b: KeepRank| {
+                let distance = (groups[a.index()].0 ^ groups[b.index()].0).count_ones();
+                (distance <= k).then_some(distance as u8)
+            };
+            let count = groups.len() as u32;
+            let crowded = |rank: u32| groups[rank as usize].2;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
+            let edges = edges.filter_map(|(later, earlier)| {
+                Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
+            });
+            // 5 blocks of 12 bits, as 4 differing bits need.
+            let blocks = |rank: KeepRank| {
+                let bits = groups[rank.index()].0;
+                [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| bits & mask).into_iter().enumerate()
+                    .map(|(block, bits)| (block, bits.into())).collect()
+            };
+            let crowd = Crowd::new((0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect(), blocks, distance);
+            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
+            let judged =
+                judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
+            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, distance));
+        }
+
+        #[test]
+        fn judging_by_edges_is_the_rule(
+            groups in prop::collection::vec((0_u32..256, any::<bool>()), 0..24),
+            k in 0_u32..5,
+        ) {
+            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
+            let distance = |a: KeepRank, b: KeepRank| {
+                let distance = (groups[a.index()].0 ^ groups[b.index()].0).count_ones();
+                (distance <= k).then_some(distance as u8)
+            };
+            let count = groups.len() as u32;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.filter_map(|(later, earlier)| {
+                Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
+            });
+            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
+            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, distance));
+        }
+    }
+
+    #[test]
+    fn a_chain_of_a_million_keeps_every_other_one() {
+        let groups = 1_000_000_u32;
+        let edges = (1..groups).map(|later| Ok(edge(later, later - 1, 3)));
+        let began = Instant::now();
+        let judged = judge(groups, |_| false, edges, nobody(), |group| group).unwrap();
+        let is_kept = |rank: u32| judged.get(rank.into()) == Judgement::Kept;
+        assert!((0..groups).all(|rank| is_kept(rank) == rank.is_multiple_of(2)));
+        assert!(began.elapsed().as_secs() < 10, "not linear: {:?}", began.elapsed());
+    }
+}

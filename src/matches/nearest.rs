@@ -1,0 +1,115 @@
+//! The page that each dropped page is dropped for: the nearest kept page of the store or of the batch.
+
+use super::batch::Batch;
+use super::expand::NearestStored;
+use super::frequent::MostFrequent;
+use super::keep_order::Leaders;
+use super::keep_rule::{Judgement, Judgements};
+use super::listing::Named;
+use super::numbers::{Group, Number, Row, below};
+use super::outcome::Outcome;
+use crate::error::Result;
+use crate::runs::Sorter;
+
+/// Everything that is known of every group once all of them are judged.
+pub(super) struct Judged<'a> {
+    pub(super) batch: &'a Batch,
+    pub(super) leaders: Leaders,
+    pub(super) judgements: Judgements,
+    /// The distance of each group to the nearest page of the store.
+    pub(super) nearest: Vec<u8>,
+}
+
+/// The page that another one is dropped for, and its distance.
+#[derive(Clone, Copy)]
+pub(super) enum Nearest<S> {
+    /// The nearest page of the store.
+    Stored(S, u8),
+    /// A kept row of the batch.
+    Row(Row, u8),
+}
+
+impl<S> Nearest<S> {
+    pub(super) fn distance(&self) -> u8 {
+        match self {
+            Nearest::Stored(_, distance) | Nearest::Row(_, distance) => *distance,
+        }
+    }
+}
+
+impl Judged<'_> {
+    /// Calls `each` with every dropped row and the page it is dropped for. `stored` are the nearest pages
+    /// of the store for each group.
+    pub(super) fn each_dropped(
+        &self,
+        stored: Sorter<NearestStored>,
+        mut each: impl FnMut(Row, Nearest<&NearestStored>) -> Result<()>,
+    ) -> Result<()> {
+        let mut stored = stored.sorted()?.peekable();
+        for group in below::<Group>(self.batch.groups()) {
+            let mut first: Option<NearestStored> = None;
+            while let Some(next) =
+                stored.next_if(|next| next.as_ref().map_or(true, |next| next.group == group))
+            {
+                let next = next?;
+                first.get_or_insert(next);
+            }
+            let (kept, nearest) = self.nearest(group);
+            let nearest = match nearest {
+                Nearest::Row(row, distance) => Nearest::Row(row, distance),
+                Nearest::Stored((), distance) => {
+                    Nearest::Stored(first.as_ref().expect("a page of the store is near"), distance)
+                }
+            };
+            let rows = self.batch.rows_of(group).iter();
+            let mut dropped = rows.filter(|&row| Some(row) != kept);
+            dropped.try_for_each(|row| each(row, nearest))?;
+        }
+        Ok(())
+    }
+
+    /// The row of a group that is kept, if one is, and the nearest kept page for all its other rows. At
+    /// equal distances the store's page comes first.
+    fn nearest(&self, group: Group) -> (Option<Row>, Nearest<()>) {
+        let distance = self.nearest[group.index()];
+        match self.judgements.get(self.leaders.rank(group)) {
+            Judgement::Kept => {
+                let kept = self.leaders.row(group);
+                (Some(kept), Nearest::Row(kept, 0))
+            }
+            Judgement::Dropped { near: Some((kept, nearer)) } if nearer < distance => {
+                let kept = self.leaders.row(self.leaders.group(kept));
+                (None, Nearest::Row(kept, nearer))
+            }
+            Judgement::Dropped { .. } => (None, Nearest::Stored((), distance)),
+        }
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        below::<Group>(self.batch.groups()).map(|group| self.batch.rows_of(group).len() as u64)
+    }
+
+    /// The groups with the most pages.
+    pub(super) fn most_copied(&self) -> MostFrequent {
+        let mut most = MostFrequent::default();
+        for (group, size) in below(self.batch.groups()).zip(self.sizes()) {
+            most.offer(size.into(), group);
+        }
+        most
+    }
+
+    /// The outcome, with `rows` at each distance.
+    pub(super) fn outcome(&self, matches: u64, rows: &[u128], files: [Named; 4]) -> Outcome {
+        let kept = self.judgements.kept();
+        Outcome {
+            kept,
+            dropped: u64::from(self.batch.rows()) - kept,
+            matches,
+            distances: (0..).zip(rows.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
+            copies: self.sizes().filter(|&size| size > 1).sum(),
+            largest_group: self.sizes().max().unwrap_or(0),
+            files: files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect(),
+            ..Outcome::default()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The counts of a finished join, as the report holds them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::frequent::Frequent;
+use crate::output::Sum;
+
+/// What a join found and wrote.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Pages kept.
+    pub kept: u64,
+    /// Pages dropped.
+    pub dropped: u64,
+    /// Rows of matches.tsv.
+    pub matches: u64,
+    /// Rows of matches.tsv at each distance.
+    pub distances: BTreeMap<u32, u128>,
+    /// With a check and [`Detail::All`](super::Detail::All), how many pairs of documents were within k
+    /// before the check. The confirmed ones are the matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u128>,
+    /// Pages that share their fingerprint with others of the batch.
+    pub copies: u64,
+    /// The most pages of the batch with one fingerprint.
+    pub largest_group: u64,
+    /// The fingerprints with the most pages of the batch.
+    #[serde(default)]
+    pub hot_copies: Vec<Frequent>,
+    /// With [`Detail::All`](super::Detail::All), the fingerprints with the most matches in the store
+    /// and among the smaller fingerprints of the batch.
+    #[serde(default)]
+    pub hot_matches: Vec<Frequent>,
+    /// The files written.
+    pub files: BTreeMap<String, Sum>,
+}

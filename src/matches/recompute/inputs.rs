@@ -1,0 +1,55 @@
+//! What is recomputed, and the errors for an output that is not what its inputs give.
+
+use std::path::Path;
+
+use crate::error::{Error, Kind};
+use crate::matches::detail::Detail;
+use crate::matches::keep_order::KeepOrder;
+use crate::matches::similarity::Confirm;
+use crate::store::{Dated, Segment};
+
+/// What to do about an output that is not what its inputs give.
+pub(super) const HELP: &str =
+    "the output is not what its batch and store give: make it again with --overwrite";
+
+/// An output to be recomputed, which the [audit](crate::matches::Audit) has passed.
+#[derive(Debug)]
+pub struct Recompute<'a> {
+    /// Its folder.
+    pub output: &'a Path,
+    /// The batch it was made from.
+    pub batch: &'a Segment,
+    /// The segments of the store it was made from.
+    pub store: &'a [Dated],
+    /// The check that confirmed matches, if there was one.
+    pub confirm: Option<Confirm>,
+    /// The largest distance that counts as near.
+    pub distance: u32,
+    /// Which page of several near ones was kept.
+    pub keep: KeepOrder,
+    /// Which matches were written.
+    pub detail: Detail,
+    /// The least number of pages to join again; [`u64::MAX`] for all of them.
+    pub sample: u64,
+    /// The random seed of the sample.
+    pub seed: u64,
+    /// A place for spilled runs.
+    pub spill: &'a Path,
+    /// Memory in bytes, for each of three sorts, for the tables of the sample, and for what is looked up
+    /// at once.
+    pub memory_bytes: usize,
+}
+
+/// What was recomputed and found right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recomputed {
+    /// Rows of matches.tsv: all of them.
+    pub rows: u64,
+    /// Pages of the batch that were joined again.
+    pub pages: u64,
+}
+
+/// The error for a row of matches.tsv.
+pub(super) fn wrong_row(output: &Path, line: u64, what: &str) -> Error {
+    Error::new(Kind::BadData, what).at(output.join("matches.tsv")).line(line).help(HELP)
+}

@@ -1,0 +1,57 @@
+//! The verdicts of an output, read back.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::matches::lines::Lines;
+use crate::matches::numbers::IdRank;
+use crate::matches::recompute::inputs::HELP;
+
+/// A line of verdicts.tsv on a page that has a fingerprint.
+pub(super) struct VerdictLine {
+    /// The rank of its id.
+    pub(super) rank: IdRank,
+    pub(super) id: String,
+    pub(super) kept: bool,
+    /// The page it is dropped for, as the file has it: id, distance, and against what.
+    pub(super) named: [String; 3],
+}
+
+/// The verdicts in the order of the file, which is that of the ids.
+pub(super) struct VerdictLines {
+    lines: Lines,
+    rank: u32,
+}
+
+impl VerdictLines {
+    /// Opens the verdicts of the output in this folder.
+    pub(super) fn open(output: &Path) -> Result<VerdictLines> {
+        let mut lines = Lines::open(output.join("verdicts.tsv"))?;
+        lines.next()?;
+        Ok(VerdictLines { lines, rank: 0 })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<VerdictLine>> {
+        while let Some(line) = self.lines.next()? {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [id, verdict, of, distance, against] = fields[..] else {
+                return Err(self.lines.wrong("not five columns"));
+            };
+            if verdict == "empty" {
+                continue;
+            }
+            let id = id.to_owned();
+            let kept = verdict == "keep";
+            let named = [of, distance, against].map(str::to_owned);
+            let rank = IdRank::from(self.rank);
+            self.rank += 1;
+            return Ok(Some(VerdictLine { rank, id, kept, named }));
+        }
+        Ok(None)
+    }
+
+    /// The error for the line that was read last.
+    pub(super) fn wrong(&self, what: &str) -> Error {
+        self.lines.wrong(what).help(HELP)
+    }
+}

@@ -1,0 +1,100 @@
+//! How alike two documents are by their signatures, and how alike they must be to match.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Check;
+use crate::store::{Checks, Segment};
+
+/// The least similarity of a match, unless another one is given.
+const LEAST: f64 = 0.75;
+
+/// The check that confirms candidates, and the least similarity. Written as the name of the check,
+/// optionally followed by the least similarity: `minhash:0.75`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confirm {
+    /// The check.
+    pub check: Check,
+    /// The least similarity, from 0 to 1.
+    pub least: f64,
+}
+
+/// How alike two documents are by their signatures: from 0 to 1, in ten-thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Similarity(u16);
+
+impl Confirm {
+    /// The similarity of the documents behind two signatures, if it is enough for a match.
+    #[must_use]
+    pub fn similarity(&self, one: &[u8], another: &[u8]) -> Option<Similarity> {
+        let similarity = self.check.similarity(one, another);
+        (similarity >= self.least).then(|| Similarity((similarity * 10_000.0).round() as u16))
+    }
+
+    /// Looks up the signatures of a segment.
+    ///
+    /// # Errors
+    /// A segment without signatures of this check is [`Kind::BadData`].
+    pub(super) fn signatures(&self, segment: &Segment) -> Result<Checks> {
+        let lacking = || {
+            Error::new(Kind::BadData, "the segment does not hold the signatures of its recipe")
+                .at(segment.path())
+                .expected(format!("{} bytes for each document", self.check.bytes()))
+                .found(segment.check_bytes())
+        };
+        let checks = segment.checks().filter(|_| segment.check_bytes() == self.check.bytes());
+        checks.ok_or_else(lacking)
+    }
+}
+
+impl fmt::Display for Similarity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:04}", self.0 / 10_000, self.0 % 10_000)
+    }
+}
+
+impl fmt::Display for Confirm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.check, self.least)
+    }
+}
+
+impl FromStr for Confirm {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Confirm> {
+        let (name, least) =
+            text.split_once(':').map_or((text, None), |(name, least)| (name, Some(least)));
+        let check = name.parse()?;
+        let least = least.map_or(Some(LEAST), |least| least.parse().ok());
+        let least = least.filter(|least| (0.0..=1.0).contains(least)).ok_or_else(|| {
+            Error::new(Kind::Usage, "not a least similarity")
+                .expected("a number from 0 to 1 after the name of the check, such as minhash:0.75")
+                .found(text)
+        })?;
+        Ok(Confirm { check, least })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_reads_back_and_what_is_none_is_refused() {
+        for text in ["minhash-64x8:0.5", "simhash-128:1", "sentences-5:0"] {
+            assert_eq!(text.parse::<Confirm>().unwrap().to_string(), text);
+        }
+        assert_eq!("minhash".parse::<Confirm>().unwrap().least, LEAST);
+        for wrong in
+            ["", "minhash:", "minhash:1.1", "minhash:-1", "minhash:NaN", "minhash:0.5:1", "x:0.5"]
+        {
+            assert_eq!(wrong.parse::<Confirm>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
+        let shown = [Similarity(10_000), Similarity(53)].map(|it| it.to_string());
+        assert_eq!(shown, ["1.0000", "0.0053"]);
+    }
+}

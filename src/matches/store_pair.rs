@@ -1,0 +1,64 @@
+//! Pairs with the store, in the order in which its rows lie on disk.
+
+use serde::{Deserialize, Serialize};
+
+use super::numbers::Number;
+use super::similarity::Similarity;
+use crate::error::Result;
+use crate::runs::{Record, Sorted};
+
+/// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
+/// the order in which they lie on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct StorePair<N> {
+    /// The segment's number in its version of the store.
+    pub(super) segment: u32,
+    /// The first row.
+    pub(super) row: u64,
+    /// How many rows share the fingerprint.
+    pub(super) rows: u64,
+    /// The fingerprint or group of the batch.
+    pub(super) new: N,
+    /// The Hamming distance.
+    pub(super) distance: u8,
+    /// How alike the documents are, where that was checked.
+    pub(super) similarity: Option<Similarity>,
+}
+
+impl<N: Number> Record for StorePair<N> {}
+
+/// A fingerprint or group of the batch that is near a place of the store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near<N> {
+    pub(super) new: N,
+    pub(super) distance: u8,
+    pub(super) similarity: Option<Similarity>,
+}
+
+impl<N: Number> From<StorePair<N>> for Near<N> {
+    fn from(pair: StorePair<N>) -> Near<N> {
+        Near { new: pair.new, distance: pair.distance, similarity: pair.similarity }
+    }
+}
+
+/// Calls `each` once for every place of the store, with everything that is near it.
+pub(super) fn each_place<N: Number>(
+    pairs: Sorted<StorePair<N>>,
+    mut each: impl FnMut(&StorePair<N>, &[Near<N>]) -> Result<()>,
+) -> Result<()> {
+    let mut pairs = pairs.peekable();
+    let mut near = Vec::new();
+    while let Some(first) = pairs.next().transpose()? {
+        near.clear();
+        near.push(Near::from(first));
+        while let Some(Ok(next)) = pairs.next_if(|next| is_at(next, &first)) {
+            near.push(Near::from(next));
+        }
+        each(&first, &near)?;
+    }
+    Ok(())
+}
+
+fn is_at<N>(next: &Result<StorePair<N>>, first: &StorePair<N>) -> bool {
+    next.as_ref().is_ok_and(|next| (next.segment, next.row) == (first.segment, first.row))
+}
