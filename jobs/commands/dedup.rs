@@ -5,7 +5,9 @@
 //! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
 //! Sarma, section 3. The tables are made of the batch; the store streams past them.
 
+#[path = "../../src/join/build.rs"]
 mod build;
+#[path = "../../src/join/find.rs"]
 mod finding;
 
 use std::path::{self, Path, PathBuf};

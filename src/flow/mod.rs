@@ -6,26 +6,26 @@
 //! worker of process 0, and a window bounds what is in flight between.
 
 mod cluster;
-mod confirm;
-mod count;
-mod deal;
+mod counting;
+mod dispatch;
 mod fatal;
 mod findings;
 mod gather;
 mod probe;
+mod reading;
 mod reduce;
-mod sketch;
 mod stream;
 mod sweep;
+mod verify_cold;
 
 pub use timely::worker::Worker;
 
 pub use cluster::Cluster;
-pub use confirm::Hot;
-pub use count::{Counted, Counting};
-pub use deal::{Claim, Dealt, Window, Work, Yield, deal};
+pub use counting::{Counted, Counting};
+pub use dispatch::{Claim, Dealt, Window, Work, Yield, deal};
 pub use fatal::{Fatal, lost_peer};
 pub use gather::{Collect, End, Gather, Gathered};
 pub use probe::{Join, Prober};
+pub use reading::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};
 pub use reduce::Reduce;
-pub use sketch::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};
+pub use verify_cold::Hot;

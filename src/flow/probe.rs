@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::confirm::{Candidate, Candidates, Confirming, Hot};
 use super::findings::Findings;
 use super::sweep::Sweep;
+use super::verify_cold::{Candidate, Candidates, Confirming, Hot};
 use super::{Claim, Work, Yield};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;

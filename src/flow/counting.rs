@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Hand;
-use super::sketch::naming;
+use super::reading::naming;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::features::by_hash::{self, ByHash, key};
