@@ -18,6 +18,8 @@ pub mod error;
 pub mod progress;
 pub mod small_file;
 
+pub mod budget;
+
 pub mod output;
 pub mod runs;
 
@@ -46,5 +48,7 @@ pub mod ledger;
 pub mod peers;
 
 pub mod flow;
+
+pub mod join;
 
 pub use error::{Error, Kind, Result};

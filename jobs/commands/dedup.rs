@@ -1,24 +1,19 @@
-//! The main job: which pages of the batch are near-duplicates of pages held, or of each other?
+//! `dupsieve dedup`: which pages of the batch are near-duplicates of pages held, or of each other?
 //!
-//! "Given a collection of f-bit fingerprints and a fingerprint F, identify whether an existing
-//! fingerprint differs from F in at most k bits. (In the batch-mode version of the above problem, we
-//! have a set of query fingerprints instead of a single query fingerprint.)" - Manku, Jain and Das
-//! Sarma, section 3. The tables are made of the batch; the store streams past them.
+//! The join itself is the library's ([`dupsieve::join`]). Here it gets its flags, its lock and its report.
 
-#[path = "../../src/join/build.rs"]
-mod build;
-#[path = "../../src/join/find.rs"]
-mod finding;
-
+use std::any::Any;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::fingerprint::{Fingerprint, Recipe, Stamp, Width};
-use dupsieve::flow::Cluster;
-use dupsieve::matches::{Confirm, Detail, Finalize, KeepOrder, Outcome, Pair};
+use dupsieve::budget::Budget;
+use dupsieve::fingerprint::Recipe;
+use dupsieve::flow::{Cluster, Role, Start};
+use dupsieve::join::{self, Join, Joined, Site};
+use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
-use dupsieve::runs::Sorter;
-use dupsieve::store::{Column, Day, Digest, Segment, Version};
+use dupsieve::peers::Topology;
+use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -29,16 +24,10 @@ use crate::commands::store_at::StoreAt;
 use crate::flags::common::Common;
 use crate::flags::settings::{Count, DedupSettings};
 use crate::outcome::failure;
-use crate::outcome::report::{self, Existing, Parameters, Proof, Report};
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::report::{self, Existing, Parameters, Report};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
-use build::build;
-
-/// The most bits in which near-duplicates differ, unless told otherwise.
-const DISTANCE: u32 = 3;
-
-/// The most rows that are written, unless told otherwise.
-const MAX_MATCHES: u64 = 100_000_000;
 
 /// Find the near-duplicates of a batch, in a store and among themselves
 #[derive(Args, Debug)]
@@ -72,23 +61,23 @@ pub(crate) struct Request {
     pub(crate) pages: Option<Source>,
 }
 
-/// What process 0 tells the others.
+/// What process 0 tells the others: make the output of these.
 #[derive(Debug, Serialize, Deserialize)]
-enum Decision {
-    /// There is nothing to make: it stands there already, or was only asked about.
-    Nothing,
-    /// Make it of these.
-    Make {
-        /// The digest of the batch.
-        batch: Digest,
-        /// The store's version, and the digest of what it holds.
-        store: Option<(u64, Digest)>,
-        /// The lock on the output.
-        fence: Fence,
-        /// The build of process 0, which all ledgers of the join name: processes whose builds differ
-        /// must not take each other's ledgers for those of another join.
-        build: Digest,
-    },
+struct Task {
+    inputs: Inputs,
+    /// The lock on the output.
+    fence: Fence,
+    /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
+    /// remove each other's ledgers.
+    build: Digest,
+}
+
+/// The batch and the store, by their digests.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Inputs {
+    batch: Digest,
+    /// The store's version, and the digest of what it holds.
+    store: Option<(u64, Digest)>,
 }
 
 /// Runs the job as its command line asks.
@@ -127,101 +116,87 @@ pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -
     })
 }
 
-/// Whether the output that is asked for stands there, whole.
+/// Whether the output that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
-    let job = Job::open(request, request.store.find()?)?;
-    let Some(report) = Report::read(&job.output)? else { return Ok(false) };
-    Ok(report.parameters == job.parameters() && report.check_files(&job.output).is_ok())
+    let job = Job::open(request, request.store.find()?, Budget::default())?;
+    let Some(report) = Report::read(job.output())? else { return Ok(false) };
+    Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
 }
 
 fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
-    let mut led = None;
-    let decision = cluster.agree(&format!("dedup {}", request.output.display()), || {
-        let job = Job::open(request, request.store.find()?)?;
-        let (decision, staging, summary) = job.decide(request, common)?;
-        led = Some((job, staging, summary));
-        Ok(decision)
+    let step = format!("dedup {}", request.output.display());
+    let start = cluster.agree(&step, || {
+        Job::open(request, request.store.find()?, common.budget())?.start(common)
     })?;
-    match (decision, led) {
-        (Decision::Nothing, Some((_, _, summary))) => Ok(summary),
-        (Decision::Nothing, None) => Ok(Summary::new()),
-        (Decision::Make { build, .. }, Some((job, staging, _))) => {
-            job.make_any(cluster, staging, build, common)
+    let (task, held) = match start {
+        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
+        Start::Make(task, held) => (task, held),
+    };
+    let Task { inputs, fence, build } = task;
+    let (job, staging, _lock) = match held {
+        Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
+        Role::Follower => {
+            let lock = Lock::shared(fence);
+            let version = request.store.at(inputs.store.map(|(number, _)| number))?;
+            let job = Job::open(request, version, common.budget())?;
+            job.check_inputs(&inputs)?;
+            (job, Role::Follower, Some(lock))
         }
-        (Decision::Make { batch, store, fence, build }, None) => {
-            let _lock = Lock::shared(fence);
-            let version = request.store.at(store.map(|(number, _)| number))?;
-            let job = Job::open(request, version)?;
-            job.check_inputs((batch, store))?;
-            job.make_any(cluster, None, build, common)
-        }
-    }
+    };
+    job.make(cluster, staging, build, common)
 }
 
 /// A join with its inputs open.
 struct Job {
-    segment: Segment,
+    join: Join,
+    request: Request,
+    /// Where the batch will be when the job is done.
     batch_place: PathBuf,
-    store: Option<Version>,
-    store_path: Option<PathBuf>,
-    output: PathBuf,
-    /// The day of the batch, where it is known.
-    day: Option<Day>,
-    distance: u32,
-    check: Option<Confirm>,
-    design: Design,
-    detail: Detail,
-    max_matches: u64,
-    keep: KeepOrder,
-    settings: DedupSettings,
-    pages: Option<Source>,
 }
 
 impl Job {
-    fn open(request: &Request, store: Option<Version>) -> Result<Job> {
+    fn open(request: &Request, store: Option<Version>, budget: Budget) -> Result<Job> {
         let settings = &request.settings;
-        let segment = Segment::open(&request.batch)?;
-        let keep = KeepOrder::for_segment(settings.keep, &segment)?;
-        let stamp = segment.stamp();
-        check_recipe(store.as_ref(), stamp).map_err(|error| error.at(segment.path()))?;
-        check_is_kept(settings.check, stamp).map_err(|error| error.at(segment.path()))?;
-        let batch_place = request.batch_place.as_ref().unwrap_or(&request.batch).clone();
-        Ok(Job {
-            segment,
-            batch_place,
-            store,
-            store_path: request.store.path().map(Path::to_path_buf),
-            output: request.output.clone(),
-            day: request.store.day(),
-            distance: settings.distance.unwrap_or(DISTANCE),
+        let batch = Segment::open(&request.batch)?;
+        let keep = KeepOrder::for_segment(settings.keep, &batch)?;
+        let usual = Join::new(batch, store)?;
+        let join = Join {
+            distance: settings.distance.unwrap_or(Join::DISTANCE),
             check: settings.check,
             design: settings.design.unwrap_or(Design::Auto),
-            detail: settings.matches.unwrap_or_default(),
-            max_matches: settings.max_matches.map_or(MAX_MATCHES, |Count(count)| count),
             keep,
-            settings: settings.clone(),
-            pages: request.pages.clone(),
-        })
+            detail: settings.matches.unwrap_or_default(),
+            max_matches: settings.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            budget,
+            ..usual
+        };
+        join::check_signatures(join.check, join.batch.stamp())
+            .map_err(|error| error.at(join.batch.path()))?;
+        let batch_place = request.batch_place.as_ref().unwrap_or(&request.batch).clone();
+        Ok(Job { join, request: request.clone(), batch_place })
     }
 
-    /// What decides the result, and the sums that stand in the report.
+    fn output(&self) -> &Path {
+        &self.request.output
+    }
+
+    /// What decides the result, and the sums that are in the report.
     fn parameters(&self) -> Parameters {
-        let store =
-            self.store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
+        let Join { batch, store, keep, .. } = &self.join;
+        let store = store.as_ref().map_or("none".to_owned(), |store| store.digest().to_string());
         let named = [
-            ("batch", self.segment.digest().to_string()),
-            ("records", report::records(&self.segment.counts())),
+            ("batch", batch.digest().to_string()),
+            ("records", report::records(&batch.counts())),
             ("store", store),
-            ("keep", self.keep.to_string()),
+            ("keep", keep.to_string()),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
-        named.into_iter().chain(parameters(&self.settings)).collect()
+        named.into_iter().chain(parameters(&self.request.settings)).collect()
     }
 
-    /// The batch and the store, by their digests.
-    fn inputs(&self) -> (Digest, Option<(u64, Digest)>) {
-        let store = self.store.as_ref().map(|store| (store.number(), store.digest()));
-        (self.segment.digest(), store)
+    fn inputs(&self) -> Inputs {
+        let store = self.join.store.as_ref().map(|store| (store.number(), store.digest()));
+        Inputs { batch: self.join.batch.digest(), store }
     }
 
     /// Where the inputs are, for whoever wants to look at them again.
@@ -229,148 +204,133 @@ impl Job {
         let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
         json!({
             "batch": place(&self.batch_place),
-            "store": self.store_path.as_deref().map(place),
-            Source::NAME: self.pages,
+            "store": self.request.store.path().map(place),
+            Source::NAME: self.request.pages,
         })
     }
 
     /// The inputs must be the ones that process 0 sees.
-    fn check_inputs(&self, expected: (Digest, Option<(u64, Digest)>)) -> Result<()> {
-        if self.inputs() == expected {
+    fn check_inputs(&self, expected: &Inputs) -> Result<()> {
+        let found = self.inputs();
+        if found == *expected {
             return Ok(());
         }
         Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
-            .at(self.segment.path())
+            .at(self.join.batch.path())
             .expected(format_args!("{expected:?}"))
-            .found(format_args!("{:?}", self.inputs()))
+            .found(format_args!("{found:?}"))
             .help("put batch and store where all hosts see the same"))
     }
 
-    /// Process 0 looks whether the output is to be made, and begins it.
-    fn decide(
-        &self,
-        request: &Request,
-        common: &Common,
-    ) -> Result<(Decision, Option<Staging>, Summary)> {
-        // A design that does not cover the distance is refused before anything is begun; what it costs
-        // is asked when the groups are known.
-        self.plan(1, (1, false), common)?;
+    /// Process 0 checks whether the output has to be made, and begins it.
+    fn start(self, common: &Common) -> Result<Start<Task, (Job, Staging), Summary>> {
+        self.join.check()?;
         self.check_apart()?;
-        let lock = (!common.dry_run).then(|| Lock::beside(&self.output)).transpose()?;
+        let lock = (!common.dry_run).then(|| Lock::beside(self.output())).transpose()?;
+        if let Existing::Same(report) = self.existing(common)? {
+            tracing::info!("{} is done already", self.output().display());
+            lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
+            return Ok(Start::done(report.summary(self.output()).already_done()));
+        }
+        output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        let Some(lock) = lock else { return Ok(Start::done(self.would())) };
+        let staging = Staging::beside(self.output(), lock)?;
+        let fence = staging.fence().clone();
+        let task = Task { inputs: self.inputs(), fence, build: join::build()? };
+        Ok(Start::make(task, (self, staging)))
+    }
+
+    /// What is at the path of the output.
+    fn existing(&self, common: &Common) -> Result<Existing> {
         let parameters = self.parameters();
-        // A day that was joined and never added is joined again once the store has moved on.
-        let unfinished = request.store.is_unfinished()?;
+        // A day that was joined but not added is joined again if the store has changed since.
+        let unfinished = self.request.store.is_unfinished()?;
         let is_outdated = |made: &Parameters| {
             let mut made = made.clone();
             made.insert("store".to_owned(), parameters["store"].clone());
             unfinished && made == parameters
         };
-        let existing = report::existing(&self.output, &parameters, is_outdated, common.overwrite)?;
-        match (existing, lock) {
-            (Existing::Same(report), lock) => {
-                tracing::info!("{} is done already", self.output.display());
-                lock.map_or(Ok(()), |lock| output::remove_leftovers(&self.output, &lock))?;
-                Ok((Decision::Nothing, None, report.summary(&self.output).already_done()))
-            }
-            (Existing::Nothing, None) => {
-                output::check_free_space(output::parent_of(&self.output), self.listed_bytes())?;
-                let would = format!("would join {}", request.batch.display());
-                Ok((Decision::Nothing, None, self.would().say(would)))
-            }
-            (Existing::Nothing, Some(lock)) => {
-                output::check_free_space(output::parent_of(&self.output), self.listed_bytes())?;
-                let (batch, store) = self.inputs();
-                let staging = Staging::beside(&self.output, lock)?;
-                let (fence, build) = (staging.fence().clone(), build()?);
-                Ok((Decision::Make { batch, store, fence, build }, Some(staging), Summary::new()))
-            }
-        }
+        report::existing(self.output(), &parameters, is_outdated, common.overwrite)
     }
 
-    /// The output replaces its folder as a whole, so that no input may stand in it, nor it in the store.
+    /// The output replaces its folder as a whole. So no input may be in it, and it may not be in the store.
     fn check_apart(&self) -> Result<()> {
-        let output = output::resolved(&self.output);
-        let batch = output::resolved(self.segment.path());
-        let store = self.store_path.as_deref().map(output::resolved);
+        let output = output::resolved(self.output());
+        let batch = output::resolved(self.join.batch.path());
+        let store = self.request.store.path().map(output::resolved);
         let meets = |input: &Path| input.starts_with(&output);
         let within = store.as_ref().is_some_and(|store| output.starts_with(store));
         match [Some(&batch), store.as_ref()].into_iter().flatten().find(|it| meets(it)) {
             None if !within => Ok(()),
             input => Err(Error::new(Kind::Usage, "the output and an input are in one place")
-                .at(&self.output)
+                .at(self.output())
                 .found(input.or(store.as_ref()).unwrap_or(&output).display())
                 .help("choose another --output")),
         }
     }
 
-    /// About how many bytes verdicts and lists take, at least: every id twice. How many matches there
-    /// are is known later.
+    /// About how many bytes verdicts and lists take at least: every id twice. The number of matches is
+    /// known later.
     fn listed_bytes(&self) -> u64 {
-        let ids = self.segment.columns().filter(|size| size.column == Column::Ids);
-        2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * self.segment.rows()
+        let batch = &self.join.batch;
+        let ids = batch.columns().filter(|size| size.column == Column::Ids);
+        2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * batch.rows()
     }
 
     /// What there is to do, for a dry run.
     fn would(&self) -> Summary {
-        let held = self.store.as_ref().map_or(0, Version::rows);
-        Summary::new().count("batch", self.segment.rows()).count("store", held)
+        Summary::new()
+            .count("batch", self.join.batch.rows())
+            .count("store", self.join.store_rows())
+            .say(format!("would join {}", self.request.batch.display()))
     }
 
-    fn make_any(
-        self,
+    fn make(
+        &self,
         cluster: &mut Cluster,
-        staging: Option<Staging>,
+        staging: Role<Staging>,
         build: Digest,
         common: &Common,
     ) -> Result<Summary> {
-        match self.segment.width() {
-            Width::W64 => self.make::<u64>(cluster, staging, build, common),
-            Width::W128 => self.make::<u128>(cluster, staging, build, common),
-        }
-    }
-
-    fn settle<F: Fingerprint>(
-        &self,
-        pairs: Sorter<Pair>,
-        segments: Vec<Segment>,
-        staging: &Staging,
-        common: &Common,
-    ) -> Result<Outcome> {
-        let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
-        let finalize = Finalize {
-            segment: &self.segment,
-            confirm: self.check,
-            store: &store,
-            distance: self.distance,
-            keep: self.keep,
-            detail: self.detail,
-            max_matches: self.max_matches,
-            memory_bytes: common.memory_bytes() as usize / 8,
+        let topology = *cluster.topology();
+        let watch = |total, probed| -> Box<dyn Any> {
+            let unit = Unit::Fingerprints;
+            Box::new(Progress::show("probing", unit, total, probed, common.quiet))
         };
-        finalize.write::<F>(pairs.sorted()?, staging)
+        let site = Site { output: self.output(), build, staging, watch: &watch };
+        let summary = self.join.run_at(cluster, site, |joined, staging| {
+            let mut report = self.report(joined, topology);
+            report.write(&staging)?;
+            staging.commit()?;
+            Ok(report.summary(self.output()))
+        })?;
+        Ok(summary.leader().unwrap_or_default())
     }
 
-    fn report(
-        &self,
-        outcome: Outcome,
-        probe: Proof,
-        run: serde_json::Value,
-        staging: Staging,
-    ) -> Result<Summary> {
-        let mut report = Report {
+    fn report(&self, joined: Joined, topology: Topology) -> Report {
+        let Joined { outcome, proof, figures } = joined;
+        let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
+        let run = json!({
+            "inputs": self.places(),
+            "design": figures.design,
+            "itself": figures.itself,
+            "workers": topology.workers,
+            "processes": topology.processes,
+            "chunks_resumed": figures.chunks_resumed,
+            "bytes_read": figures.bytes_read,
+            "seconds": { "tables": tables, "probe": probe },
+        });
+        Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
-            day: self.day,
-            recipe: recipe(self.segment.stamp()),
+            day: self.request.store.day(),
+            recipe: recipe(self.join.batch.stamp()),
             parameters: self.parameters(),
-            store_version: self.store.as_ref().map(Version::number),
-            batch: self.segment.counts(),
+            store_version: self.join.store.as_ref().map(Version::number),
+            batch: self.join.batch.counts(),
             outcome,
-            probe,
+            probe: proof,
             run,
-        };
-        report.write(&staging)?;
-        staging.commit()?;
-        Ok(report.summary(&self.output))
+        }
     }
 }
 
@@ -382,7 +342,7 @@ fn recipe(stamp: &str) -> serde_json::Value {
 /// What of the settings decides the result, whatever the batch is.
 pub(crate) fn parameters(settings: &DedupSettings) -> Parameters {
     let named = [
-        ("distance", settings.distance.unwrap_or(DISTANCE).to_string()),
+        ("distance", settings.distance.unwrap_or(Join::DISTANCE).to_string()),
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
     let check = settings.check.map(|check| ("check", check.to_string()));
@@ -397,36 +357,11 @@ pub(crate) fn check_settings(
     recipe: &Recipe,
     common: &Common,
 ) -> Result<()> {
-    let (k, width) = (settings.distance.unwrap_or(DISTANCE), recipe.width());
+    let (k, width) = (settings.distance.unwrap_or(Join::DISTANCE), recipe.width());
     let problem = Problem { batch: 1, store: 1, k, width, workers: 1, split: false };
-    plan::choose(settings.design.unwrap_or(Design::Auto), &problem, common.memory_bytes() / 2)?;
+    let design = settings.design.unwrap_or(Design::Auto);
+    plan::choose(design, &problem, common.budget().tables())?;
     let stamp = recipe.stamp();
-    check_recipe(store, stamp.as_str())?;
-    check_is_kept(settings.check, stamp.as_str())
-}
-
-/// The store must be empty or of the recipe with that stamp.
-fn check_recipe(store: Option<&Version>, stamp: &str) -> Result<()> {
-    let Some(held) = store.and_then(Version::stamp).filter(|held| *held != stamp) else {
-        return Ok(());
-    };
-    let [held, asked] = Stamp::differences(held, stamp);
-    Err(Error::new(Kind::Usage, "batch and store are of different recipes")
-        .expected(format_args!("the store's {held}"))
-        .found(asked)
-        .help("use the recipe of the store, or another store"))
-}
-
-/// A batch with that stamp must hold the signatures of the check; the store, which is of the same
-/// recipe, then has them too.
-fn check_is_kept(asked: Option<Confirm>, stamp: &str) -> Result<()> {
-    let Some(Confirm { check, .. }) = asked else { return Ok(()) };
-    let kept = Stamp::parse(stamp)?.check()?;
-    if kept == Some(check) {
-        return Ok(());
-    }
-    let kept = kept.map_or("none".to_owned(), |kept| format!("those of {kept}"));
-    Err(Error::new(Kind::Usage, format!("without the signatures of {check} nothing can be checked"))
-        .found(kept)
-        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
+    join::check_recipe(store, stamp.as_str())?;
+    join::check_signatures(settings.check, stamp.as_str())
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .help("choose another output"));
     }
     options.fields.width_bits = Width::W128.bits();
-    let wanted = IdList::read(ids, common.memory_bytes())?;
+    let wanted = IdList::read(ids, common.budget().whole())?;
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if common.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));

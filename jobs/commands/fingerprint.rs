@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
-use dupsieve::flow::{Cluster, Sketching};
+use dupsieve::flow::{Cluster, Start};
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::store::{
     Counts, FingerprintedDocument, IdKind, Lists, Segment, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::flags::common::Common;
@@ -44,17 +43,6 @@ pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) output: PathBuf,
     pub(crate) settings: FingerprintSettings,
-}
-
-/// What process 0 tells the others.
-#[derive(Debug, Serialize, Deserialize)]
-enum Decision {
-    /// It stands there already.
-    Done,
-    /// It was only asked about.
-    Asked,
-    /// Make it, from these inputs.
-    Make(Listing),
 }
 
 /// Runs the job as its command line asks.
@@ -109,31 +97,19 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
 }
 
 fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
-    let output = &request.output;
+    let output = request.output.display();
     let job = Job::find(request, cluster.topology().processes)?;
-    let (mut lock, mut parameters) = (None, Parameters::new());
-    let decision = cluster.agree(&format!("fingerprint {}", output.display()), || {
-        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
-        job.pages.announce();
-        parameters = job.parameters()?;
-        job.decide(&parameters, common)
-    })?;
-    let listing = match decision {
-        Decision::Make(listing) => listing,
-        _ if !cluster.is_leader() => return Ok(Summary::new()),
-        Decision::Asked => return Ok(job.would()),
-        Decision::Done => return job.already_done(),
+    let start = cluster.agree(&format!("fingerprint {output}"), || job.start(common))?;
+    let (listing, held) = match start {
+        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
+        Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let found = job.sketch(cluster, common)?;
-    let mut summary = Summary::new();
-    cluster.agree(&format!("write {}", output.display()), || {
-        let lock = lock.expect("process 0 holds the lock");
-        summary = job.write(found, &parameters, common, &lock)?;
-        Ok(())
+    let found = job.fingerprint(cluster, common)?;
+    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
+        job.write(found, &parameters, common, &lock)
     })?;
-    Ok(summary)
+    Ok(summary.leader().unwrap_or_default())
 }
 
 /// A segment to be made, with its inputs found.
@@ -154,30 +130,47 @@ impl Job {
         Ok(Job { pages, recipe, page_time, max_repeated })
     }
 
-    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+    /// Process 0 takes the lock and checks whether the segment has to be made.
+    fn start(&self, common: &Common) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
+        let output = self.pages.output();
+        let lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
+        self.pages.announce();
+        let parameters = self.parameters()?;
+        if self.is_done(&parameters, common.overwrite)? {
+            return self.already_done().map(Start::done);
+        }
+        let (_, bytes) = self.pages.size();
+        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
+        Ok(match lock {
+            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
+            None => Start::done(self.would()),
+        })
+    }
+
+    /// Whether the very segment that is asked for exists. If another one does, it must not be replaced
+    /// unless `overwrite` allows it.
+    fn is_done(&self, asked: &Parameters, overwrite: bool) -> Result<bool> {
         let output = self.pages.output();
         if output.is_symlink() && !output.exists()
             || output.exists() && !Segment::stands_at(output)?
         {
             return Err(output::foreign(output, "a segment"));
         }
-        if let Some(made) = self.standing().or_else(|damage| match common.overwrite {
-            true => Ok(None),
-            false => Err(damage.help("make it again with --overwrite, or choose another output")),
-        })? {
-            let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
-            match asked.get("inputs") {
-                Some(_) if made == *asked => return Ok(Decision::Done),
-                _ if common.overwrite => {}
-                Some(_) => return Err(report::made_otherwise(output, &made, asked)),
-                None => return Err(reading::stream_again(output)),
+        let made = match self.standing() {
+            Ok(made) => made,
+            Err(_) if overwrite => None,
+            Err(damage) => {
+                return Err(damage.help("make it again with --overwrite, or choose another output"));
             }
-        }
-        let (_, bytes) = self.pages.size();
-        output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
-        match common.dry_run {
-            true => Ok(Decision::Asked),
-            false => Ok(Decision::Make(self.pages.listing())),
+        };
+        let Some(made) = made else { return Ok(false) };
+        let made: Parameters = serde_json::from_str(made.identity()).unwrap_or_default();
+        match asked.get("inputs") {
+            Some(_) if made == *asked => Ok(true),
+            _ if overwrite => Ok(false),
+            Some(_) => Err(report::made_otherwise(output, &made, asked)),
+            None => Err(reading::stream_again(output)),
         }
     }
 
@@ -235,14 +228,15 @@ impl Job {
         Ok(parameters)
     }
 
-    fn sketch(
+    fn fingerprint(
         &self,
         cluster: &mut Cluster,
         common: &Common,
     ) -> Result<Found<FingerprintedDocument>> {
-        let (recipe, time) = (self.recipe.clone(), self.page_time);
-        let hand = move || Sketching::new(&recipe, time);
-        self.pages.read(cluster, common, "fingerprinting", hand)
+        let (recipe, time) = (&self.recipe, self.page_time);
+        self.pages.read(cluster, common, "fingerprinting", |documents, cluster| {
+            documents.fingerprint(cluster, recipe, time)
+        })
     }
 
     /// Process 0 sorts what came, refuses what is too bad, and writes the rest.
@@ -256,7 +250,7 @@ impl Job {
         let accepted = self.pages.accept(found, lock)?;
         let (times, has_times) = (accepted.read.times, self.pages.has_times());
         let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let memory = common.memory_bytes() as usize / 4;
+        let memory = common.budget().rows();
         let segment = match self.recipe.width() {
             Width::W64 => self.write_rows::<u64>(accepted, &identity, memory, lock),
             Width::W128 => self.write_rows::<u128>(accepted, &identity, memory, lock),

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let workers = common.workers(1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As dedup does: half for the tables, the rest for sorts.
-    let memory_bytes = common.memory_bytes() / 2;
+    let memory_bytes = common.budget().tables();
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check, workers));
     match common.json {

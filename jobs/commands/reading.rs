@@ -7,9 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
-use dupsieve::flow::{
-    Cluster, Collected, End, Gather, Gathered, Hand, Portions, Read, Reading, Worker, deal,
-};
+use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, ListFile, Listed, Lock, beside};
 use dupsieve::runs::{Record, Sorted};
 use dupsieve::store::{Digest, Lists};
@@ -194,33 +192,28 @@ impl Pages {
             .help("name the field that holds the time, or leave --time-field out"))
     }
 
-    /// Reads the documents, each worker with a hand of its own; worker 0 of process 0 gathers what
-    /// the hands make. `doing` names the work to whoever watches.
-    pub(crate) fn read<H: Hand<Made: Record>>(
+    /// Reads the documents by `read`, which makes something of them on every worker. Progress is shown as
+    /// `doing`.
+    pub(crate) fn read<R>(
         &self,
         cluster: &mut Cluster,
         common: &Common,
         doing: &'static str,
-        hand: impl Fn() -> Result<H> + Send + Sync + 'static,
-    ) -> Result<Found<H::Made>> {
-        let topology = *cluster.topology();
+        read: impl FnOnce(Documents, &mut Cluster) -> Result<Harvest<R>>,
+    ) -> Result<Found<R>> {
         let progress = Arc::new(AtomicU64::new(0));
-        let share = Share { index: topology.process as u32, of: topology.processes as u32 };
-        let (inputs, options) = (Arc::clone(&self.inputs), self.options.clone());
-        let (workers, fatal) = (topology.workers, cluster.fatal());
         let bytes = self.inputs.bytes();
         let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), common.quiet);
-        let portions = Portions::read(inputs, share, options, workers, progress, fatal.clone());
-        let fields = self.options.fields.clone();
-        let folder = output::parent_of(&self.output).to_path_buf();
-        let sort_bytes = common.memory_bytes() as usize / 4;
-        let results = cluster.execute(move |worker| {
-            let work = Reading::new(portions.clone(), fields.clone(), hand()?);
-            let collected = Collected::new(&folder, sort_bytes);
-            flow(worker, work, collected, End::new(fatal.clone()))
-        })?;
-        let (collected, read) = results.into_iter().next().expect("there is a first worker");
-        Ok(Found { collected, read, processes: topology.processes })
+        let documents = Documents {
+            inputs: Arc::clone(&self.inputs),
+            options: self.options.clone(),
+            folder: output::parent_of(&self.output).to_path_buf(),
+            memory_bytes: common.budget().documents(),
+            progress,
+        };
+        let processes = cluster.topology().processes;
+        let Harvest { collected, read } = read(documents, cluster)?;
+        Ok(Found { collected, read, processes })
     }
 
     /// What was found, sorted, once all of it has come and not too much of it is bad; with the list of
@@ -339,22 +332,4 @@ pub(crate) fn stream_again(output: &Path) -> Error {
     )
     .at(output)
     .help("choose another output, or replace this one with --overwrite")
-}
-
-/// The dataflow: batches of records are taken by whoever is free, and what was made of them is
-/// gathered by the first worker.
-fn flow<H: Hand<Made: Record>>(
-    worker: &mut Worker,
-    work: Reading<H>,
-    collected: Collected<H::Made>,
-    end: End,
-) -> Result<(Collected<H::Made>, Read)> {
-    let (collected, read) = (Gathered::new(collected), Gathered::new(Read::default()));
-    worker.dataflow(|scope| {
-        let dealt = deal(scope, work, &end);
-        dealt.receipts.gather(&read, &end);
-        dealt.window.close(dealt.records.gather(&collected, &end));
-    });
-    end.wait(worker)?;
-    Ok((collected.take(), read.take()))
 }

@@ -131,7 +131,7 @@ fn verify_join(
         )));
     };
     report.check_files(output)?;
-    let made = Made { output, report: &report, memory_bytes: common.memory_bytes() as usize / 4 };
+    let made = Made { output, report: &report, memory_bytes: common.budget().verification() };
     let batch = match (batch, made.input("batch")) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),

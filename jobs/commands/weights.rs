@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
-use dupsieve::flow::{Cluster, Counted, Counting};
+use dupsieve::flow::{Cluster, Counted, Start};
 use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::runs::Sorted;
 use dupsieve::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
 use crate::flags::common::Common;
@@ -40,17 +39,6 @@ pub(crate) struct Arguments {
     settings: FingerprintSettings,
 }
 
-/// What process 0 tells the others.
-#[derive(Debug, Serialize, Deserialize)]
-enum Decision {
-    /// It stands there already.
-    Done,
-    /// It was only asked about.
-    Asked,
-    /// Make it, from these inputs.
-    Make(Listing),
-}
-
 /// Runs the job; every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let settings = arguments.settings.clone().or(common.config()?.fingerprint);
@@ -67,34 +55,22 @@ fn make(
     settings: &FingerprintSettings,
     common: &Common,
 ) -> Result<Summary> {
+    let output = arguments.output.display();
     let job = Job::find(arguments, settings, cluster.topology().processes)?;
-    let (mut lock, mut parameters) = (None, Parameters::new());
-    let output = &arguments.output;
-    let name = output.display();
-    let decision = cluster.agree(&format!("weights {name}"), || {
-        lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
-        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
-        job.pages.announce();
-        parameters = job.parameters()?;
-        job.decide(&parameters, common)
-    })?;
-    let listing = match decision {
-        Decision::Make(listing) => listing,
-        _ if !cluster.is_leader() => return Ok(Summary::new()),
-        Decision::Asked => return Ok(job.would()),
-        Decision::Done => return job.done(),
+    let start = cluster.agree(&format!("weights {output}"), || job.start(common))?;
+    let (listing, held) = match start {
+        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
+        Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let (recipe, lines, time) = (job.recipe.clone(), job.lines, settings.page_time());
-    let hand = move || Counting::new(&recipe, lines, time);
-    let found = job.pages.read(cluster, common, "counting", hand)?;
-    let mut summary = Summary::new();
-    cluster.agree(&format!("write {name}"), || {
-        let lock = lock.expect("process 0 holds the lock");
-        summary = job.write(found, &parameters, &lock)?;
-        Ok(())
+    let (recipe, lines, time) = (&job.recipe, job.lines, settings.page_time());
+    let found = job.pages.read(cluster, common, "counting", |documents, cluster| {
+        documents.count(cluster, recipe, lines, time)
     })?;
-    Ok(summary)
+    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
+        job.write(found, &parameters, &lock)
+    })?;
+    Ok(summary.leader().unwrap_or_default())
 }
 
 /// A table to be made, with its inputs found.
@@ -135,26 +111,41 @@ impl Job {
         Ok(parameters)
     }
 
-    fn decide(&self, asked: &Parameters, common: &Common) -> Result<Decision> {
+    /// Process 0 takes the lock and checks whether the table has to be made.
+    fn start(&self, common: &Common) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
+        let output = self.pages.output();
+        let lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
+        self.pages.announce();
+        let parameters = self.parameters()?;
+        if self.is_done(&parameters, common.overwrite)? {
+            return self.done().map(Start::done);
+        }
+        Ok(match lock {
+            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
+            None => Start::done(self.would()),
+        })
+    }
+
+    /// Whether the very table that is asked for exists. If another one does, it must not be replaced unless
+    /// `overwrite` allows it.
+    fn is_done(&self, asked: &Parameters, overwrite: bool) -> Result<bool> {
         let output = self.pages.output();
         if output.is_symlink() && !output.exists() || output.exists() && !Counts::stands_at(output)?
         {
             return Err(output::foreign(output, "a table of counts"));
         }
-        if output.exists() && !common.overwrite {
-            let made =
-                Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
-            let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
-            return match asked.get("inputs") {
-                Some(_) if made == *asked => Ok(Decision::Done),
-                Some(_) => Err(report::made_otherwise(output, &made, asked)),
-                None => Err(stream_again(output)),
-            };
+        if !output.exists() || overwrite {
+            return Ok(false);
         }
-        Ok(match common.dry_run {
-            true => Decision::Asked,
-            false => Decision::Make(self.pages.listing()),
-        })
+        let made =
+            Counts::read(output).map_err(|error| error.help("replace it with --overwrite"))?;
+        let made: Parameters = serde_json::from_str(&made.head().identity).unwrap_or_default();
+        match asked.get("inputs") {
+            Some(_) if made == *asked => Ok(true),
+            Some(_) => Err(report::made_otherwise(output, &made, asked)),
+            None => Err(stream_again(output)),
+        }
     }
 
     /// What there is to do, for a dry run.

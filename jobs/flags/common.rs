@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::{Args, ValueEnum};
+use dupsieve::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
 use super::cluster::{ClusterFlags, ClusterSettings};
@@ -59,9 +60,9 @@ pub(crate) enum LogFormat {
 }
 
 impl Common {
-    /// Memory for tables and sorts, in bytes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.memory.map_or(2 << 30, |ByteSize(bytes)| bytes)
+    /// The memory for tables and sorts.
+    pub(crate) fn budget(&self) -> Budget {
+        self.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
     }
 
     /// The settings of the file named with --config.

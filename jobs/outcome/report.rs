@@ -6,6 +6,7 @@ use std::path::Path;
 
 use dupsieve::error::At;
 use dupsieve::fingerprint::Stamp;
+use dupsieve::join::Proof;
 use dupsieve::matches::Outcome;
 use dupsieve::output::{self, SUCCESS, Staging, Sum};
 use dupsieve::store::{Counts, Day, Digest};
@@ -42,16 +43,6 @@ pub(crate) struct Report {
     pub(crate) probe: Proof,
     /// How it was run: the one part that differs from run to run.
     pub(crate) run: Value,
-}
-
-/// Planned and done, for everything that was probed.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Proof {
-    pub(crate) chunks_planned: u64,
-    pub(crate) chunks_probed: u64,
-    pub(crate) store_fingerprints: u64,
-    pub(crate) fingerprints_probed: u64,
-    pub(crate) pairs: u64,
 }
 
 impl Report {

@@ -20,6 +20,7 @@ use timely::execute::execute_from;
 use timely::worker::Worker;
 
 use super::fatal::Fatal;
+use super::role::Role;
 use crate::peers::{JobIdentity, Link, Links, Mesh, Peers, Topology};
 use crate::progress::{self, Activity};
 use crate::{Error, Kind, Result};
@@ -83,6 +84,23 @@ impl Cluster {
         self.topology.process == 0
     }
 
+    /// Ends a step: process 0 writes the output with what it `held`, and the others wait until it has. If
+    /// `write` fails, all fail alike.
+    ///
+    /// # Errors
+    /// As [`Cluster::agree`].
+    pub fn conclude<H, S>(
+        &mut self,
+        step: &str,
+        held: Role<H>,
+        write: impl FnOnce(H) -> Result<S>,
+    ) -> Result<Role<S>> {
+        self.agree(step, || match held {
+            Role::Leader(held) => write(held).map(Role::Leader),
+            Role::Follower => Ok(Role::Follower),
+        })
+    }
+
     /// Where a worker or operator reports the error that ends the run.
     pub fn fatal(&self) -> Fatal {
         self.fatal.clone()
@@ -110,6 +128,18 @@ impl Cluster {
         Ok(decision)
     }
 
+    /// As [`Cluster::execute`], for work whose result is gathered by the first worker.
+    ///
+    /// # Errors
+    /// As [`Cluster::execute`].
+    pub(super) fn execute_gathered<R: Send + 'static>(
+        &mut self,
+        work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
+    ) -> Result<R> {
+        let first = self.execute(work)?.into_iter().next();
+        first.ok_or_else(|| Error::new(Kind::Internal, "the process has no worker"))
+    }
+
     /// Runs `work` on every worker of every process and then all dataflows it built to their end.
     /// Returns what each worker of this process returned, in order, and only after all workers of
     /// all processes have returned. Of several processes, each step's dataflow takes the
@@ -120,7 +150,7 @@ impl Cluster {
     /// # Errors
     /// In one process, the first error that a worker returned or that was raised through
     /// [`Cluster::fatal`]. In several, its hook has ended the process before.
-    pub fn execute<R: Send + 'static>(
+    pub(super) fn execute<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
     ) -> Result<Vec<R>> {

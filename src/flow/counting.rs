@@ -1,11 +1,11 @@
-//! Counting lifted to a stream: in how many documents each feature, or each line, occurs.
+//! The handler that counts in how many documents each feature, or each line, occurs.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Hand;
-use super::reading::naming;
+use super::fingerprinting::naming;
+use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::features::by_hash::{self, ByHash, key};
@@ -14,7 +14,7 @@ use crate::features::normalise::Normalise;
 use crate::fingerprint::{PageTime, Recipe, Sketcher};
 use crate::runs::Record;
 
-/// A feature, and how many documents of some hold it.
+/// A feature, and how many documents of a part of the input hold it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Counted {
     /// The feature.
@@ -38,19 +38,20 @@ enum Of {
 }
 
 /// Counts the documents of a batch that hold a feature.
-pub struct Counting {
+pub(super) struct Counting {
     of: Of,
-    /// The features of the document at hand, so that each counts once.
+    /// The features of the current document, so that each counts once.
     met: ByHash<u64, ()>,
     batch: HashMap<Box<str>, u64>,
 }
 
 impl Counting {
-    /// A hand that counts features as `recipe` takes them, or `lines` as it normalises them. A page that
-    /// takes longer than `time` is quarantined.
+    /// A handler that counts features as `recipe` takes them, or `lines` as it normalises them. A page
+    /// that takes longer than `time` is quarantined.
     ///
-    /// Fails with [`Kind::Usage`] if the recipe takes no text.
-    pub fn new(recipe: &Recipe, lines: bool, time: PageTime) -> Result<Counting> {
+    /// # Errors
+    /// [`Kind::Usage`] if the recipe takes no text.
+    pub(super) fn new(recipe: &Recipe, lines: bool, time: PageTime) -> Result<Counting> {
         let of = match recipe.normalise().filter(|_| lines) {
             Some(normalise) => Of::Lines(*normalise, String::new()),
             None => Of::Features(Box::new(recipe.sketcher()?.allow(time))),
@@ -59,7 +60,7 @@ impl Counting {
     }
 }
 
-impl Hand for Counting {
+impl Handler for Counting {
     type Made = Counted;
 
     fn take(&mut self, _: Position, document: Document<'_>) -> Result<Option<Counted>> {

@@ -1,11 +1,14 @@
-//! Work dealt to workers in units: within a process whoever is free takes the next one, and no more
-//! units are in flight than a window allows.
+//! Work dispatched to workers in units: in each process, the next free worker takes the next unit, and a
+//! window bounds the units in flight.
 //!
-//! timely has no flow control of its own and every queue in it is unbounded. Here each unit is a
-//! stretch of timestamps, one for each part of what it yields, and a worker begins unit `u` only once
-//! the far end of the dataflow is through with all units up to `u - window`: the frontier of a feedback
-//! loop says so, without polling. A unit that yields much hands on its parts one by one, a few ahead
-//! of what the far end is through with.
+//! timely has no flow control, and all its queues are unbounded. Here each unit is a range of timestamps,
+//! one for each part of its result. A worker starts unit `u` only when the end of the dataflow has finished
+//! all units up to `u - window`; the frontier of a feedback loop tells it, without polling. A unit with a
+//! large result sends its parts one by one, a few ahead of those that have reached the end.
+//!
+//! An example: with one worker the window is 4 units. Unit 5 starts when unit 1 has reached the end. If
+//! unit 5 yields 100,000 pairs, they are 4 parts of at most 32,768 pairs with the timestamps
+//! `5 << 24`, `5 << 24 | 1`, `5 << 24 | 2` and `5 << 24 | 3`.
 
 use std::time::Duration;
 
@@ -18,61 +21,61 @@ use timely::dataflow::operators::vec::Map;
 use timely::dataflow::operators::{ConnectLoop, Feedback};
 use timely::dataflow::{Scope, StreamVec};
 
-use super::End;
+use super::gather::End;
 use crate::error::Result;
 use crate::progress::{self, Activity};
 
-/// How long a worker waits before it asks again for a unit that is not ready.
+/// How long a worker waits before it asks again, if no unit is ready.
 const RETRY: Duration = Duration::from_millis(1);
 /// Units in flight, for each worker.
 const WINDOW: u64 = 4;
 
-/// Records in a part of what a unit yields.
+/// Records in one part of the result of a unit.
 const PART: usize = 1 << 15;
-/// Parts of a unit in flight.
+/// Parts in flight, for each unit.
 const PARTS: u64 = 8;
-/// How many bits of a timestamp count the parts of its unit.
+/// The low bits of a timestamp, which count the parts of a unit.
 const PART_BITS: u32 = 24;
 
 /// What a worker gets when it asks for work.
 #[derive(Debug)]
-pub enum Claim<U> {
-    /// The unit of this number; the numbers that one worker gets ascend.
+pub(super) enum Claim<U> {
+    /// The unit of this number. The numbers that one worker gets ascend.
     Unit(u64, U),
-    /// None now, perhaps later.
+    /// No unit now, perhaps later.
     Later,
-    /// No more.
+    /// No more units.
     Done,
 }
 
-/// What a unit yields: any number of records, which need not be in memory.
-pub type Yield<R> = Box<dyn Iterator<Item = Result<R>>>;
+/// The records that a unit yields. They need not be in memory.
+pub(super) type Yield<R> = Box<dyn Iterator<Item = Result<R>>>;
 
-/// One worker's hand in a job: it claims units and works each one off as a whole.
-pub trait Work: 'static {
+/// What one worker does with units of work: it claims them and runs each one as a whole.
+pub(super) trait UnitRunner: 'static {
     /// A unit of work.
     type Unit: 'static;
-    /// What a unit yields any number of.
+    /// A unit yields any number of these.
     type Record: timely::ExchangeData;
-    /// What a unit yields exactly one of, the proof that it was done.
+    /// A unit yields exactly one of these, the proof that it was run.
     type Receipt: timely::ExchangeData;
 
     /// Asks for the next unit.
     fn claim(&mut self) -> Claim<Self::Unit>;
-    /// Works off one unit.
+    /// Runs one unit.
     fn run(&mut self, unit: Self::Unit) -> Result<(Yield<Self::Record>, Self::Receipt)>;
 }
 
-/// What a worker has in hand.
-enum Stage<W: Work> {
-    /// A unit that it has claimed.
+/// How far a worker is with a unit.
+enum Stage<W: UnitRunner> {
+    /// It has claimed the unit.
     Claimed(u64, W::Unit),
-    /// What is left of what a unit yielded, from this part on, and its receipt.
+    /// It has run the unit and still has to send the result from this part on, then the receipt.
     Yielding { number: u64, part: u64, records: Yield<W::Record>, receipt: W::Receipt },
 }
 
-impl<W: Work> Stage<W> {
-    /// The time of what it gives next.
+impl<W: UnitRunner> Stage<W> {
+    /// The timestamp of what it sends next.
     fn time(&self) -> u64 {
         match self {
             Stage::Claimed(number, _) => number << PART_BITS,
@@ -80,7 +83,8 @@ impl<W: Work> Stage<W> {
         }
     }
 
-    /// The time up to which the far end is to be through first, and one more for the way back.
+    /// The worker waits until the end of the dataflow has finished all times below this one, plus one for the
+    /// way back.
     fn awaits(&self, window: u64) -> u64 {
         match self {
             Stage::Claimed(number, _) if *number < window => 0,
@@ -90,59 +94,61 @@ impl<W: Work> Stage<W> {
         }
     }
 
-    /// Works off the unit, or gives the next part.
-    fn advance(self, work: &mut W, give: impl FnOnce(&mut Vec<W::Record>)) -> Result<Next<W>> {
+    /// Runs the unit, or sends the next part.
+    fn advance(self, runner: &mut W, give: impl FnOnce(&mut Vec<W::Record>)) -> Result<Next<W>> {
         match self {
             Stage::Claimed(number, unit) => {
-                let (records, receipt) = work.run(unit)?;
+                let (records, receipt) = runner.run(unit)?;
                 Ok(Next::Stage(Stage::Yielding { number, part: 0, records, receipt }))
             }
             Stage::Yielding { number, part, mut records, receipt } => {
                 let mut given = records.by_ref().take(PART).collect::<Result<Vec<_>>>()?;
-                let more = given.len() == PART;
+                let is_last = given.len() < PART;
                 give(&mut given);
-                Ok(match more {
-                    true => {
-                        Next::Stage(Stage::Yielding { number, part: part + 1, records, receipt })
-                    }
-                    false => Next::End(receipt),
-                })
+                if is_last {
+                    return Ok(Next::End(receipt));
+                }
+                Ok(Next::Stage(Stage::Yielding { number, part: part + 1, records, receipt }))
             }
         }
     }
 }
 
 /// What follows a stage.
-enum Next<W: Work> {
+enum Next<W: UnitRunner> {
     Stage(Stage<W>),
     End(W::Receipt),
 }
 
-/// The two streams that come of work, stamped with the units' numbers and parts.
-pub struct Dealt<'scope, W: Work> {
+/// The streams of dispatched work. Their timestamps are the numbers and parts of the units.
+pub(super) struct Dispatched<'scope, W: UnitRunner> {
     /// What the units yielded.
-    pub records: StreamVec<'scope, u64, W::Record>,
+    pub(super) records: StreamVec<'scope, u64, W::Record>,
     /// One receipt a unit.
-    pub receipts: StreamVec<'scope, u64, W::Receipt>,
-    /// To be closed at the far end.
-    pub window: Window<'scope>,
+    pub(super) receipts: StreamVec<'scope, u64, W::Receipt>,
+    /// To be closed at the end of the dataflow.
+    pub(super) window: Window<'scope>,
 }
 
 /// The bound on units in flight.
-pub struct Window<'scope>(Handle<'scope, u64, Vec<()>>);
+pub(super) struct Window<'scope>(Handle<'scope, u64, Vec<()>>);
 
 impl<'scope> Window<'scope> {
-    /// Ties the window to `end`: a unit is through when it is through there.
-    pub fn close(self, end: StreamVec<'scope, u64, ()>) {
+    /// Closes the window at `end`: a unit is finished when it has passed there.
+    pub(super) fn close(self, end: StreamVec<'scope, u64, ()>) {
         end.flat_map(|()| None).connect_loop(self.0);
     }
 }
 
-/// Deals `work` in this scope; every worker brings its own hand.
-pub fn deal<'scope, W: Work>(scope: Scope<'scope, u64>, work: W, end: &End) -> Dealt<'scope, W> {
-    let (mut work, fatal) = (work, end.fatal().clone());
+/// Dispatches work in this scope. Every worker brings a `runner` of its own.
+pub(super) fn dispatch<'scope, W: UnitRunner>(
+    scope: Scope<'scope, u64>,
+    mut runner: W,
+    end: &End,
+) -> Dispatched<'scope, W> {
+    let fatal = end.fatal().clone();
     let (handle, through) = scope.feedback::<Vec<()>>(1);
-    let mut builder = OperatorBuilder::new("Deal".to_owned(), scope);
+    let mut builder = OperatorBuilder::new("Dispatch".to_owned(), scope);
     let activator = scope.activator_for(builder.operator_info().address);
     let mut through = builder.new_input_connection(through, Pipeline, []);
     let (records, record_stream) = builder.new_output_connection::<Vec<W::Record>, _>([]);
@@ -153,16 +159,16 @@ pub fn deal<'scope, W: Work>(scope: Scope<'scope, u64>, work: W, end: &End) -> D
 
     builder.build(move |capabilities| {
         let mut capabilities = Some(capabilities);
-        let mut in_hand: Option<Stage<W>> = None;
+        let mut current: Option<Stage<W>> = None;
         move |frontiers| {
             through.for_each(|_, _| ());
             let Some(held) = &mut capabilities else { return };
             if fatal.check().is_err() {
                 return;
             }
-            let stage = match in_hand.take() {
+            let stage = match current.take() {
                 Some(stage) => stage,
-                None => match work.claim() {
+                None => match runner.claim() {
                     Claim::Done => return capabilities = None,
                     Claim::Later => return activator.activate_after(RETRY),
                     Claim::Unit(number, unit) => Stage::Claimed(number, unit),
@@ -170,18 +176,18 @@ pub fn deal<'scope, W: Work>(scope: Scope<'scope, u64>, work: W, end: &End) -> D
             };
             held.iter_mut().for_each(|capability| capability.downgrade(&stage.time()));
             if frontiers[0].less_than(&stage.awaits(window)) {
-                return in_hand = Some(stage);
+                return current = Some(stage);
             }
             progress::tick(Activity::Working);
             let given =
                 |part: &mut Vec<_>| records.activate().session(&held[0]).give_container(part);
-            match stage.advance(&mut work, given) {
+            match stage.advance(&mut runner, given) {
                 Err(error) => return fatal.raise(error),
-                Ok(Next::Stage(stage)) => in_hand = Some(stage),
+                Ok(Next::Stage(stage)) => current = Some(stage),
                 Ok(Next::End(receipt)) => receipts.activate().session(&held[1]).give(receipt),
             }
             activator.activate();
         }
     });
-    Dealt { records: record_stream, receipts: receipt_stream, window: Window(handle) }
+    Dispatched { records: record_stream, receipts: receipt_stream, window: Window(handle) }
 }

@@ -1,13 +1,13 @@
 //! How a run ends early: the first error of any worker or operator ends all workers.
 //!
-//! The engine has no failure of its own. An operator that meets an error must neither panic nor
-//! drop its capability (a cut stream looks like a complete one to everything after it). It raises
-//! the error here, keeps its capability, and emits nothing more; the rest is seen to:
+//! The engine has no way to fail. An operator that meets an error must not panic, and it must not drop its
+//! capability either: to everything after it, a cut stream looks like a complete one. It raises the error
+//! here, keeps its capability, and sends nothing more. Then:
 //!
-//! - in one process, every worker sees the error within [`GLANCE`], drops its dataflows and
-//!   returns, and `Cluster::execute` gives the error back;
-//! - in several processes the others cannot be asked to return, so the run's owner is told at once
-//!   through its hook, which ends the process; the peers then lose a connection ([`lost_peer`]).
+//! - In one process, every worker sees the error within [`GLANCE`], drops its dataflows and returns.
+//!   `Cluster::execute` returns the error.
+//! - In several processes, the others cannot be asked to return. The hook is called at once and ends the
+//!   process. The other processes lose a connection ([`lost_peer`]) and end too.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -17,12 +17,12 @@ use timely::worker::Worker;
 
 use crate::{Error, Kind, Result};
 
-/// How long a parked worker sleeps before it looks again whether an error was raised.
+/// How long a parked worker sleeps before it checks again for an error.
 const GLANCE: Duration = Duration::from_millis(50);
 
 type Hook = Arc<dyn Fn(&Error) + Send + Sync>;
 
-/// The slot for the first error of a run, shared by all that take part.
+/// The slot for the first error of a run, shared by all workers and operators of a process.
 #[derive(Clone, Default)]
 pub struct Fatal {
     first: Arc<OnceLock<Error>>,
@@ -30,12 +30,12 @@ pub struct Fatal {
 }
 
 impl Fatal {
-    /// A slot that tells `hook` the first error; the hook ends the process, so it never returns.
+    /// A slot that passes the first error to `hook`. The hook must end the process.
     pub fn new(hook: impl Fn(&Error) + Send + Sync + 'static) -> Fatal {
         Fatal { hook: Some(Arc::new(hook)), ..Fatal::default() }
     }
 
-    /// Ends the run with `error`, unless it is ending with another one already.
+    /// Ends the run with `error`, unless another error was raised before.
     pub fn raise(&self, error: Error) {
         if self.first.set(error).is_ok()
             && let (Some(hook), Some(error)) = (&self.hook, self.first.get())
@@ -44,17 +44,20 @@ impl Fatal {
         }
     }
 
-    /// The error that was raised, if any was.
+    /// Fails if an error was raised.
+    ///
+    /// # Errors
+    /// The error that was raised first.
     pub fn check(&self) -> Result<()> {
         self.first.get().map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Steps the worker, parked when there is nothing to do, for as long as `unfinished` says so.
-    /// This is how a worker waits for its dataflows.
+    /// Steps the worker as long as `unfinished` returns true, and parks it when there is nothing to do. A
+    /// worker waits for its dataflows with this.
     ///
     /// # Errors
-    /// The error that was raised anywhere in this process, soon after it was.
-    pub fn step_while(
+    /// An error that was raised anywhere in this process, soon after it was raised.
+    pub(super) fn step_while(
         &self,
         worker: &mut Worker,
         mut unfinished: impl FnMut() -> bool,
@@ -96,7 +99,7 @@ impl Fatal {
     }
 }
 
-/// Without it the other workers of the process would wait for a panicked one for ever.
+/// Raises an error when a worker panics. Without it, the other workers would wait for it for ever.
 struct RaiseOnPanic<'a>(&'a Fatal);
 
 impl Drop for RaiseOnPanic<'_> {
@@ -107,10 +110,10 @@ impl Drop for RaiseOnPanic<'_> {
     }
 }
 
-/// Whom the engine has lost, if a panic with this message is how it says so.
+/// Which process was lost, if a panic message of the engine says that one was.
 pub fn lost_peer(panic_message: &str) -> Option<&str> {
     const POISONED: &str = "MergeQueue poisoned.";
-    // What it was doing stands before the cause.
+    // Before the cause, the message says what the engine was doing.
     let cause = panic_message.strip_prefix("timely communication error: ");
     let cause = cause.map(|cause| cause.split_once(": ").map_or(cause, |(_, cause)| cause));
     cause.or((panic_message == POISONED).then_some("another process"))

@@ -1,62 +1,71 @@
-//! What a worker finds in a chunk: its pairs, as many as there may be, on their way to the ledger.
+//! The pairs that a worker finds in a chunk, on their way to the ledger.
 //!
-//! A crowded neighbourhood has more pairs than memory holds. They are noted in the ledger anyway, so
-//! what is more than a few is noted while it is found, and read back from there. Where only the verdicts
-//! are asked for, most pairs of a crowd are found and counted, and not even noted.
+//! A crowd has more pairs than fit into memory. They go to the ledger in any case, so if there are many
+//! they are written while the probe continues, and read back from there. If only verdicts are wanted, most
+//! pairs of a crowd are counted and then dropped.
 
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Yield;
+use super::dispatch::Yield;
 use crate::error::{Error, Result};
 use crate::ledger::{LedgerWriter, Receipt};
 use crate::matches::{self, Pair, Sieve};
 use crate::progress::{self, Activity};
 
-/// How many pairs of a chunk are held, and how many are counted in at once. Only chunks with more are
-/// put through the sieve.
+/// How many pairs of a chunk are held in memory and written at once. Only chunks with more pairs go through
+/// the sieve.
 const HELD: usize = 1 << 15;
 
-/// The pairs of one chunk after the other.
+/// The pairs of a chunk, and then of the next.
 #[derive(Debug)]
 pub(super) struct Findings {
     ledger: LedgerWriter,
     held: Vec<Pair>,
     /// Pairs of the chunk that were found.
     found_here: u64,
-    /// Pairs of the chunk that stand in the ledger.
-    noted: u64,
-    /// What decides which pairs are noted, unless all are.
+    /// Pairs of the chunk that are in the ledger.
+    listed: u64,
+    /// Decides which pairs are listed; none if all are.
     sieve: Option<Sieve>,
     /// Pairs found by this process.
     found: Arc<AtomicU64>,
-    /// The most that are wanted.
+    /// More pairs than this are an error.
     most: u64,
     failed: Option<Error>,
 }
 
 impl Findings {
-    /// None so far; `found` counts those of all workers, of which `most` are wanted.
+    /// No pairs yet. `found` counts those of all workers; more than `most` are an error.
     pub(super) fn new(
         ledger: LedgerWriter,
         found: Arc<AtomicU64>,
         most: u64,
         sieve: Option<Sieve>,
     ) -> Findings {
-        let (held, failed) = (Vec::new(), None);
-        Findings { ledger, held, found_here: 0, noted: 0, sieve, found, most, failed }
+        Findings {
+            ledger,
+            held: Vec::new(),
+            found_here: 0,
+            listed: 0,
+            sieve,
+            found,
+            most,
+            failed: None,
+        }
     }
 
     /// Begins a chunk.
     pub(super) fn begin(&mut self, chunk: u64) {
         self.ledger.begin(chunk);
         self.held.clear();
-        (self.found_here, self.noted) = (0, 0);
+        self.found_here = 0;
+        self.listed = 0;
         self.sieve.iter_mut().for_each(Sieve::clear);
     }
 
-    /// Takes one more.
+    /// Takes a pair.
     #[inline]
     pub(super) fn push(&mut self, pair: Pair) {
         self.found_here += 1;
@@ -66,7 +75,7 @@ impl Findings {
         self.hold(pair);
     }
 
-    /// Whether a pair is to be noted, one of many.
+    /// Whether one of very many pairs is listed.
     fn passes(&mut self, pair: &Pair) -> bool {
         if self.found_here.is_multiple_of(HELD as u64) {
             progress::tick(Activity::Working);
@@ -76,16 +85,16 @@ impl Findings {
 
     fn hold(&mut self, pair: Pair) {
         if self.held.len() == HELD {
-            self.note();
+            self.list();
             self.held.clear();
         }
         self.held.push(pair);
     }
 
-    /// What was found in the chunk, which is finished when this returns.
+    /// Finishes the chunk: all its pairs, and its receipt.
     ///
     /// # Errors
-    /// The first that there was since it began; [`crate::Kind::BadData`] where more was found than is wanted.
+    /// The first error since the chunk was begun; [`crate::Kind::BadData`] if too many pairs were found.
     pub(super) fn finish(
         &mut self,
         chunk: u64,
@@ -95,36 +104,38 @@ impl Findings {
             sieve.crowded().for_each(|mark| self.hold(mark));
             self.sieve = Some(sieve);
         }
-        let all_held = self.noted == 0;
-        self.note();
+        let all_held = self.listed == 0;
+        self.list();
         self.failed.take().map_or(Ok(()), Err)?;
-        let (pairs, listed) = (self.found_here, self.noted);
-        let receipt = Receipt { chunk, fingerprints, pairs, listed, resumed: false };
+        let pairs = self.found_here;
+        let receipt = Receipt { chunk, fingerprints, pairs, listed: self.listed, resumed: false };
         let finished = self.ledger.finish(receipt)?;
-        let pairs: Yield<Pair> = match all_held {
-            true => Box::new(mem::take(&mut self.held).into_iter().map(Ok)),
-            false => Box::new(finished.pairs()),
+        let pairs: Yield<Pair> = if all_held {
+            Box::new(mem::take(&mut self.held).into_iter().map(Ok))
+        } else {
+            Box::new(finished.pairs())
         };
         Ok((pairs, receipt))
     }
 
-    /// Counts in pairs that were found here or by an earlier run.
+    /// Counts pairs that this or an earlier run found.
+    ///
+    /// # Errors
+    /// [`crate::Kind::BadData`] if they are too many.
     pub(super) fn count_in(&self, pairs: u64) -> Result<()> {
         let found = self.found.fetch_add(pairs, Ordering::Relaxed) + pairs;
-        match found > self.most {
-            true => {
-                Err(matches::too_many(format_args!("more than {} groups", self.most), self.most))
-            }
-            false => Ok(()),
+        if found <= self.most {
+            return Ok(());
         }
+        Err(matches::too_many(format_args!("more than {} groups", self.most), self.most))
     }
 
-    /// Counts in what is held and notes it, unless something has failed.
-    fn note(&mut self) {
+    /// Counts the pairs that are held and writes them to the ledger, unless something has failed.
+    fn list(&mut self) {
         if self.failed.is_none() {
-            let noted = self.count_in(self.held.len() as u64);
-            self.failed = noted.and_then(|()| self.ledger.append(&self.held)).err();
+            let counted = self.count_in(self.held.len() as u64);
+            self.failed = counted.and_then(|()| self.ledger.append(&self.held)).err();
         }
-        self.noted += self.held.len() as u64;
+        self.listed += self.held.len() as u64;
     }
 }

@@ -1,4 +1,4 @@
-//! Streams gathered by worker 0 of the leading process, and the wait for their ends.
+//! Gathers streams in worker 0 of process 0, and waits for their ends.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use timely::dataflow::operators::generic::operator::Operator;
 use timely::dataflow::{ProbeHandle, StreamVec};
 use timely::worker::Worker;
 
-use super::Fatal;
+use super::fatal::Fatal;
 use crate::error::Result;
 use crate::runs::{Record, Sorter};
 
-/// What takes gathered records; it may fail, as on a full disk.
-pub trait Collect<R>: 'static {
+/// Takes gathered records. It may fail, for example on a full disk.
+pub(super) trait Collect<R>: 'static {
     /// Takes a batch of records, leaving the vector empty.
     fn collect(&mut self, records: &mut Vec<R>) -> Result<()>;
 }
@@ -34,50 +34,50 @@ impl<R: Record + 'static> Collect<R> for Sorter<R> {
     }
 }
 
-/// What a dataflow gathers: all of it in worker 0 of process 0, nothing elsewhere.
+/// What a dataflow gathers: everything in worker 0 of process 0, nothing elsewhere.
 #[derive(Debug)]
-pub struct Gathered<C>(Rc<RefCell<Option<C>>>);
+pub(super) struct Gathered<C>(Rc<RefCell<Option<C>>>);
 
 impl<C> Gathered<C> {
     /// Gathers into `collector`.
-    pub fn new(collector: C) -> Gathered<C> {
+    pub(super) fn new(collector: C) -> Gathered<C> {
         Gathered(Rc::new(RefCell::new(Some(collector))))
     }
 
-    /// What was gathered, once the end has been reached.
-    pub fn take(self) -> C {
+    /// What was gathered. Call it after [`End::wait`].
+    pub(super) fn take(self) -> C {
         self.0.take().expect("what was gathered is taken once")
     }
 }
 
-/// The end of a dataflow: where its last streams are watched and its errors raised.
+/// The end of a dataflow: its last streams are watched here, and its errors raised.
 #[derive(Clone)]
-pub struct End {
+pub(super) struct End {
     reached: ProbeHandle<u64>,
     fatal: Fatal,
 }
 
 impl End {
-    /// An end that nothing has been tied to yet.
-    pub fn new(fatal: Fatal) -> End {
+    /// An end without streams.
+    pub(super) fn new(fatal: Fatal) -> End {
         End { reached: ProbeHandle::new(), fatal }
     }
 
     /// Where operators raise errors.
-    pub fn fatal(&self) -> &Fatal {
+    pub(super) fn fatal(&self) -> &Fatal {
         &self.fatal
     }
 
     /// Steps the worker until everything has been gathered, in every process.
-    pub fn wait(&self, worker: &mut Worker) -> Result<()> {
+    pub(super) fn wait(&self, worker: &mut Worker) -> Result<()> {
         self.fatal.step_while(worker, || !self.reached.done())
     }
 }
 
 /// Streams that can be gathered.
-pub trait Gather<'scope, R> {
-    /// Sends every record to worker 0, which hands it to its collector. What comes out carries
-    /// nothing; it is through when all has been taken.
+pub(super) trait Gather<'scope, R> {
+    /// Sends every record to worker 0, which passes it to its collector. The resulting stream is empty; it
+    /// has passed a time when the collector has taken all records of that time.
     fn gather<C: Collect<R>>(self, into: &Gathered<C>, end: &End) -> StreamVec<'scope, u64, ()>;
 }
 

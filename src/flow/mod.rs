@@ -1,31 +1,51 @@
-//! The pipeline lifted to streams: the only module that names the engine.
+//! The pipeline lifted to streams: the only room that names the engine, timely and differential dataflow.
 //!
-//! A [`Cluster`] is one process of however many run a job together; it runs the job step by step. A
-//! step that works is a dataflow, and all of them have one shape: units of [`Work`] are [dealt](deal)
-//! to whoever is free, what they yield is [reduced](Reduce) and [gathered](Gather) by the first
-//! worker of process 0, and a window bounds what is in flight between.
+//! A [`Cluster`] is one process of all those that run a job together. It runs the job step by step. A step
+//! that computes is a dataflow, and all dataflows have one shape: units of work are dispatched to whichever
+//! worker is free, the results are reduced and gathered by the first worker of process 0, and a window
+//! bounds what is in flight.
+//!
+//! This room may import everything above it in `lib.rs`; only `join` imports it. Start reading at
+//! `find.rs`, the dataflow of a join, then `dispatch.rs`, `reduce.rs` and `gather.rs`, its operators.
+//! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
+//! `cluster.rs` has the steps, and `fatal.rs` how a run ends early.
+//!
+//! ```
+//! use dupsieve::flow::Cluster;
+//!
+//! let mut cluster = Cluster::alone(2);
+//! // Every process learns what process 0 decides. Here there is one process.
+//! let days = cluster.agree("choose the days", || Ok(vec![20, 21]))?;
+//! assert_eq!(days, [20, 21]);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 mod cluster;
 mod counting;
 mod dispatch;
+mod documents;
 mod fatal;
+mod find;
 mod findings;
+mod fingerprinting;
 mod gather;
+mod portions;
 mod probe;
+mod read;
 mod reading;
 mod reduce;
+mod role;
 mod stream;
 mod sweep;
 mod verify_cold;
 
-pub use timely::worker::Worker;
-
 pub use cluster::Cluster;
-pub use counting::{Counted, Counting};
-pub use dispatch::{Claim, Dealt, Window, Work, Yield, deal};
+pub use counting::Counted;
+pub use documents::{Documents, Harvest};
 pub use fatal::{Fatal, lost_peer};
-pub use gather::{Collect, End, Gather, Gathered};
-pub use probe::{Join, Prober};
-pub use reading::{Collected, Hand, Portions, Read, Reading, Sketching, Taken};
-pub use reduce::Reduce;
-pub use verify_cold::Hot;
+pub use find::{Pairs, find_pairs};
+pub use probe::Probing;
+pub use read::Read;
+pub use reading::Collected;
+pub use role::{Role, Start};
+pub use verify_cold::HotBatch;

@@ -1,13 +1,12 @@
-//! The probe lifted to a stream: chunks of the store, and of the batch itself, are dealt to workers,
-//! which decode and probe each as a whole and send on nothing but pairs.
+//! What a worker does with a chunk: decode it, probe it, write the pairs to its ledger, send them on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
 use super::sweep::Sweep;
-use super::verify_cold::{Candidate, Candidates, Confirming, Hot};
-use super::{Claim, Work, Yield};
+use super::verify_cold::{Candidate, Candidates, HotBatch, Verifying};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
@@ -15,39 +14,41 @@ use crate::matches::{Pair, Place, Sieve};
 use crate::store::{KeyRange, Segment};
 use crate::tables::{Hit, Probe, Scratch, Sorted};
 
-/// The join of a batch with a store, shared by the workers of a process.
+/// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
-pub struct Join<F: Fingerprint, P> {
+pub struct Probing<F: Fingerprint, P> {
     /// The distinct fingerprints of the batch, ascending.
     pub groups: Arc<[F]>,
     /// The batch arranged for probing.
     pub method: P,
-    /// The same by their hot bits, where a segment of the store has the cold ones apart.
-    pub hot: Option<Hot<P>>,
+    /// The batch by its hot bits, if a segment of the store keeps the cold bits apart.
+    pub hot: Option<HotBatch<P>>,
     /// The join of the batch with itself.
     pub itself: Sorted<F>,
-    /// The segments of the store, if there is one.
+    /// The segments of the store; none without a store.
     pub segments: Vec<Segment>,
-    /// All chunks, the same ones in every process.
+    /// All chunks, the same in every process.
     pub chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
     pub probed: Arc<AtomicU64>,
     /// Pairs found by this process so far.
     pub found: Arc<AtomicU64>,
-    /// The most pairs that are wanted.
+    /// More pairs than this are an error.
     pub most_pairs: u64,
-    /// What leaves out pairs that decide no verdict, unless all pairs are wanted.
+    /// Leaves out pairs that decide no verdict; none if all pairs are wanted.
     pub sieve: Option<Sieve>,
-    /// The chunks that earlier runs have finished, and where this one notes its own.
+    /// The chunks that earlier runs finished, and the place for those of this run.
     pub ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
     pub claimed: AtomicUsize,
-    /// Which of how many processes this is.
-    pub process: (usize, usize),
+    /// Which process this is.
+    pub process: usize,
+    /// How many processes there are.
+    pub processes: usize,
 }
 
-impl<F: Fingerprint, P> Join<F, P> {
-    /// The runs of whole fingerprints and those of hot bits; in either the others are empty.
+impl<F: Fingerprint, P> Probing<F, P> {
+    /// The runs of whole fingerprints, and the runs of hot bits. In each list the other runs are empty.
     fn divide<'a>(&self, runs: Vec<&'a [F]>) -> [Vec<&'a [F]>; 2] {
         let only = |split| {
             let runs = runs.iter().zip(&self.segments);
@@ -57,17 +58,17 @@ impl<F: Fingerprint, P> Join<F, P> {
         [only(false), only(true)]
     }
 
-    /// What candidates are confirmed with, where there can be any.
-    fn confirming<'a>(&'a self, pairs: &'a mut Findings) -> Option<Confirming<'a, F, P>> {
-        let Join { segments, groups, hot, .. } = self;
-        hot.as_ref().map(|hot| Confirming { segments, groups, hot, pairs })
+    /// What verifies candidates, if there can be any.
+    fn verifying<'a>(&'a self, pairs: &'a mut Findings) -> Option<Verifying<'a, F, P>> {
+        let Probing { segments, groups, hot, .. } = self;
+        hot.as_ref().map(|hot| Verifying { segments, groups, hot, pairs })
     }
 }
 
-/// One worker's hand in a join.
+/// One worker that probes.
 #[derive(Debug)]
-pub struct Prober<F: Fingerprint, P> {
-    join: Arc<Join<F, P>>,
+pub(super) struct Prober<F: Fingerprint, P> {
+    join: Arc<Probing<F, P>>,
     pairs: Findings,
     scratch: Scratch<F>,
     run: Vec<F>,
@@ -75,18 +76,19 @@ pub struct Prober<F: Fingerprint, P> {
 }
 
 impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
-    /// A hand in `join`.
-    pub fn new(join: Arc<Join<F, P>>) -> Prober<F, P> {
-        let (scratch, candidates) = (Scratch::default(), Candidates::default());
-        let (found, sieve) = (Arc::clone(&join.found), join.sieve.clone());
+    /// A worker of `join`.
+    pub(super) fn new(join: Arc<Probing<F, P>>) -> Prober<F, P> {
+        let found = Arc::clone(&join.found);
+        let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
-        Prober { join, pairs, scratch, run: Vec::new(), candidates }
+        let candidates = Candidates::default();
+        Prober { join, pairs, scratch: Scratch::default(), run: Vec::new(), candidates }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
         let Prober { join, pairs, scratch, run, candidates } = self;
-        let (mut fingerprints, mut sweep) =
-            (0, Sweep::new(&join.segments, range, join.method.window()));
+        let mut fingerprints = 0;
+        let mut sweep = Sweep::new(&join.segments, range, join.method.window());
         while let Some(read) = sweep.next(run)? {
             fingerprints += read;
             join.probed.fetch_add(read, Ordering::Relaxed);
@@ -96,23 +98,23 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
                 let existing = Place::Store { segment: run, row, rows };
                 pairs.push(Pair { new: batch.into(), existing, distance });
             });
-            if let Some(mut confirming) = join.confirming(pairs) {
-                let probe = &confirming.hot.method;
+            if let Some(mut verifying) = join.verifying(pairs) {
+                let probe = &verifying.hot.method;
                 probe.probe(&split, scratch, &mut |Hit { batch, run, at, .. }| {
                     let hot = split[run as usize][at as usize];
                     let (row, rows) = sweep.rows(run, at);
                     let candidate = Candidate { segment: run, row, rows, near: batch, hot };
-                    candidates.push(candidate, &mut confirming);
+                    candidates.push(candidate, &mut verifying);
                 });
             }
         }
-        if let Some(mut confirming) = join.confirming(pairs) {
-            candidates.finish(&mut confirming)?;
+        if let Some(mut verifying) = join.verifying(pairs) {
+            candidates.finish(&mut verifying)?;
         }
         Ok(fingerprints)
     }
 
-    /// What an earlier run found in a chunk.
+    /// Takes over what an earlier run found in a chunk.
     fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Receipt)> {
         let receipt = finished.receipt();
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);
@@ -129,16 +131,15 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 }
 
-impl<F: Fingerprint, P: Probe<F> + 'static> Work for Prober<F, P> {
+impl<F: Fingerprint, P: Probe<F> + 'static> UnitRunner for Prober<F, P> {
     type Unit = (u64, Chunk<F>);
     type Record = Pair;
     type Receipt = Receipt;
 
     fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
-        let (process, processes) = self.join.process;
-        let claimed = self.join.claimed.fetch_add(1, Ordering::Relaxed);
-        let number = claimed * processes + process;
-        match self.join.chunks.get(number) {
+        let Probing { claimed, chunks, process, processes, .. } = &*self.join;
+        let number = claimed.fetch_add(1, Ordering::Relaxed) * processes + process;
+        match chunks.get(number) {
             Some(chunk) => Claim::Unit(number as u64, (number as u64, chunk.clone())),
             None => Claim::Done,
         }

@@ -1,9 +1,20 @@
-//! Matches reduced: exchanged by range of the batch into differential arrangements, which sort,
-//! consolidate and deduplicate them.
+//! Reduces pairs: they are exchanged by range of the batch into differential arrangements, which sort them
+//! and remove duplicates.
 //!
-//! A near pair is poison for differential's default exchange: the low bits of its FNV hash are the
-//! parity of bits in which the two hardly differ, so most pairs would meet on one worker. The exchange
-//! here is by range, which also leaves every worker a sorted run of its own.
+//! An example with a batch of 10 groups and 2 workers: a pair of group `g` goes to worker `g * 2 / 10`.
+//!
+//! ```text
+//! chunk 7 finds (9, store row 40), (2, store row 41)     worker 0: groups 0 to 4    worker 1: groups 5 to 9
+//! chunk 8 finds (2, store row 12), (2, store row 41)
+//!                                                        (2, row 12), (2, row 41)   (9, row 40)
+//! ```
+//!
+//! Each worker sends on a sorted run of distinct pairs. Duplicates are removed only among pairs that an
+//! arrangement seals at the same time. That is enough, because each pair is found in one chunk only.
+//!
+//! The default exchange of differential must not be used here. It takes the low bits of an FNV hash, which
+//! are the parity of the key's bits. The two sides of a near pair differ in so few bits that these parities
+//! cancel, and most pairs would meet on one worker.
 
 use differential_dataflow::operators::arrange::arrangement::arrange_core;
 use differential_dataflow::trace::implementations::{KeyBatcher, KeySpine};
@@ -15,15 +26,15 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::matches::Pair;
 
-/// A pair as differential takes it: key without value, unit of work as time, multiplicity.
+/// A pair as differential takes it: a key without a value, the unit of work as the time, a multiplicity.
 type Update = ((Pair, ()), u64, isize);
 
-/// The arrangement that sorts and deduplicates the pairs.
+/// The arrangement that sorts pairs and removes duplicates.
 type Spine = KeySpine<Pair, u64, isize>;
 
-/// Streams of pairs, which can be reduced.
-pub trait Reduce<'scope> {
-    /// Sorted batches of distinct pairs, in ranges of `groups`, the number of groups of the batch.
+/// Streams of pairs that can be reduced.
+pub(super) trait Reduce<'scope> {
+    /// Sorted runs of distinct pairs, one range of the batch for each worker. The batch has `groups` groups.
     fn reduce(self, groups: u64) -> StreamVec<'scope, u64, Pair>;
 }
 
@@ -43,7 +54,7 @@ impl<'scope> Reduce<'scope> for StreamVec<'scope, u64, Pair> {
     }
 }
 
-/// Each pair once, at the time of the unit that found it.
+/// Each pair as an update, at the time of the unit that found it.
 fn as_updates(pairs: StreamVec<'_, u64, Pair>) -> StreamVec<'_, u64, Update> {
     pairs.unary::<CapacityContainerBuilder<Vec<Update>>, _, _, _>(Pipeline, "Updates", |_, _| {
         |input, output| {
@@ -56,7 +67,7 @@ fn as_updates(pairs: StreamVec<'_, u64, Pair>) -> StreamVec<'_, u64, Update> {
     })
 }
 
-/// The pairs of sealed batches, in order.
+/// The pairs of sealed runs, in order.
 fn as_pairs<'scope>(sealed: StreamVec<'scope, u64, SpanOf<Spine>>) -> StreamVec<'scope, u64, Pair> {
     sealed.unary::<CapacityContainerBuilder<Vec<Pair>>, _, _, _>(Pipeline, "Sealed", |_, _| {
         |input, output| {

@@ -1,9 +1,14 @@
 //! A pass over one key range of many segments at once, a window of keys at a time.
 //!
-//! A window has some fingerprints of each segment, up to one key that is the same for all, so that
-//! what a probe builds for a prefix serves every segment. Copies of a fingerprint stand once in it; the
-//! copies that follow in another window are counted there. Of segments whose cold bits are apart it
-//! has the hot ones, and all that share these are copies.
+//! A window holds some fingerprints of each segment, up to a key that is the same for all segments. What a
+//! probe builds for a prefix therefore serves every segment. Copies of a fingerprint appear once in a window;
+//! copies in the next window are counted there. Of a segment that keeps its cold bits apart, a window holds
+//! the hot bits, and all rows with the same hot bits count as copies.
+//!
+//! An example: of one segment the keys `2 2 5 9` have been read, of another `3 5 7`, and both have more to
+//! come. The window ends at key 7, because of the second segment nothing is known beyond. The runs are `2 5`
+//! and `3 5 7`; the key 9 waits for the next window. In the first run, 2 stands for the rows 0 and 1, and 5
+//! for row 2.
 
 use std::ops::Range;
 
@@ -11,38 +16,38 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::store::{BLOCK_ROWS, KeyRange, Scan, Segment};
 
-/// About how many bytes of all segments together are read at once, unless one block of each is more.
+/// About how many bytes are read at once from all segments together; at least one block of each.
 const PIECES_BYTES: u64 = 4 << 20;
 
-/// A pass under way.
+/// A pass in progress.
 #[derive(Debug)]
 pub(super) struct Sweep<F: Fingerprint> {
     feeds: Vec<Feed<F>>,
-    /// About how many fingerprints all segments together have in a window, and how many each is to
-    /// hold where it has more.
+    /// About how many fingerprints a window has, of all segments together.
     window: usize,
+    /// How many fingerprints each segment reads ahead, if it has as many.
     least: usize,
 }
 
 /// One segment's part of the windows.
 #[derive(Debug)]
 struct Feed<F: Fingerprint> {
-    /// None at its end.
+    /// None when all has been read.
     scan: Option<Scan<F>>,
-    /// The distinct fingerprints read, those of `window` being in the window and those before it left
-    /// behind.
+    /// Distinct fingerprints: those before the window are done with, those after it are read ahead.
     held: Vec<F>,
+    /// Which of `held` are in the window.
     window: Range<usize>,
-    /// What those not left behind stand for.
+    /// The rows of the fingerprints from the window on.
     rows: Rows,
 }
 
-/// Which rows of a segment distinct fingerprints stand for.
+/// The rows of a segment that distinct fingerprints stand for.
 #[derive(Debug, Default)]
 struct Rows {
     /// The row of the first.
     first: u64,
-    /// Those that have copies, ascending; with how many copies there are up to there in all.
+    /// The fingerprints that have copies, ascending, each with the number of copies up to and including it.
     copies: Vec<(usize, u64)>,
 }
 
@@ -51,7 +56,7 @@ impl<F: Fingerprint> Sweep<F> {
     pub(super) fn new(segments: &[Segment], range: KeyRange<F>, window: usize) -> Sweep<F> {
         let pieces = PIECES_BYTES / segments.len().max(1) as u64;
         let least = (window / segments.len().max(1)).max(1);
-        // What is wanted, and at most one block beyond it.
+        // What is needed, and at most one block more.
         let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);
         let feed = |segment: &Segment| Feed {
             scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
@@ -62,8 +67,8 @@ impl<F: Fingerprint> Sweep<F> {
         Sweep { feeds: segments.iter().map(feed).collect(), window, least }
     }
 
-    /// Goes on to the next window, and says how many fingerprints were read on the way, copies
-    /// included; `None` behind the last. `run` is memory to read in.
+    /// Moves to the next window and returns how many fingerprints were read for it, copies included; `None`
+    /// after the last window. `run` is memory to read in.
     ///
     /// # Errors
     /// As [`Scan::next`].
@@ -73,7 +78,7 @@ impl<F: Fingerprint> Sweep<F> {
             feed.leave();
             read += feed.fill(self.least, run)?;
         }
-        // Beyond the last fingerprint read of any segment nothing is known of that segment.
+        // The window cannot go beyond the last fingerprint read of a segment that has more.
         let unfinished = self.feeds.iter().filter(|feed| feed.scan.is_some());
         let high = unfinished.filter_map(|feed| feed.held.last()).min().copied();
         self.end_at(high.unwrap_or(F::MAX));
@@ -92,7 +97,7 @@ impl<F: Fingerprint> Sweep<F> {
         }
     }
 
-    /// A key that divides a window of too many fingerprints, as the longest run is divided.
+    /// If the window has too many fingerprints, a key that shortens it, taken from the longest run.
     fn nearer(&self) -> Option<F> {
         let count: usize = self.feeds.iter().map(|feed| feed.window.len()).sum();
         let longest = self.feeds.iter().max_by_key(|feed| feed.window.len())?;
@@ -108,20 +113,20 @@ impl<F: Fingerprint> Sweep<F> {
 
     /// The first row that fingerprint `at` of `run` stands for, and how many there are.
     pub(super) fn rows(&self, run: u32, at: u32) -> (u64, u64) {
-        let (rows, at) = (&self.feeds[run as usize].rows, at as usize);
-        let [start, end] = [at, at + 1].map(|at| rows.row(at));
-        (start, end - start)
+        let rows = &self.feeds[run as usize].rows;
+        let start = rows.row(at as usize);
+        (start, rows.row(at as usize + 1) - start)
     }
 }
 
 impl<F: Fingerprint> Feed<F> {
-    /// Leaves the window behind.
+    /// Moves past the window.
     fn leave(&mut self) {
         self.rows.leave(self.window.len());
         self.window.start = self.window.end;
     }
 
-    /// Reads until `least` are held ahead, and says how many were read.
+    /// Reads until `least` fingerprints are held ahead, and returns how many were read.
     fn fill(&mut self, least: usize, run: &mut Vec<F>) -> Result<u64> {
         let mut read = 0;
         while self.held.len() - self.window.start < least
@@ -138,7 +143,7 @@ impl<F: Fingerprint> Feed<F> {
         Ok(read)
     }
 
-    /// Adds `run`, which begins at `row`.
+    /// Adds `run`, whose first fingerprint is in `row`.
     fn take(&mut self, row: u64, run: &[F]) {
         if self.held.is_empty() {
             self.rows.first = row;
@@ -157,7 +162,7 @@ impl<F: Fingerprint> Feed<F> {
 }
 
 impl Rows {
-    /// The row of fingerprint `at`.
+    /// The first row of fingerprint `at`.
     fn row(&self, at: usize) -> u64 {
         let before = self.copies.partition_point(|&(of, _)| of < at);
         let copies = before.checked_sub(1).map_or(0, |last| self.copies[last].1);
@@ -181,7 +186,8 @@ impl Rows {
         self.copies.retain_mut(|(at, all)| {
             let kept = *at >= count;
             if kept {
-                (*at, *all) = (*at - count, *all - copies);
+                *at -= count;
+                *all -= copies;
             }
             kept
         });

@@ -1,12 +1,14 @@
-//! Candidates confirmed: what a probe of hot bits found near is near only if the cold bits agree.
+//! Verifies candidates by their cold bits: two fingerprints whose hot bits are near are near only if the cold
+//! bits agree.
 //!
-//! Segments whose cold bits are apart are probed by their hot bits alone, with the hot bits of the
-//! batch. Clearing bits on both sides takes nothing from the distance but what these bits add to it,
-//! so every near pair is among the candidates. At eight billion against a million and k = 3 there
-//! are half a million of them, 64 bytes or so of each thousand of the store.
+//! A segment that keeps its cold bits apart is probed by its hot bits alone, with the hot bits of the batch.
+//! Leaving out bits on both sides can only lessen the distance, so every near pair is among the candidates.
+//! For example, `1010 0011` and `1010 1100` have the hot bits `1010` in common: distance 0, a candidate. In
+//! full their distance is 4, so for k = 3 they are no pair.
 //!
-//! Each candidate costs a read, somewhere. The system is told of it when it is found, and brings the
-//! bytes while the probe goes on; they are read when some thousand candidates have come together.
+//! With eight billion fingerprints against a million and k = 3, half a million candidates are found. Each
+//! costs a read at a random place. The system is told of the place when the candidate is found and fetches
+//! the bytes while the probe continues. They are read once some thousand candidates wait.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,39 +19,39 @@ use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
 use crate::store::{ColdBits, Segment, hot};
 
-/// Candidates that wait at once.
+/// How many candidates wait before they are verified.
 const WAITING: usize = 1 << 13;
 
-/// Rows of one candidate whose cold bits are in memory at once.
+/// How many rows of a candidate are read at once.
 const ROWS: u64 = 1 << 14;
 
 /// The batch by its hot bits.
 #[derive(Debug)]
-pub struct Hot<P> {
-    /// The hot bits, each once, arranged for probing.
+pub struct HotBatch<P> {
+    /// The distinct hot bits, arranged for probing.
     pub method: P,
-    /// The first group of each, and past them the number of groups.
+    /// The first group of each, and at the end the number of groups.
     starts: Vec<u32>,
     /// The largest distance that is near.
     distance: u32,
 }
 
-/// What a probe of hot bits found.
+/// A pair of near hot bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate<F> {
     /// The segment's number in its version of the store.
     pub(super) segment: u32,
     /// The first of the rows that have these hot bits.
     pub(super) row: u64,
-    /// How many have.
+    /// How many rows have them.
     pub(super) rows: u64,
-    /// Which hot bits of the batch are near.
+    /// Which hot bits of the batch they are near to.
     pub(super) near: u32,
-    /// The hot bits.
+    /// The hot bits of the rows.
     pub(super) hot: F,
 }
 
-/// Candidates on their way to pairs.
+/// Candidates that wait for their cold bits.
 #[derive(Debug)]
 pub(super) struct Candidates<F> {
     waiting: Vec<Candidate<F>>,
@@ -62,7 +64,7 @@ impl<F> Default for Candidates<F> {
     }
 }
 
-impl<P> Hot<P> {
+impl<P> HotBatch<P> {
     /// The hot bits of `groups`, which ascend, arranged by `build`.
     ///
     /// # Errors
@@ -71,8 +73,9 @@ impl<P> Hot<P> {
         groups: &[F],
         distance: u32,
         build: impl FnOnce(&Arc<[F]>) -> Result<P>,
-    ) -> Result<Hot<P>> {
-        let (mut bits, mut starts) = (Vec::new(), Vec::new());
+    ) -> Result<HotBatch<P>> {
+        let mut bits = Vec::new();
+        let mut starts = Vec::new();
         for (group, &fingerprint) in (0..).zip(groups) {
             if bits.last() != Some(&hot(fingerprint)) {
                 bits.push(hot(fingerprint));
@@ -80,7 +83,7 @@ impl<P> Hot<P> {
             }
         }
         starts.push(groups.len() as u32);
-        Ok(Hot { method: build(&bits.into())?, starts, distance })
+        Ok(HotBatch { method: build(&bits.into())?, starts, distance })
     }
 
     /// The groups with these hot bits.
@@ -90,49 +93,49 @@ impl<P> Hot<P> {
 }
 
 impl<F: Fingerprint> Candidates<F> {
-    /// Takes one more; when many have come together they are confirmed.
-    pub(super) fn push<P>(&mut self, candidate: Candidate<F>, to: &mut Confirming<'_, F, P>) {
+    /// Takes a candidate. When enough of them wait, they are verified.
+    pub(super) fn push<P>(&mut self, candidate: Candidate<F>, to: &mut Verifying<'_, F, P>) {
         let Candidate { segment, row, rows, .. } = candidate;
         to.segments[segment as usize].expect_cold(&(row..row + rows.min(ROWS)));
         self.waiting.push(candidate);
         if self.waiting.len() == WAITING {
-            self.confirm(to);
+            self.verify(to);
         }
     }
 
-    /// Confirms all that wait.
+    /// Verifies all candidates that wait.
     ///
     /// # Errors
-    /// The first that there was since the last call.
-    pub(super) fn finish<P>(&mut self, to: &mut Confirming<'_, F, P>) -> Result<()> {
-        self.confirm(to);
+    /// The first error since the last call.
+    pub(super) fn finish<P>(&mut self, to: &mut Verifying<'_, F, P>) -> Result<()> {
+        self.verify(to);
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    fn confirm<P>(&mut self, to: &mut Confirming<'_, F, P>) {
+    fn verify<P>(&mut self, to: &mut Verifying<'_, F, P>) {
         self.waiting.sort_unstable();
         let of_one = |a: &Candidate<F>, b: &Candidate<F>| a.segment == b.segment;
-        let confirmed = self.waiting.chunk_by(of_one).try_for_each(|candidates| {
+        let verified = self.waiting.chunk_by(of_one).try_for_each(|candidates| {
             let mut cold = to.segments[candidates[0].segment as usize].cold_bits();
-            candidates.iter().try_for_each(|candidate| to.confirm(candidate, &mut cold))
+            candidates.iter().try_for_each(|candidate| to.verify(candidate, &mut cold))
         });
         self.waiting.clear();
-        if let Err(error) = confirmed {
+        if let Err(error) = verified {
             self.failed.get_or_insert(error);
         }
     }
 }
 
-/// What candidates are confirmed with, and the pairs that come of them.
-pub(super) struct Confirming<'a, F, P> {
+/// What candidates are verified with, and the pairs that result.
+pub(super) struct Verifying<'a, F, P> {
     pub(super) segments: &'a [Segment],
     pub(super) groups: &'a [F],
-    pub(super) hot: &'a Hot<P>,
+    pub(super) hot: &'a HotBatch<P>,
     pub(super) pairs: &'a mut Findings,
 }
 
-impl<F: Fingerprint, P> Confirming<'_, F, P> {
-    fn confirm(&mut self, candidate: &Candidate<F>, cold: &mut ColdBits) -> Result<()> {
+impl<F: Fingerprint, P> Verifying<'_, F, P> {
+    fn verify(&mut self, candidate: &Candidate<F>, cold: &mut ColdBits) -> Result<()> {
         let mut rows = candidate.row..candidate.row + candidate.rows;
         while !rows.is_empty() {
             let read = rows.start..rows.end.min(rows.start + ROWS);
@@ -150,7 +153,7 @@ impl<F: Fingerprint, P> Confirming<'_, F, P> {
         Ok(())
     }
 
-    /// Pairs a fingerprint with the groups of these hot bits that are near to it in full.
+    /// Finds the groups with these hot bits whose whole fingerprints are near to `fingerprint`.
     fn compare(&mut self, near: u32, fingerprint: F, existing: Place) {
         for new in self.hot.groups(near) {
             let distance = self.groups[new as usize].distance(fingerprint);

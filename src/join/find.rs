@@ -1,66 +1,115 @@
-//! The join itself: planned, dealt to the workers, found and proved complete.
+//! The pairs of a join: planned, arranged, probed by all workers.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use dupsieve::fingerprint::Fingerprint;
-use dupsieve::flow::{Cluster, End, Gather, Gathered, Hot, Join, Prober, Reduce, Worker, deal};
-use dupsieve::ledger::{self, Chunk, Ledger, LedgerKey, Receipt};
-use dupsieve::matches::{self, Detail, Pair, Sieve};
-use dupsieve::output::{self, Staging};
-use dupsieve::runs::Sorter;
-use dupsieve::store::{Digest, Segment, Version};
-use dupsieve::tables::{Method, Plan, Problem, Sorted, plan};
-use dupsieve::{Error, Kind, Result};
-use serde_json::json;
+use super::request::Join;
+use super::site::Site;
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::flow::{Cluster, HotBatch, Pairs, Probing, Role, find_pairs};
+use crate::ledger::{self, Ledger, LedgerKey, Receipt};
+use crate::matches::{self, Detail, Pair, Sieve};
+use crate::output::{self, Staging};
+use crate::runs::Sorter;
+use crate::store::{Digest, Segment, Version};
+use crate::tables::{Method, Plan, Sorted};
 
-use super::Job;
-use crate::flags::common::Common;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::report::Proof;
-use crate::outcome::summary::Summary;
+/// How a join was done: the figures that differ from run to run.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// The design for the store; without a store, the one for the batch itself.
+    pub design: String,
+    /// The design for the batch and itself.
+    pub itself: String,
+    /// Chunks that were taken over from an earlier run.
+    pub chunks_resumed: u64,
+    /// Bytes that this process read from the segments of the store.
+    pub bytes_read: u64,
+    /// The time it took to arrange the batch.
+    pub tables: Duration,
+    /// The time it took to probe.
+    pub probe: Duration,
+}
 
-impl Job {
-    /// How a batch of so many groups is joined: as was asked for, or in the cheapest way that covers
-    /// the distance.
-    pub(super) fn plan(
+/// The pairs of a join, all of them in process 0.
+pub(super) struct Found {
+    /// How many chunks there are.
+    pub(super) chunks: u64,
+    pub(super) pairs: Sorter<Pair>,
+    pub(super) receipts: Vec<Receipt>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) ledger: Ledger,
+    pub(super) figures: Figures,
+}
+
+impl Join {
+    /// Finds all pairs; every process does its share.
+    pub(super) fn find<F: Fingerprint>(
         &self,
-        batch: u64,
-        (workers, split): (u64, bool),
-        common: &Common,
-    ) -> Result<Plan> {
-        let store = self.store.as_ref().map_or(0, Version::rows);
-        let (k, width) = (self.distance, self.segment.width());
-        let problem = Problem { batch, store, k, width, workers, split };
-        let plan = plan::choose(self.design, &problem, common.memory_bytes() / 2)?;
-        tracing::debug!("{}", plan.why);
-        Ok(plan)
+        cluster: &mut Cluster,
+        site: &Site<'_>,
+    ) -> Result<Found> {
+        let began = Instant::now();
+        let (probing, mut figures) = self.arrange::<F>(cluster, site)?;
+        figures.tables = began.elapsed();
+        let Pairs { pairs, receipts } = self
+            .probe(cluster, site, &probing)
+            .map_err(|error| make_room(site.output, &probing.ledger, error))?;
+        figures.probe = began.elapsed() - figures.tables;
+        let resumed = receipts.iter().filter(|receipt| receipt.resumed).count();
+        if resumed > 0 {
+            tracing::info!("{resumed} of {} chunks were done already", probing.chunks.len());
+        }
+        figures.chunks_resumed = resumed as u64;
+        figures.bytes_read = probing.segments.iter().map(Segment::bytes_read).sum();
+        Ok(Found {
+            chunks: probing.chunks.len() as u64,
+            pairs,
+            receipts,
+            segments: probing.segments.clone(),
+            ledger: probing.ledger.clone(),
+            figures,
+        })
     }
 
-    pub(super) fn make<F: Fingerprint>(
-        self,
-        cluster: &mut Cluster,
-        staging: Option<Staging>,
-        build: Digest,
-        common: &Common,
-    ) -> Result<Summary> {
-        let began = Instant::now();
-        let groups: Arc<[F]> = matches::distinct_fingerprints(&self.segment)?.into();
-        let workers = cluster.topology().workers as u64;
+    /// Plans the join, arranges the batch, and opens the ledgers of earlier runs.
+    fn arrange<F: Fingerprint>(
+        &self,
+        cluster: &Cluster,
+        site: &Site<'_>,
+    ) -> Result<(Arc<Probing<F, Method<F>>>, Figures)> {
+        let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let split = segments.iter().any(Segment::is_split);
-        let Plan { chosen, itself: within, .. } =
-            self.plan(groups.len() as u64, (workers, split), common)?;
+        let topology = cluster.topology();
+        let plan = self.plan(groups.len() as u64, topology.workers as u64, split)?;
+        let Plan { chosen, itself: within, .. } = plan;
         let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
-        let ledger = self.ledger(build, sieve.as_ref(), &segments, &chunks, &itself)?;
+        let key = LedgerKey {
+            build: site.build,
+            batch: self.batch.digest(),
+            distance: self.distance,
+            sieve: sieve.as_ref(),
+            segments: &segments,
+            chunks: &chunks,
+            itself: &itself,
+        };
+        let ledger = open_ledger(site.output, key.digest())?;
         let arrange =
             |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
-        let join = Arc::new(Join {
+        let figures = Figures {
+            design: self.store.as_ref().map_or(&within, |_| &chosen).name(),
+            itself: within.name(),
+            ..Figures::default()
+        };
+        let probing = Probing {
             method: arrange(&groups)?,
-            hot: split.then(|| Hot::new(&groups, self.distance, arrange)).transpose()?,
+            hot: split.then(|| HotBatch::new(&groups, self.distance, arrange)).transpose()?,
             itself,
             chunks,
             groups,
@@ -71,109 +120,26 @@ impl Job {
             most_pairs: self.most_pairs(),
             sieve,
             claimed: AtomicUsize::new(0),
-            process: (cluster.topology().process, cluster.topology().processes),
-        });
-        let built = began.elapsed();
-        let found = self.find(&join, cluster, staging.as_ref(), common);
-        let (pairs, probed) = found.map_err(|error| self.make_room(&join.ledger, error))?;
-        let found = began.elapsed();
-        let resumed = probed.iter().filter(|chunk| chunk.resumed).count();
-        if resumed > 0 {
-            tracing::info!("{resumed} of {} chunks were done already", join.chunks.len());
-        }
-        let run = json!({
-            "inputs": self.places(),
-            "design": self.store.as_ref().map_or(&within, |_| &chosen).name(),
-            "itself": within.name(),
-            "workers": cluster.topology().workers,
-            "processes": cluster.topology().processes,
-            "chunks_resumed": resumed,
-            "bytes_read": join.segments.iter().map(Segment::bytes_read).sum::<u64>(),
-            "seconds": { "tables": built.as_secs_f64(), "probe": (found - built).as_secs_f64() },
-        });
-        let (chunks, segments) = (join.chunks.clone(), join.segments.clone());
-        let ledger = join.ledger.clone();
-        drop(join);
-        let mut summary = Summary::new();
-        cluster.agree(&format!("settle {}", self.output.display()), || {
-            let staging = staging.expect("process 0 began the output");
-            staging.check()?;
-            let probe = self.prove(&chunks, &probed)?;
-            let outcome = self.settle::<F>(pairs, segments, &staging, common)?;
-            summary = self.report(outcome, probe, run, staging)?;
-            Ok(())
-        })?;
-        ledger.remove()?;
-        Ok(summary)
+            process: topology.process,
+            processes: topology.processes,
+        };
+        Ok((Arc::new(probing), figures))
     }
 
-    /// The chunks that runs which were cut short have finished.
-    fn ledger<F: Fingerprint>(
+    /// Runs the dataflow.
+    fn probe<F: Fingerprint>(
         &self,
-        build: Digest,
-        sieve: Option<&Sieve>,
-        segments: &[Segment],
-        chunks: &[Chunk<F>],
-        itself: &Sorted<F>,
-    ) -> Result<Ledger> {
-        let (batch, distance) = (self.segment.digest(), self.distance);
-        let key = LedgerKey { build, batch, distance, sieve, segments, chunks, itself };
-        let ledger = Ledger::open(&output::resume_folder(&self.output), key.digest())?;
-        if ledger.remove_others()? > 0 {
-            tracing::info!(
-                "an earlier run of another build of dupsieve, or with other inputs, was cut short; \
-                 its chunks are probed again"
-            );
-        }
-        ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
-        Ok(ledger)
-    }
-
-    /// After a failure: removes the ledgers if the disk has less room left than they take. Otherwise
-    /// the next run would find the disk as full as this one left it.
-    fn make_room(&self, ledger: &Ledger, error: Error) -> Error {
-        let folder = output::parent_of(&self.output);
-        if ledger.bytes().and_then(|bytes| output::check_free_space(folder, bytes)).is_err()
-            && ledger.remove().is_ok()
-        {
-            tracing::warn!(
-                "the finished chunks were removed, because the disk has too little room"
-            );
-        }
-        error
-    }
-
-    /// What leaves out the pairs that decide no verdict, unless all are to be written.
-    fn sieve(&self, groups: usize) -> Option<Sieve> {
-        (self.detail == Detail::Best).then(|| Sieve::new(groups, !self.confirms()))
-    }
-
-    /// Whether more than the distance decides what matches.
-    fn confirms(&self) -> bool {
-        self.check.is_some() || self.segment.has_classes()
-    }
-
-    /// Runs the dataflow; in process 0 all pairs come out, and a receipt for every chunk.
-    fn find<F: Fingerprint>(
-        &self,
-        join: &Arc<Join<F, Method<F>>>,
         cluster: &mut Cluster,
-        staging: Option<&Staging>,
-        common: &Common,
-    ) -> Result<(Sorter<Pair>, Vec<Receipt>)> {
-        let spill = staging.map_or(output::parent_of(&self.output), Staging::folder).to_path_buf();
-        let (join, memory, fatal) =
-            (Arc::clone(join), common.memory_bytes() as usize / 4, cluster.fatal());
-        let (total, probed) = (self.would_probe(cluster), Arc::clone(&join.probed));
-        let _shown = Progress::show("probing", Unit::Fingerprints, total, probed, common.quiet);
-        let found = cluster.execute(move |worker| {
-            find_pairs(worker, &join, Sorter::new(&spill, memory), End::new(fatal.clone()))
-        })?;
-        Ok(found.into_iter().next().expect("there is a first worker"))
+        site: &Site<'_>,
+        probing: &Arc<Probing<F, Method<F>>>,
+    ) -> Result<Pairs> {
+        let total = self.store_rows() / cluster.topology().processes as u64;
+        let _watched = (site.watch)(total, Arc::clone(&probing.probed));
+        find_pairs(cluster, probing, spill_folder(site), self.budget.pairs())
     }
 
-    /// The most pairs of fingerprints that may be found: where all are written, each is at least one
-    /// row, unless something is to be confirmed.
+    /// The most pairs of fingerprints that may be found. If all are written and nothing else has to be
+    /// confirmed, each is at least one row.
     fn most_pairs(&self) -> u64 {
         match self.detail {
             Detail::All if !self.confirms() => self.max_matches,
@@ -181,54 +147,40 @@ impl Job {
         }
     }
 
-    /// About how many fingerprints this process probes.
-    fn would_probe(&self, cluster: &Cluster) -> u64 {
-        self.store.as_ref().map_or(0, Version::rows) / cluster.topology().processes as u64
-    }
-
-    /// Nothing may be left out: every chunk was probed once, and every fingerprint of the store.
-    fn prove<F: Fingerprint>(&self, chunks: &[Chunk<F>], probed: &[Receipt]) -> Result<Proof> {
-        let proof = Proof {
-            chunks_planned: chunks.len() as u64,
-            chunks_probed: probed.len() as u64,
-            store_fingerprints: self.store.as_ref().map_or(0, Version::rows),
-            fingerprints_probed: probed.iter().map(|chunk| chunk.fingerprints).sum(),
-            pairs: probed.iter().map(|chunk| chunk.pairs).sum(),
-        };
-        let mut numbers: Vec<u64> = probed.iter().map(|chunk| chunk.chunk).collect();
-        numbers.sort_unstable();
-        let all = numbers.into_iter().eq(0..proof.chunks_planned);
-        match all && (chunks.is_empty() || proof.fingerprints_probed == proof.store_fingerprints) {
-            true => Ok(proof),
-            false => Err(Error::new(Kind::Internal, "the join is not complete")
-                .at(&self.output)
-                .expected(format!(
-                    "{} chunks, {} fingerprints",
-                    proof.chunks_planned, proof.store_fingerprints
-                ))
-                .found(format!(
-                    "{} chunks, {} fingerprints",
-                    proof.chunks_probed, proof.fingerprints_probed
-                ))),
-        }
+    /// Leaves out the pairs that decide no verdict, unless all are written.
+    fn sieve(&self, groups: usize) -> Option<Sieve> {
+        (self.detail == Detail::Best).then(|| Sieve::new(groups, !self.confirms()))
     }
 }
 
-/// The dataflow: chunks are probed by whoever is free, the pairs reduced by range of the batch, and
-/// all gathered by the first worker, with the proof that every chunk was probed.
-fn find_pairs<F: Fingerprint>(
-    worker: &mut Worker,
-    join: &Arc<Join<F, Method<F>>>,
-    sorter: Sorter<Pair>,
-    end: End,
-) -> Result<(Sorter<Pair>, Vec<Receipt>)> {
-    let (pairs, probed) = (Gathered::new(sorter), Gathered::new(Vec::new()));
-    worker.dataflow(|scope| {
-        let dealt = deal(scope, Prober::new(Arc::clone(join)), &end);
-        dealt.receipts.gather(&probed, &end);
-        let taken = dealt.records.reduce(join.groups.len() as u64).gather(&pairs, &end);
-        dealt.window.close(taken);
-    });
-    end.wait(worker)?;
-    Ok((pairs.take(), probed.take()))
+/// Where sorted runs are written that do not fit into memory.
+fn spill_folder(site: &Site<'_>) -> PathBuf {
+    match &site.staging {
+        Role::Leader(staging) => Staging::folder(staging).to_path_buf(),
+        Role::Follower => output::parent_of(site.output).to_path_buf(),
+    }
+}
+
+/// Reads which chunks earlier runs finished, and removes the ledgers of other joins.
+fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
+    let ledger = Ledger::open(&output::resume_folder(output), key)?;
+    if ledger.remove_others()? > 0 {
+        tracing::info!(
+            "an earlier run of another build of dupsieve, or with other inputs, was interrupted; \
+             its chunks are probed again"
+        );
+    }
+    ledger.damage().iter().for_each(|damage| tracing::warn!("{damage}"));
+    Ok(ledger)
+}
+
+/// After a failure: removes the ledgers if the disk has less room left than they take. Otherwise the next
+/// run would find the disk as full as this one left it.
+fn make_room(output: &Path, ledger: &Ledger, error: Error) -> Error {
+    let room =
+        ledger.bytes().and_then(|bytes| output::check_free_space(output::parent_of(output), bytes));
+    if room.is_err() && ledger.remove().is_ok() {
+        tracing::warn!("the finished chunks were removed, because the disk has too little room");
+    }
+    error
 }

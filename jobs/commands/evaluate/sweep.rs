@@ -78,7 +78,7 @@ pub(super) fn run(
     let distance = flags.distance.or(config.dedup.distance).unwrap_or(3);
     check_limits(distance, labels)?;
     let settings = flags.pages.over(config.fingerprint);
-    let mut memory = MemoryMeter::new(common.memory_bytes());
+    let mut memory = MemoryMeter::new(common.budget().whole());
     let texts = read_texts(&flags.input, &settings, labels, &mut memory)?;
     let mut candidates = candidates(&flags.recipe, settings.recipe.as_ref())?;
     let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;

@@ -1,0 +1,116 @@
+//! The memory that a job may take, and the parts it is divided into.
+//!
+//! Every table and every sort of a job takes its share from one [`Budget`], so that the parts that exist at
+//! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
+//! [`held_bytes`](crate::matches::held_bytes) counts them.
+//!
+//! ```text
+//! reading   |  documents 1/4  |  rows 1/4  |
+//! joining   |  tables 1/2                  |  pairs 1/4  |
+//! finalize  |  pairs 1/4  |  finalize 1/8  |  1/8  |  1/8  |    while pairs are read
+//!           |  finalize 1/8 each, at most 7 at once        |    afterwards
+//! verifying |  verification 1/4 each, at most 3 at once      |
+//! ```
+//!
+//! With the default of 2 GiB, a join plans tables of at most 1 GiB and holds pairs of up to 512 MiB before
+//! it sorts them to disk:
+//!
+//! ```
+//! use dupsieve::budget::Budget;
+//!
+//! let budget = Budget::default();
+//! assert_eq!(budget.tables(), 1 << 30);
+//! assert_eq!(budget.pairs(), 512 << 20);
+//! assert!(budget.tables() + budget.pairs() as u64 <= budget.whole());
+//! ```
+
+/// The memory that tables and sorts of one process may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    bytes: u64,
+}
+
+impl Default for Budget {
+    /// 2 GiB.
+    fn default() -> Budget {
+        Budget::of(2 << 30)
+    }
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub fn of(bytes: u64) -> Budget {
+        Budget { bytes }
+    }
+
+    /// All of it, in bytes: for a job that has one large part only.
+    pub fn whole(self) -> u64 {
+        self.bytes
+    }
+
+    /// For the batch arranged for probing, with the scratch of all workers.
+    pub fn tables(self) -> u64 {
+        self.bytes / 2
+    }
+
+    /// For the pairs that a join finds, which are sorted as they arrive.
+    pub fn pairs(self) -> usize {
+        self.part(4)
+    }
+
+    /// For each sort that turns pairs into verdicts.
+    pub fn finalize(self) -> usize {
+        self.part(8)
+    }
+
+    /// For what is made of documents, which is sorted as it arrives.
+    pub fn documents(self) -> usize {
+        self.part(4)
+    }
+
+    /// For the rows of a segment, which are sorted while the documents are read back.
+    pub fn rows(self) -> usize {
+        self.part(4)
+    }
+
+    /// For each sort of a verification.
+    pub fn verification(self) -> usize {
+        self.part(4)
+    }
+
+    fn part(self, of: u64) -> usize {
+        usize::try_from(self.bytes / of).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sorts of finalizing that exist while the pairs are read: edges, pairs with the store, and
+    /// those that a check divides.
+    const BESIDE_PAIRS: u64 = 3;
+    /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
+    /// those being merged.
+    const AFTER_PAIRS: u64 = 7;
+    /// The sorts that exist while verdicts are audited: documents, claims, and pages claimed to be kept.
+    const VERIFYING: u64 = 3;
+
+    #[test]
+    fn parts_that_exist_together_fit_into_the_whole() {
+        for bytes in [0, 1, 7, 64 << 20, 2 << 30, u64::MAX] {
+            let budget = Budget::of(bytes);
+            let [pairs, finalize, documents, rows] =
+                [budget.pairs(), budget.finalize(), budget.documents(), budget.rows()]
+                    .map(|part| part as u64);
+            let together = [
+                documents + rows,
+                budget.tables() + pairs,
+                pairs + BESIDE_PAIRS * finalize,
+                AFTER_PAIRS * finalize,
+                VERIFYING * budget.verification() as u64,
+            ];
+            assert!(together.iter().all(|&parts| parts <= budget.whole()), "{bytes}: {together:?}");
+        }
+    }
+}

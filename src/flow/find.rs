@@ -1,0 +1,71 @@
+//! The dataflow of a join: chunks are probed by whichever worker is free, and the pairs are reduced and
+//! gathered.
+//!
+//! ```text
+//! dispatch(Prober) -+- pairs ----> reduce by range of the batch ----> gather -+-> window
+//!                   +- receipts -> gather
+//! ```
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use timely::worker::Worker;
+
+use super::cluster::Cluster;
+use super::dispatch::dispatch;
+use super::fatal::Fatal;
+use super::gather::{End, Gather, Gathered};
+use super::probe::{Prober, Probing};
+use super::reduce::Reduce;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::ledger::Receipt;
+use crate::matches::Pair;
+use crate::runs::Sorter;
+use crate::tables::Method;
+
+/// All pairs of a join and the receipts of its chunks. They are in process 0; elsewhere both are empty.
+#[derive(Debug)]
+pub struct Pairs {
+    /// The pairs, being sorted.
+    pub pairs: Sorter<Pair>,
+    /// One receipt for each chunk, in no order.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Probes all chunks on all workers of the cluster. Process 0 sorts the pairs in `memory_bytes` and spills
+/// them into `folder`.
+///
+/// # Errors
+/// The first error of any worker, as `Cluster::execute`.
+pub fn find_pairs<F: Fingerprint>(
+    cluster: &mut Cluster,
+    probing: &Arc<Probing<F, Method<F>>>,
+    folder: PathBuf,
+    memory_bytes: usize,
+) -> Result<Pairs> {
+    let (probing, fatal) = (Arc::clone(probing), cluster.fatal());
+    cluster.execute_gathered(move |worker| {
+        find(worker, &probing, Sorter::new(&folder, memory_bytes), &fatal)
+    })
+}
+
+fn find<F: Fingerprint>(
+    worker: &mut Worker,
+    probing: &Arc<Probing<F, Method<F>>>,
+    sorter: Sorter<Pair>,
+    fatal: &Fatal,
+) -> Result<Pairs> {
+    let end = End::new(fatal.clone());
+    let pairs = Gathered::new(sorter);
+    let receipts = Gathered::new(Vec::new());
+    worker.dataflow(|scope| {
+        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing)), &end);
+        dispatched.receipts.gather(&receipts, &end);
+        let groups = probing.groups.len() as u64;
+        let taken = dispatched.records.reduce(groups).gather(&pairs, &end);
+        dispatched.window.close(taken);
+    });
+    end.wait(worker)?;
+    Ok(Pairs { pairs: pairs.take(), receipts: receipts.take() })
+}

@@ -1,0 +1,82 @@
+//! The thread of a process that reads and unpacks its share of the inputs, ahead of the workers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+
+use super::dispatch::Claim;
+use super::fatal::Fatal;
+use super::read::Read;
+use crate::document::{self, Batch, Inputs, ReadOptions, Share};
+
+/// Batches read ahead for each worker.
+const AHEAD: usize = 4;
+
+/// What the reading thread sends.
+pub(super) enum Portion {
+    /// Some records.
+    Batch(Batch),
+    /// The end of the share, with the counts of the thread.
+    End(Read),
+}
+
+/// The share of the inputs that this process reads, as its workers receive it.
+#[derive(Clone)]
+pub(super) struct Portions {
+    portions: Receiver<Portion>,
+    received: Arc<AtomicU64>,
+}
+
+impl Portions {
+    /// Starts to read on a new thread, a few batches ahead of each of the `workers`. `progress` grows by
+    /// the bytes read from disk. An error of reading ends the run through `fatal`.
+    pub(super) fn read(
+        inputs: Arc<Inputs>,
+        share: Share,
+        options: ReadOptions,
+        workers: usize,
+        progress: Arc<AtomicU64>,
+        fatal: Fatal,
+    ) -> Portions {
+        let (send, portions) = bounded(AHEAD * workers);
+        thread::spawn(move || read(&inputs, share, &options, &progress, &send, &fatal));
+        Portions { portions, received: Arc::default() }
+    }
+
+    pub(super) fn claim(&self) -> Claim<Portion> {
+        match self.portions.try_recv() {
+            Ok(portion) => {
+                let received = self.received.fetch_add(1, Ordering::Relaxed);
+                Claim::Unit(received, portion)
+            }
+            Err(TryRecvError::Empty) => Claim::Later,
+            Err(TryRecvError::Disconnected) => Claim::Done,
+        }
+    }
+}
+
+fn read(
+    inputs: &Inputs,
+    share: Share,
+    options: &ReadOptions,
+    progress: &AtomicU64,
+    send: &Sender<Portion>,
+    fatal: &Fatal,
+) {
+    let mut delivered = 0;
+    let mut deliver = |batch| {
+        delivered += 1;
+        send.send(Portion::Batch(batch)).is_ok()
+    };
+    match document::read(inputs, share, options, progress, &mut deliver) {
+        Ok(tally) => {
+            let truncated = tally.truncated.len() as u64;
+            let contents = vec![(share.index, tally.contents)];
+            let read = Read { truncated, delivered, ends: 1, contents, ..Read::default() };
+            let _ = send.send(Portion::End(read));
+        }
+        Err(error) => fatal.raise(error),
+    }
+}

@@ -1,0 +1,74 @@
+//! What was read, counted: the proof that nothing was lost between the files and the result.
+
+use serde::{Deserialize, Serialize};
+
+use super::gather::Collect;
+use crate::document::{Document, Position, Time, Times};
+use crate::error::{Error, Kind, Result};
+
+/// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Read {
+    /// Blank lines.
+    pub blank: u64,
+    /// Files that broke off and were accepted nevertheless.
+    pub truncated: u64,
+    /// Documents that the handlers took.
+    pub documents: u64,
+    /// Records that could not be read.
+    pub bad: u64,
+    /// Batches that workers took.
+    pub taken: u64,
+    /// Batches that the reading threads delivered.
+    pub delivered: u64,
+    /// Reading threads that came to the end.
+    pub ends: u64,
+    /// How the times of documents were written, if times are wanted.
+    pub times: Times,
+    /// The first document without the field of its time, and the fields that it has.
+    pub without_time: Option<(Position, String)>,
+    /// For each process, by its number, the sum of the contents that it read.
+    pub contents: Vec<(u32, u128)>,
+}
+
+impl Read {
+    /// Counts how the time of a document is written.
+    pub(super) fn note_time(&mut self, position: Position, document: &Document<'_>) {
+        self.times.count(document.time);
+        if document.time == Time::NoField && self.without_time.is_none() {
+            self.without_time = Some((position, document.fields_found()));
+        }
+    }
+
+    /// Checks that every process read its share to the end and every batch was taken.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if something was lost.
+    pub fn check_complete(&self, processes: usize) -> Result<()> {
+        if self.ends == processes as u64 && self.taken == self.delivered {
+            return Ok(());
+        }
+        let told = |ends, batches| format!("{batches} batches and {ends} ends of input");
+        Err(Error::new(Kind::Internal, "not all that was read has arrived")
+            .expected(told(processes as u64, self.delivered))
+            .found(told(self.ends, self.taken)))
+    }
+}
+
+impl Collect<Read> for Read {
+    fn collect(&mut self, parts: &mut Vec<Read>) -> Result<()> {
+        for part in parts.drain(..) {
+            self.blank += part.blank;
+            self.truncated += part.truncated;
+            self.documents += part.documents;
+            self.bad += part.bad;
+            self.taken += part.taken;
+            self.delivered += part.delivered;
+            self.ends += part.ends;
+            self.times.add(part.times);
+            self.without_time = self.without_time.take().into_iter().chain(part.without_time).min();
+            self.contents.extend(part.contents);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! A join that is asked for, and whether it can be done.
+
+use crate::budget::Budget;
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Stamp;
+use crate::matches::{Confirm, Detail, KeepOrder};
+use crate::store::{Segment, Version};
+use crate::tables::{Design, Plan, Problem, plan};
+
+/// A join that is asked for: what is joined, and how. [`Join::new`] gives the usual settings.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// The batch.
+    pub batch: Segment,
+    /// The version of the store that it is joined with. Without one, the batch is joined with itself alone.
+    pub store: Option<Version>,
+    /// The largest number of bits in which near-duplicates differ.
+    pub distance: u32,
+    /// A check that confirms candidates, if one is wanted.
+    pub check: Option<Confirm>,
+    /// How the batch is arranged for the store.
+    pub design: Design,
+    /// Which of several near pages is kept.
+    pub keep: KeepOrder,
+    /// Which rows are written to matches.tsv.
+    pub detail: Detail,
+    /// How many rows may be written if all are asked for.
+    pub max_matches: u64,
+    /// The memory for tables and sorts.
+    pub budget: Budget,
+}
+
+impl Join {
+    /// The usual distance.
+    pub const DISTANCE: u32 = 3;
+    /// The usual limit on the rows of matches.tsv.
+    pub const MAX_MATCHES: u64 = 100_000_000;
+
+    /// A join of `batch` with `store` and with itself, with the usual settings.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if batch and store are of different recipes.
+    pub fn new(batch: Segment, store: Option<Version>) -> Result<Join> {
+        check_recipe(store.as_ref(), batch.stamp()).map_err(|error| error.at(batch.path()))?;
+        Ok(Join {
+            keep: KeepOrder::for_segment(None, &batch)?,
+            batch,
+            store,
+            distance: Join::DISTANCE,
+            check: None,
+            design: Design::Auto,
+            detail: Detail::default(),
+            max_matches: Join::MAX_MATCHES,
+            budget: Budget::default(),
+        })
+    }
+
+    /// How many fingerprints the store holds.
+    pub fn store_rows(&self) -> u64 {
+        self.store.as_ref().map_or(0, Version::rows)
+    }
+
+    /// Checks that the join can be done: that the design covers the distance, and that the batch has the
+    /// signatures of the check. What the design costs is known later, when fingerprints were counted.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it cannot.
+    pub fn check(&self) -> Result<()> {
+        let stamp = self.batch.stamp();
+        check_recipe(self.store.as_ref(), stamp)
+            .and_then(|()| check_signatures(self.check, stamp))
+            .map_err(|error| error.at(self.batch.path()))?;
+        self.plan(1, 1, false).map(drop)
+    }
+
+    /// Chooses how a batch of `groups` distinct fingerprints is joined by so many `workers`: as asked for,
+    /// or by the cheapest design that covers the distance. `split` says that segments of the store keep
+    /// their cold bits apart.
+    pub(super) fn plan(&self, groups: u64, workers: u64, split: bool) -> Result<Plan> {
+        let problem = Problem {
+            batch: groups,
+            store: self.store_rows(),
+            k: self.distance,
+            width: self.batch.width(),
+            workers,
+            split,
+        };
+        let plan = plan::choose(self.design, &problem, self.budget.tables())?;
+        tracing::debug!("{}", plan.why);
+        Ok(plan)
+    }
+
+    /// Whether something besides the distance decides what matches.
+    pub(super) fn confirms(&self) -> bool {
+        self.check.is_some() || self.batch.has_classes()
+    }
+}
+
+/// Checks that `store` is empty or of the recipe with this stamp.
+///
+/// # Errors
+/// [`Kind::Usage`] if it is of another recipe.
+pub fn check_recipe(store: Option<&Version>, stamp: &str) -> Result<()> {
+    let Some(held) = store.and_then(Version::stamp).filter(|held| *held != stamp) else {
+        return Ok(());
+    };
+    let [held, asked] = Stamp::differences(held, stamp);
+    Err(Error::new(Kind::Usage, "batch and store are of different recipes")
+        .expected(format_args!("the store's {held}"))
+        .found(asked)
+        .help("use the recipe of the store, or another store"))
+}
+
+/// Checks that a batch with this stamp has the signatures of a check. The store is of the same recipe and
+/// then has them too.
+///
+/// # Errors
+/// [`Kind::Usage`] if it has none, or others.
+pub fn check_signatures(asked: Option<Confirm>, stamp: &str) -> Result<()> {
+    let Some(Confirm { check, .. }) = asked else { return Ok(()) };
+    let kept = Stamp::parse(stamp)?.check()?;
+    if kept == Some(check) {
+        return Ok(());
+    }
+    let kept = kept.map_or("none".to_owned(), |kept| format!("those of {kept}"));
+    Err(Error::new(Kind::Usage, format!("the batch has no {check} signatures"))
+        .found(kept)
+        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
+}

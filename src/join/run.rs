@@ -1,0 +1,99 @@
+//! The steps of a join: all processes find pairs, then process 0 proves that they are all, and writes the verdicts.
+
+use std::path::Path;
+
+use super::build::build;
+use super::find::{Figures, Found};
+use super::proof::Proof;
+use super::request::Join;
+use super::site::{Site, unwatched};
+use crate::error::Result;
+use crate::fingerprint::Width;
+use crate::flow::{Cluster, Role};
+use crate::matches::{Finalize, Outcome};
+use crate::output::{Lock, Staging};
+
+/// A finished join.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// What was found and written.
+    pub outcome: Outcome,
+    /// The proof that nothing was left out.
+    pub proof: Proof,
+    /// How it was done.
+    pub figures: Figures,
+}
+
+impl Join {
+    /// Does the join and makes the folder `output`, which must not exist yet: matches.tsv, verdicts.tsv,
+    /// keep.txt and drop.txt. All processes of the cluster call this; process 0 writes the folder and gets
+    /// the result.
+    ///
+    /// A run that is killed leaves no output. The next run of the same join takes over its finished chunks.
+    ///
+    /// # Errors
+    /// As [`Join::check`]; [`Kind::Temporary`](crate::Kind::Temporary) if another run makes the output;
+    /// [`Kind::BadData`](crate::Kind::BadData) if there are too many matches; [`Kind::Io`](crate::Kind::Io)
+    /// if the disk is full or an input is damaged.
+    pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
+        let begin = || {
+            self.check()?;
+            let staging = Staging::beside(output, Lock::beside(output)?)?;
+            Ok((staging.fence().clone(), build()?, Role::Leader(staging)))
+        };
+        let step = format!("join {}", output.display());
+        let (fence, build, staging) = cluster.agree(&step, begin)?;
+        let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
+        let site = Site { output, build, staging, watch: &unwatched };
+        self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
+    }
+
+    /// Does the join at a `site` that is prepared. In process 0, `finish` gets the result and the output; it
+    /// commits the output, and may write more files into it before.
+    ///
+    /// # Errors
+    /// As [`Join::run`], and those of `finish`.
+    pub fn run_at<S>(
+        &self,
+        cluster: &mut Cluster,
+        site: Site<'_>,
+        finish: impl FnOnce(Joined, Staging) -> Result<S>,
+    ) -> Result<Role<S>> {
+        let found = match self.batch.width() {
+            Width::W64 => self.find::<u64>(cluster, &site),
+            Width::W128 => self.find::<u128>(cluster, &site),
+        }?;
+        let ledger = found.ledger.clone();
+        let Site { output, staging, .. } = site;
+        let step = format!("finalize {}", output.display());
+        let done = cluster.conclude(&step, staging, |staging| {
+            staging.check()?;
+            finish(self.finalize(found, output, &staging)?, staging)
+        })?;
+        ledger.remove()?;
+        Ok(done)
+    }
+
+    /// Proves that everything was found, and writes the verdicts.
+    fn finalize(&self, found: Found, output: &Path, staging: &Staging) -> Result<Joined> {
+        let Found { chunks, pairs, receipts, segments, figures, .. } = found;
+        let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
+        let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
+        let finalize = Finalize {
+            segment: &self.batch,
+            confirm: self.check,
+            store: &store,
+            distance: self.distance,
+            keep: self.keep,
+            detail: self.detail,
+            max_matches: self.max_matches,
+            memory_bytes: self.budget.finalize(),
+        };
+        let pairs = pairs.sorted()?;
+        let outcome = match self.batch.width() {
+            Width::W64 => finalize.write::<u64>(pairs, staging),
+            Width::W128 => finalize.write::<u128>(pairs, staging),
+        }?;
+        Ok(Joined { outcome, proof, figures })
+    }
+}
