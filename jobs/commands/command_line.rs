@@ -26,8 +26,8 @@ use crate::commands::weights;
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::common::Common;
 use crate::flags::config::Config;
-use crate::outcome::exit::{self, Reader};
-use crate::outcome::summary::{Summary, Told};
+use crate::outcome::exit::{self, Audience};
+use crate::outcome::summary::{Summary, SummaryLine};
 use dupsieve::output::STDOUT;
 
 /// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
@@ -92,7 +92,7 @@ impl CommandLine {
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let told = Told::of(exit::job(), Err(Error::new(Kind::Usage, what)));
+            let told = SummaryLine::of(exit::job(), Err(Error::new(Kind::Usage, what)));
             exit::end_with(Some(told), Kind::Usage.code())
         })
     }
@@ -175,8 +175,8 @@ fn name_job() {
     let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
     let answers = ANSWERS.contains(&path.as_str()) || writes_to_stdout(&path, of_job);
     let reader = match is_typed("--child") {
-        true => Reader::Supervisor,
-        false => Reader::of_job(answers, is_typed("--json")),
+        true => Audience::Supervisor,
+        false => Audience::of_job(answers, is_typed("--json")),
     };
     exit::name_job(typed.subcommand_name().unwrap_or("dupsieve"), reader);
 }

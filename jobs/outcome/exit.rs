@@ -1,6 +1,6 @@
-//! How the process ends: with one documented exit code and one summary, whatever happens in
-//! however many threads at once. The first to come here ends it; the others wait for that, but not
-//! for longer than a disk or a reader that answers no more may take: then it ends without a word.
+//! How the process ends: with one documented exit code and one summary, even if several threads fail at
+//! once. The first thread to come here ends the process, and the others wait for it. If a disk or the
+//! reader of stdout hangs meanwhile, the process ends without a summary after [`EXIT_TIMEOUT`].
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -17,148 +17,148 @@ use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
 use super::failure;
-use super::summary::{Summary, Told};
+use super::summary::{Summary, SummaryLine};
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
 pub(crate) const CODES: &str = "\
 Exit codes:
    0  done, or done already
-   2  the command line asks for something that cannot be done, or names an impossible path
-  65  bad data: input over the threshold, a damaged file, more matches than allowed
+   2  wrong usage: contradicting flags, or a path that cannot be used
+  65  bad data: too many bad records, a damaged file, or more matches than allowed
   66  an input or a store is missing
-  69  another process never came or was refused, or an address is taken
-  70  a defect of dupsieve
-  73  the output exists, made of other inputs or parameters
+  69  another process did not start or was refused, or an address is in use
+  70  a defect in dupsieve
+  73  the output exists already, made from other inputs or parameters
   74  reading or writing failed, or the disk is full
-  75  temporary: another process was lost, a lock is held, interrupted, no progress, no memory
-  77  not permitted, or a limit of the system on files is reached
-  78  the configuration is wrong
-69, 74 and 75 may go better the next time, 70 once.";
+  75  temporary: lost another process, lock held, interrupted, no progress, or out of memory
+  77  permission denied, or a limit on files reached
+  78  wrong configuration file
+Trying again may help after 69, 74 and 75, and once after 70.";
 
-/// How long a process may take to say how it ended.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long a process may take to report how it ended.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// About how much memory it takes to write the report of a failure.
+/// About how much memory is needed to write the report of a failure.
 const REPORT_BYTES: usize = 1 << 16;
 
 static JOB: OnceLock<String> = OnceLock::new();
-static READER: OnceLock<Reader> = OnceLock::new();
-static ENDING: OnceLock<ThreadId> = OnceLock::new();
-/// Who ends the process when its last words take too long, and with what code.
-static IMPATIENT: OnceLock<Thread> = OnceLock::new();
+static AUDIENCE: OnceLock<Audience> = OnceLock::new();
+static ENDING_THREAD: OnceLock<ThreadId> = OnceLock::new();
+/// The thread that ends the process when its report takes too long, and the exit code for that.
+static WATCHDOG: OnceLock<Thread> = OnceLock::new();
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// The last words where no memory is left to make them: a line for stderr, and one for stdout.
+/// What to report when memory runs out, made beforehand: the text for stderr, and the one for stdout.
 static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
-/// Who reads stdout, which decides what stands there when the process ends.
+/// Who reads stdout. This decides what the process writes there when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
-    /// A program: one summary line, after a failure too.
+pub(crate) enum Audience {
+    /// A program: one summary line, also after a failure.
     Program,
-    /// A person at a terminal: sentences. A failure stands on stderr alone.
+    /// A person at a terminal: sentences. A failure is written to stderr only.
     Person,
-    /// The supervisor of this process: the summary line with the sentences in it.
+    /// The supervisor of this process: the summary line, with the sentences in it.
     Supervisor,
-    /// Whoever asked a question: the answer and nothing else.
-    Asker,
-    /// The same who asked for JSON: where there is no answer, the summary line says why.
-    AskerOfJson,
+    /// Someone who asked a question: the answer and nothing else.
+    Answer,
+    /// Someone who asked for the answer as JSON: the answer, or the summary line after a failure.
+    JsonAnswer,
 }
 
-impl Reader {
-    /// Who reads the stdout of a job; `answers` says that it prints an answer there, `json` that
-    /// `--json` was given.
-    pub(crate) fn of_job(answers: bool, json: bool) -> Reader {
+impl Audience {
+    /// Who reads the stdout of a job. `answers` says that the job prints an answer there, and `json`
+    /// that `--json` was given.
+    pub(crate) fn of_job(answers: bool, json: bool) -> Audience {
         match (answers, json) {
-            (true, true) => Reader::AskerOfJson,
-            (true, false) => Reader::Asker,
-            (false, false) if io::stdout().is_terminal() => Reader::Person,
-            (false, _) => Reader::Program,
+            (true, true) => Audience::JsonAnswer,
+            (true, false) => Audience::Answer,
+            (false, false) if io::stdout().is_terminal() => Audience::Person,
+            (false, _) => Audience::Program,
         }
     }
 }
 
-/// Says which job it is that ends, and who reads what it leaves on stdout.
-pub(crate) fn name_job(job: &str, reader: Reader) {
+/// Sets the name of the job and who reads its stdout.
+pub(crate) fn name_job(job: &str, audience: Audience) {
     JOB.get_or_init(|| job.to_owned());
-    READER.get_or_init(|| reader);
+    AUDIENCE.get_or_init(|| audience);
     NO_MEMORY.get_or_init(|| {
         let error = no_memory();
-        [format!("dupsieve: {error}\n"), text_for(reader, Told::of(job, Err(error)))]
+        [format!("dupsieve: {error}\n"), text_for(audience, SummaryLine::of(job, Err(error)))]
     });
 }
 
-/// The job that was named, or the program as long as none was.
+/// The name of the job; the name of the program until a job is named.
 pub(crate) fn job() -> &'static str {
     JOB.get().map_or("dupsieve", String::as_str)
 }
 
-/// Who reads stdout, a program as long as nothing else is known.
-fn reader() -> Reader {
-    READER.get().copied().unwrap_or(Reader::Program)
+/// Who reads stdout; a program until something else is known.
+fn audience() -> Audience {
+    AUDIENCE.get().copied().unwrap_or(Audience::Program)
 }
 
-/// Makes a panic in any thread end the process: another thread may wait for the panicked one for
-/// ever, and the engine panics when it loses a peer.
+/// Makes a panic in any thread end the process. Otherwise another thread could wait for the panicked one
+/// for ever. The engine also panics when it loses a peer.
 pub(crate) fn catch_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or("a panic without a message");
         if message.starts_with("failed printing to stdout") {
-            // Whoever read it has left, as `head` does.
+            // The reader has closed the pipe, as `head` does.
             end_with(None, Kind::Io.code());
         }
         if let Some(peer) = lost_peer(message) {
             end(Err(Error::new(Kind::Temporary, format!("lost {peer}"))));
         }
-        if let Some(cause) = limit(message) {
-            end(Err(Error::system("the system has no more to give", &cause)));
+        if let Some(cause) = system_limit(message) {
+            end(Err(Error::system("a limit of the system is reached", &cause)));
         }
         print(panic);
         let place = panic.location().map_or(String::new(), |place| format!(" at {place}"));
-        end(Err(Error::new(Kind::Internal, format!("a defect{place}: {message}"))
-            .help("please report it, with the log")))
+        end(Err(Error::new(Kind::Internal, format!("a defect in dupsieve{place}: {message}"))
+            .help("please report it together with the log")))
     }));
 }
 
-/// The limit of the system that a panic is about, if it is: no more threads, files or memory.
-fn limit(panic_message: &str) -> Option<io::Error> {
+/// The system error that a panic reports, if it is a limit on threads, files or memory.
+fn system_limit(panic_message: &str) -> Option<io::Error> {
     let (_, number) = panic_message.split_once("Os { code: ")?;
     let cause = io::Error::from_raw_os_error(number.split(',').next()?.parse().ok()?);
     let limits = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     Errno::from_io_error(&cause).filter(|number| limits.contains(number)).map(|_| cause)
 }
 
-/// Ends the process with the outcome of its job. A failure is told on stderr, and where it is to be
-/// reported; what stands on stdout depends on its [`Reader`]. A run that another one has superseded
-/// fails for that reason and no other, and reports nothing beside what is the other's output now.
+/// Ends the process with the outcome of its job. A failure is written to stderr and to the report beside the
+/// output; what is written to stdout depends on the [`Audience`]. A run that another one has superseded
+/// fails for that reason only, and writes no report, because the output now belongs to the other run.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
     claim(code_of(&outcome));
     let superseded = outcome.as_ref().err().and_then(|_| output::superseded());
     let is_superseded = superseded.is_some();
     let outcome = outcome.map_err(|error| superseded.unwrap_or(error));
     if let Err(error) = &outcome {
-        // In one piece: other processes write there too.
+        // In one write, because other processes write to stderr too.
         let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
         let path = failure::take_place();
         if let Some(path) = path.filter(|_| !is_superseded) {
-            // The failure itself is what counts.
+            // If the report cannot be written either, the failure itself matters more.
             let _ = failure::write(&path, error);
         }
     }
     let code = code_of(&outcome);
-    exit(Some(Told::of(job(), outcome)), code)
+    exit(Some(SummaryLine::of(job(), outcome)), code)
 }
 
-/// The standard library aborts where memory runs out, after it has said so on stderr.
+/// When memory runs out, the standard library writes so to stderr and aborts.
 fn no_memory() -> Error {
-    Error::new(Kind::Temporary, "aborted, most likely because there was no memory left")
-        .help("free some memory, or allow the job less of it with --memory and --workers")
+    Error::new(Kind::Temporary, "aborted, most likely because memory ran out")
+        .help("free some memory, or lower --memory or --workers")
 }
 
-/// Ends the process where no memory is left. The last words are written without any: threads that
-/// still work may take what little is given back. The report of the failure needs some: it comes last,
-/// and is left out where there is none.
+/// Ends the process when no memory is left. What it writes to stderr and stdout was made beforehand, because
+/// threads that still run may use up any memory that is freed. The report of the failure needs some
+/// memory: it is written last, and left out if there is none.
 pub(crate) fn end_without_memory() -> ! {
     let Some([sentence, summary]) = NO_MEMORY.get() else { end(Err(no_memory())) };
     let code = Kind::Temporary.code();
@@ -178,13 +178,13 @@ fn code_of(outcome: &Result<Summary>) -> u8 {
     outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0)
 }
 
-/// Ends the process with an outcome whose failure was told on stderr already, or with none.
-pub(crate) fn end_with(told: Option<Told>, code: u8) -> ! {
+/// Ends the process with `code`. A failure was written to stderr already.
+pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
     claim(code);
-    exit(told, code)
+    exit(line, code)
 }
 
-/// Prepares for the end: what it takes then may no longer be had.
+/// Starts the thread that ends the process after [`EXIT_TIMEOUT`]. Later the system may have no thread left.
 pub(crate) fn prepare() -> Result<()> {
     let wait = || {
         while CODE.load(Ordering::Acquire) == 0 {
@@ -192,37 +192,39 @@ pub(crate) fn prepare() -> Result<()> {
         }
         give_up(CODE.load(Ordering::Acquire))
     };
-    let thread = thread::Builder::new().name("impatient".into()).spawn(wait);
+    let thread = thread::Builder::new().name("exit-timeout".into()).spawn(wait);
     let thread = thread.map_err(|cause| Error::system("cannot start a thread", &cause))?;
-    IMPATIENT.get_or_init(|| thread.thread().clone());
+    WATCHDOG.get_or_init(|| thread.thread().clone());
     Ok(())
 }
 
-/// Returns once in the life of the process, which from then on ends with `code`. Success may wait for
-/// whoever reads stdout; a failure, and a signal that comes meanwhile, do not.
+/// Returns only once in the life of a process, which then ends with `code`. A success may wait for the
+/// reader of stdout; a failure, or a signal meanwhile, does not.
 fn claim(code: u8) {
     let this = thread::current().id();
-    match ENDING.set(this) {
+    match ENDING_THREAD.set(this) {
         Ok(()) => {
             CODE.store(code, Ordering::Release);
-            IMPATIENT.get().into_iter().for_each(Thread::unpark);
+            WATCHDOG.get().into_iter().for_each(Thread::unpark);
         }
-        // A panic while ending.
-        Err(again) if ENDING.get() == Some(&again) => process::exit(Kind::Internal.code().into()),
+        // A panic while the process ends.
+        Err(again) if ENDING_THREAD.get() == Some(&again) => {
+            process::exit(Kind::Internal.code().into())
+        }
         Err(_) => give_up(code),
     }
 }
 
 fn give_up(code: u8) -> ! {
-    thread::sleep(LAST_WORDS);
+    thread::sleep(EXIT_TIMEOUT);
     process::exit(code.into())
 }
 
-/// Writes past the lock of stdout, which a thread that will not go on may hold, and whoever reads
-/// stdout may have left. Where it cannot be written otherwise, a success nobody was told of is none: the
-/// same command again finds the output done, and says so.
-fn exit(told: Option<Told>, mut code: u8) -> ! {
-    let text = told.map_or(String::new(), |told| text_for(reader(), told));
+/// Writes to stdout without its lock, which a stopped thread may hold. The reader of stdout may have closed
+/// it; if writing fails for another reason, a success becomes a failure, because nobody has learnt of
+/// it. The same command, run again, finds its output done and says so.
+fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
+    let text = line.map_or(String::new(), |line| text_for(audience(), line));
     if let Err(cause) = write_all(io::stdout(), text.as_bytes())
         && code == 0
         && cause.kind() != io::ErrorKind::BrokenPipe
@@ -234,21 +236,24 @@ fn exit(told: Option<Told>, mut code: u8) -> ! {
     process::exit(code.into())
 }
 
-/// What stands on stdout at the end. Sentences that have no place there are log lines.
-fn text_for(reader: Reader, mut told: Told) -> String {
-    match reader {
-        Reader::Asker => String::new(),
-        Reader::AskerOfJson if told.code == 0 => String::new(),
-        Reader::Person => told.take_sentences().iter().map(|line| format!("{line}\n")).collect(),
-        Reader::Supervisor => told.line() + "\n",
-        Reader::Program | Reader::AskerOfJson => {
-            std::mem::take(&mut told.sentences).iter().for_each(|line| tracing::info!("{line}"));
-            told.line() + "\n"
+/// What is written to stdout at the end. Sentences that are not written there are logged.
+fn text_for(audience: Audience, mut line: SummaryLine) -> String {
+    match audience {
+        Audience::Answer => String::new(),
+        Audience::JsonAnswer if line.code == 0 => String::new(),
+        Audience::Person => {
+            line.take_sentences().iter().map(|sentence| format!("{sentence}\n")).collect()
+        }
+        Audience::Supervisor => line.to_json() + "\n",
+        Audience::Program | Audience::JsonAnswer => {
+            let sentences = std::mem::take(&mut line.sentences);
+            sentences.iter().for_each(|sentence| tracing::info!("{sentence}"));
+            line.to_json() + "\n"
         }
     }
 }
 
-/// Writes all of `bytes` to `stream`, whoever else is writing there.
+/// Writes all of `bytes` to `stream`, without taking a lock.
 fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(&stream, bytes) {
@@ -264,14 +269,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_about_a_limit_is_no_defect() {
+    fn a_panic_about_a_limit_of_the_system_is_not_a_defect() {
         let panic =
             |number| format!("failed to spawn thread: {:?}", io::Error::from_raw_os_error(number));
         for number in [Errno::AGAIN, Errno::MFILE, Errno::NOMEM] {
-            let cause = limit(&panic(number.raw_os_error())).unwrap();
+            let cause = system_limit(&panic(number.raw_os_error())).unwrap();
             assert_eq!(Errno::from_io_error(&cause), Some(number));
         }
-        assert!(limit(&panic(Errno::BADF.raw_os_error())).is_none());
-        assert!(limit("index out of bounds: Os { code: ").is_none() && limit("").is_none());
+        assert!(system_limit(&panic(Errno::BADF.raw_os_error())).is_none());
+        assert!(
+            system_limit("index out of bounds: Os { code: ").is_none()
+                && system_limit("").is_none()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Progress on long work: a bar with rate and time left on a terminal, plain log lines elsewhere.
+//! Log lines, and the progress of long work: a bar with rate and time left on a terminal, log lines
+//! elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(crate) fn log(quiet: bool, as_json: bool) {
     }
 }
 
-/// Standard error. What cannot be written there is lost, and nothing fails for it.
+/// Standard error. A log line that cannot be written is lost and causes no failure.
 struct Stderr;
 
 impl Write for Stderr {
@@ -44,15 +45,15 @@ pub(crate) enum Unit {
     Fingerprints,
 }
 
-/// Shows a counter that others move, until it is dropped.
+/// Shows the progress of a counter until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     ended: Arc<AtomicBool>,
-    shower: Option<JoinHandle<()>>,
+    display: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Shows `counter` on its way to `total`, as `task`; nothing at all when `quiet`.
+    /// Shows how far `counter` has come to `total`, under the name `task`. Shows nothing if `quiet`.
     pub(crate) fn show(
         task: &'static str,
         unit: Unit,
@@ -61,23 +62,23 @@ impl Progress {
         quiet: bool,
     ) -> Progress {
         let ended = Arc::new(AtomicBool::new(false));
-        let shower = (!quiet).then(|| {
+        let display = (!quiet).then(|| {
             let ended = Arc::clone(&ended);
-            thread::spawn(move || match io::stderr().is_terminal() {
-                true => show_bar(task, unit, total, &counter, &ended),
-                false => log_lines(task, unit, total, &counter, &ended),
+            thread::spawn(move || {
+                let show = if io::stderr().is_terminal() { show_bar } else { log_lines };
+                show(task, unit, total, &counter, &ended);
             })
         });
-        Progress { ended, shower }
+        Progress { ended, display }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        if let Some(shower) = self.shower.take() {
-            shower.thread().unpark();
-            let _ = shower.join();
+        if let Some(display) = self.display.take() {
+            display.thread().unpark();
+            let _ = display.join();
         }
     }
 }
@@ -96,10 +97,10 @@ fn style(unit: Unit) -> ProgressStyle {
         Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left",
         Unit::Fingerprints => "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left",
     };
-    ProgressStyle::with_template(template).expect("a template that is spelled right")
+    ProgressStyle::with_template(template).expect("the template is valid")
 }
 
-/// A line after 10 s and then at ever longer intervals, up to a minute.
+/// Logs a line after 10 s, and then at longer and longer intervals of up to a minute.
 fn log_lines(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, ended: &AtomicBool) {
     let began = Instant::now();
     let mut interval = Duration::from_secs(10);

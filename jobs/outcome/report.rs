@@ -1,4 +1,4 @@
-//! report.json: what an output was made of, and the proof that it is complete.
+//! `report.json` of a join: what the output was made from, and the proof that it is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::summary::Summary;
 
-/// What decides the result of a job, by name: its inputs by digest, and its parameters. Workers,
-/// processes, memory, design and chunking are no part of it.
+/// What decides the result of a job, by name: the digests of its inputs, and its parameters. Workers,
+/// processes, memory, design and chunking do not change the result and are left out.
 pub(crate) type Parameters = BTreeMap<String, String>;
 
 /// The report of a join.
@@ -25,17 +25,17 @@ pub(crate) type Parameters = BTreeMap<String, String>;
 pub(crate) struct Report {
     /// The version of dupsieve that made it.
     pub(crate) dupsieve: String,
-    /// The day that the batch is of, where `run` made the output.
+    /// The day of the batch, if `run` made the output.
     #[serde(default)]
     pub(crate) day: Option<Day>,
     /// The recipe of the fingerprints, part by part. Reports of older builds do not have it.
     #[serde(default)]
     pub(crate) recipe: Value,
-    /// A rerun with these finds its output done.
+    /// A run with the same parameters finds its output done.
     pub(crate) parameters: Parameters,
     /// The version of the store that was read.
     pub(crate) store_version: Option<u64>,
-    /// What became of the records the batch was made from.
+    /// How many records the batch was made from, and what became of them.
     pub(crate) batch: Counts,
     /// Pages found, kept and dropped.
     pub(crate) outcome: Outcome,
@@ -49,7 +49,7 @@ impl Report {
     /// The name of the file.
     const NAME: &str = "report.json";
 
-    /// Where it stands in its `run`, the digest of the report's own text with zeros in this place.
+    /// The key in `run` of the seal: the digest of the text of the report, with zeros in place of the seal.
     const SEAL: &str = "xxh3";
     const UNSEALED: Digest = Digest(0);
 
@@ -64,10 +64,10 @@ impl Report {
         file.finish().map(drop)
     }
 
-    /// The report of a whole output that stands at `output`, if there is one.
+    /// Reads the report of the output at `output`; none if there is no whole output.
     ///
     /// # Errors
-    /// One that is not as it was written is [`Kind::BadData`].
+    /// [`Kind::BadData`] if the report has been changed since it was written.
     pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
         let path = output.join(Report::NAME);
         if !output.join(SUCCESS).exists() || !path.exists() {
@@ -80,22 +80,18 @@ impl Report {
         let seal = report.run[Report::SEAL].as_str().unwrap_or("none");
         let unsealed = put_last(&text, seal, &Report::UNSEALED.to_string());
         let found = Digest::of(unsealed.as_bytes()).to_string();
-        match found == seal {
-            true => {
-                if report.is_old() {
-                    // They had the counts of the records as JSON here.
-                    report.parameters.insert("records".to_owned(), records(&report.batch));
-                }
-                Ok(Some(report))
-            }
-            false => {
-                let error = damaged("this is not the report that was written").at(&path);
-                Err(error.expected(seal).found(found))
-            }
+        if found != seal {
+            let error = damaged("the report has been changed since it was written").at(&path);
+            return Err(error.expected(seal).found(found));
         }
+        if report.is_old() {
+            // Old reports have the counts of the records as JSON here.
+            report.parameters.insert("records".to_owned(), records(&report.batch));
+        }
+        Ok(Some(report))
     }
 
-    /// Fails if a file that was written at `output` is no longer there, or no longer what it was.
+    /// Fails if a file of the output has been removed or changed since it was written.
     pub(crate) fn check_files(&self, output: &Path) -> Result<()> {
         for (name, sum) in &self.outcome.files {
             let path = output.join(name);
@@ -105,14 +101,14 @@ impl Report {
                 Err(_) => "none".to_owned(),
             };
             if found != sum.to_string() {
-                let error = damaged("this is not the file that was written").at(&path);
+                let error = damaged("the file has been changed since it was written").at(&path);
                 return Err(error.expected(sum).found(found));
             }
         }
         Ok(())
     }
 
-    /// Whether a build wrote it that knew no recipe here.
+    /// Whether an old build wrote it, which did not record the recipe.
     pub(crate) fn is_old(&self) -> bool {
         self.recipe.is_null()
     }
@@ -130,7 +126,7 @@ impl Report {
     }
 }
 
-/// What became of the records that a batch was made from, as a parameter.
+/// The counts of the records that a batch was made from, as a parameter.
 pub(crate) fn records(counts: &Counts) -> String {
     let Counts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } = counts;
     format!(
@@ -139,16 +135,17 @@ pub(crate) fn records(counts: &Counts) -> String {
     )
 }
 
-/// What stands where an output is to be made.
+/// What exists where an output is to be made.
 pub(crate) enum Existing {
     /// Nothing, or something that may be replaced.
     Nothing,
-    /// The very output that is asked for.
+    /// The output that is asked for.
     Same(Box<Report>),
 }
 
-/// Looks at `output`, which is to be made with these parameters. One made with others is refused unless
-/// it `may_replace`, and anything that is no output of dupsieve always.
+/// Checks what exists at `output`, which is to be made with these parameters. An output made with other
+/// parameters is refused unless `may_replace` or `overwrite` allows to replace it. Anything that is not
+/// an output of dupsieve is always refused.
 pub(crate) fn existing(
     output: &Path,
     parameters: &Parameters,
@@ -179,7 +176,7 @@ pub(crate) fn existing(
     }
 }
 
-/// What an output of any version may hold, besides what its report names.
+/// The files that an output of any version may have, besides those that its report names.
 const OURS: [&str; 12] = [
     "_SUCCESS",
     "drop.txt",
@@ -195,8 +192,8 @@ const OURS: [&str; 12] = [
     "_UNFINISHED",
 ];
 
-/// An output that is to be replaced goes with all that its folder holds: a file of somebody else in it
-/// must not.
+/// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
+/// folder, so that file would be lost.
 pub(crate) fn refuse_strangers<'a>(
     output: &Path,
     files: impl Iterator<Item = &'a String> + Clone,
@@ -208,17 +205,18 @@ pub(crate) fn refuse_strangers<'a>(
         if !ours {
             return Err(Error::new(
                 Kind::Exists,
-                "the output folder holds a file that is not ours",
+                "the output folder has a file that dupsieve did not make",
             )
             .at(output)
             .found(format_args!("{name:?}"))
-            .help("it would be lost with the output that is replaced: move it away first"));
+            .help("replacing the output would delete it; move it away first"));
         }
     }
     Ok(Existing::Nothing)
 }
 
-/// The text with its last `old` replaced: the seal comes last in a report, and may stand before by chance.
+/// The text with its last `old` replaced. The seal comes last in a report; the same text may occur earlier by
+/// chance.
 fn put_last(text: &str, old: &str, new: &str) -> String {
     match text.rfind(old) {
         Some(at) => [&text[..at], new, &text[at + old.len()..]].concat(),
@@ -226,12 +224,12 @@ fn put_last(text: &str, old: &str, new: &str) -> String {
     }
 }
 
-/// Damage to an output, with what to do about it.
+/// The error for a damaged output.
 fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what).help("the output is damaged: make it again with --overwrite")
 }
 
-/// The output at `path` was made with `made`, and not with what is `asked` for.
+/// The error for an output at `path` that was made with other parameters than asked for.
 pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
     let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
     let (mut expected, mut found) = (Vec::new(), Vec::new());
@@ -240,7 +238,7 @@ pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters)
         if asked == made {
             continue;
         }
-        // Of a recipe only the parts that differ.
+        // Show only those parts of a recipe that differ.
         match [asked, made].map(Stamp::parse) {
             [Ok(_), Ok(_)] => {
                 let [asked, made] = Stamp::differences(asked, made);

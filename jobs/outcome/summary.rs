@@ -1,4 +1,4 @@
-//! What a job did, and how it is told: as one line of JSON for programs, in sentences for people.
+//! What a job did, as one line of JSON for programs and as sentences for people.
 
 use std::path::Path;
 
@@ -6,8 +6,7 @@ use dupsieve::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a job did: counts of what it read and wrote, the paths of what it wrote, and the same in
-/// sentences.
+/// What a job did: counts of what it read and wrote, the paths of what it wrote, and sentences about it.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     counts: Map<String, Value>,
@@ -16,9 +15,9 @@ pub(crate) struct Summary {
     sentences: Vec<String>,
 }
 
-/// An outcome, ready to be told. Its JSON is the summary line.
+/// The summary line: the outcome of a job as programs read it.
 #[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct SummaryLine {
     already_done: bool,
     pub(crate) code: u8,
     counts: Map<String, Value>,
@@ -26,14 +25,14 @@ pub(crate) struct Told {
     job: String,
     paths: Map<String, Value>,
     retryable: bool,
-    /// The outcome in sentences, for a person. They are in no line but the one that a supervised
-    /// process gives its supervisor.
+    /// The outcome in sentences, for a person. Only the line that a child writes for its supervisor has
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sentences: Vec<String>,
 }
 
 impl Summary {
-    /// A summary without counts and paths yet.
+    /// An empty summary.
     pub(crate) fn new() -> Summary {
         Summary::default()
     }
@@ -44,7 +43,7 @@ impl Summary {
         self
     }
 
-    /// Names what was moved by its new place: `to` stands in its path for `from`.
+    /// Replaces `from` by `to` in every path, for outputs that were moved.
     pub(crate) fn moved(mut self, from: &str, to: &str) -> Summary {
         for path in self.paths.values_mut() {
             if let Value::String(path) = path {
@@ -60,14 +59,14 @@ impl Summary {
         self
     }
 
-    /// Adds a sentence that tells a person what was done, or what to do next.
+    /// Adds a sentence for a person: what was done, or what to do next.
     pub(crate) fn say(mut self, sentence: impl Into<String>) -> Summary {
         self.sentences.push(sentence.into());
         self
     }
 
-    /// Goes on with the next step of the same day, whose counts stand for earlier ones of their name.
-    /// The whole was done already if every step was.
+    /// Appends the next step of the same day. Its counts replace earlier counts of the same name. The
+    /// whole was done already if every step was.
     pub(crate) fn then(mut self, step: Summary) -> Summary {
         self.counts.extend(step.counts);
         self.paths.extend(step.paths);
@@ -76,7 +75,7 @@ impl Summary {
         self
     }
 
-    /// Goes on with another day, whose counts are added.
+    /// Appends another day. Its counts are added to earlier counts of the same name.
     pub(crate) fn plus(self, mut day: Summary) -> Summary {
         for (name, count) in &self.counts {
             let sum = day.counted(name) + count.as_u64().unwrap_or(0);
@@ -85,62 +84,62 @@ impl Summary {
         self.then(day)
     }
 
-    /// A count that was added, 0 if none of that name was.
+    /// The count of this name; 0 if there is none.
     pub(crate) fn counted(&self, name: &str) -> u64 {
         self.counts.get(name).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Whether all of it was done already.
+    /// Whether everything was done already, by an earlier run.
     pub(crate) fn is_already_done(&self) -> bool {
         self.already_done
     }
 
-    /// Says that the output stood there already, from the same inputs and parameters.
+    /// Marks the output as existing already, made from the same inputs and parameters.
     pub(crate) fn already_done(mut self) -> Summary {
         self.already_done = true;
         self
     }
 
-    /// Says that this time something was done.
+    /// Marks that this run has done something.
     pub(crate) fn changed(mut self) -> Summary {
         self.already_done = false;
         self
     }
 
-    /// The summary of a command whose answer stands on stdout already: nothing more is told.
+    /// The summary of a command that has printed its answer: nothing more is printed.
     pub(crate) fn answered() -> Summary {
         Summary::new()
     }
 }
 
-impl Told {
+impl SummaryLine {
     /// The outcome of `job`.
-    pub(crate) fn of(job: &str, outcome: Result<Summary>) -> Told {
+    pub(crate) fn of(job: &str, outcome: Result<Summary>) -> SummaryLine {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());
         let error = outcome.as_ref().err().map(Error::to_string);
         let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
         let job = job.to_owned();
-        Told { already_done, code, counts, error, job, paths, retryable, sentences }
+        SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences }
     }
 
-    /// The outcome that a line tells, if the line is a summary.
-    pub(crate) fn read(line: &str) -> Option<Told> {
+    /// Reads a summary line; none if `line` is not one.
+    pub(crate) fn read(line: &str) -> Option<SummaryLine> {
         serde_json::from_str(line).ok()
     }
 
-    /// The summary line.
-    pub(crate) fn line(&self) -> String {
+    /// The line, without its end.
+    pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a summary is plain data")
     }
 
-    /// Takes the sentences out. A job that has none of its own is told by its counts and paths.
+    /// Takes the sentences out. A job without sentences is described by its counts and paths.
     pub(crate) fn take_sentences(&mut self) -> Vec<String> {
         let sentences = std::mem::take(&mut self.sentences);
         if !sentences.is_empty() || self.code > 0 {
             return sentences;
         }
-        let done = if self.already_done { "this was done already" } else { "done" };
+        let done = if self.already_done { "done already, nothing changed" } else { "done" };
         let counts = self.counts.iter().map(|(name, count)| format!("{name}: {count}"));
         let paths = self
             .paths

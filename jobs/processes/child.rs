@@ -1,9 +1,10 @@
-//! One of the processes that `--processes` starts: how it meets the others, through the supervisor,
-//! and how it goes when the supervisor is gone.
+//! The child's side of `--processes`: how it meets the other children, and how it ends when the
+//! supervisor is gone.
 //!
-//! A child writes the address it listens at as the first line of its stdout. When all have, the
-//! supervisor answers with one line of JSON on stdin, an [`Introduction`]. From then on both write a
-//! [`PULSE`] every second or so, by which each knows that the other is neither gone nor frozen.
+//! The first line that a child writes to stdout is the address it listens at. Once all children have
+//! written theirs, the supervisor sends each of them an [`Introduction`] on stdin, one line of JSON.
+//! From then on both sides write a [`HEARTBEAT`] about every second, so that each notices when the other
+//! is gone or frozen.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
@@ -18,39 +19,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::exit;
 
-/// What is written as a sign of life.
-pub(crate) const PULSE: &str = "alive";
+/// The line that a child writes as a sign of life.
+pub(crate) const HEARTBEAT: &str = "alive";
 
-/// The longest introduction, in bytes.
-const INTRODUCTION_BYTES: u64 = 1 << 20;
+/// The most bytes of an introduction.
+const MAX_INTRODUCTION_BYTES: u64 = 1 << 20;
 
-/// How long the pause between two signs of life is, where `silence` counts as death.
-pub(crate) fn pause(silence: Duration) -> Duration {
+/// The time between two heartbeats, if a process counts as lost after `silence`.
+pub(crate) fn heartbeat_interval(silence: Duration) -> Duration {
     Duration::from_secs(1).min(silence / 8)
 }
 
-/// All that the processes need to find and to trust each other.
+/// What the children need to find each other and to trust each other.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Introduction {
-    /// Where each process listens.
+    /// The address that each process listens at.
     pub(crate) hosts: Vec<String>,
-    /// What they alone know, of this run alone.
+    /// A secret that only the processes of this run know.
     pub(crate) secret: String,
 }
 
-/// Has the system end this process when its supervisor dies, before they have met.
+/// Tells the system to end this process when its supervisor dies. This covers the time before they
+/// exchange heartbeats.
 pub(crate) fn die_with_parent() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
-        // Where it is not allowed, the end of stdin still tells.
+        // If this is not allowed, the end of stdin still shows that the supervisor is gone.
         let _ = set_parent_process_death_signal(Some(Signal::TERM));
     }
 }
 
-/// Tells the supervisor where this process listens and hears from it who the others are. From then
-/// on the process ends with its supervisor, or when that has been silent for half as long as
-/// `silence`: there is no network between them.
+/// Tells the supervisor where this process listens, and learns from it who the others are. From then on
+/// this process ends when the supervisor ends, or when it has been silent for half of `silence`: no
+/// network lies between them, so half is enough.
 pub(crate) fn meet(silence: Duration) -> Result<(TcpListener, Introduction)> {
     let failed = |cause: io::Error| {
         Error::new(Kind::Temporary, format!("cannot meet the other processes: {cause}"))
@@ -58,42 +60,46 @@ pub(crate) fn meet(silence: Duration) -> Result<(TcpListener, Introduction)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     writeln!(io::stdout(), "{}", listener.local_addr().map_err(failed)?).map_err(failed)?;
     let mut line = String::new();
-    io::stdin().lock().take(INTRODUCTION_BYTES).read_line(&mut line).map_err(failed)?;
+    io::stdin().lock().take(MAX_INTRODUCTION_BYTES).read_line(&mut line).map_err(failed)?;
     if line.is_empty() {
         return Err(orphaned());
     }
     let introduction = serde_json::from_str(&line).map_err(|cause| failed(cause.into()))?;
     let stdout = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-    let (hear, heard) = mpsc::channel();
+    let (sender, heartbeats) = mpsc::channel();
     let spawn = |name: &str, act: Box<dyn FnOnce() + Send>| {
         thread::Builder::new().name(name.into()).spawn(act).map(drop).map_err(failed)
     };
-    spawn("pulse", Box::new(move || send_pulses(stdout, pause(silence))))?;
-    spawn("supervisor", Box::new(move || hear_pulses(|| hear.send(()).is_ok())))?;
-    spawn("orphan", Box::new(move || end_with_supervisor(&heard, silence)))?;
+    let interval = heartbeat_interval(silence);
+    spawn("heartbeat", Box::new(move || send_heartbeats(stdout, interval)))?;
+    spawn("supervisor", Box::new(move || read_heartbeats(|| sender.send(()).is_ok())))?;
+    spawn("orphan", Box::new(move || end_with_supervisor(&heartbeats, silence)))?;
     Ok((listener, introduction))
 }
 
-/// Writes past the lock of stdout, so that nobody can hold it up.
-fn send_pulses(mut stdout: File, pause: Duration) {
-    let pulse = format!("{PULSE}\n");
-    while stdout.write_all(pulse.as_bytes()).is_ok() {
-        thread::sleep(pause);
+/// `stdout` is a copy of its own, so that a thread that holds the lock of stdout cannot delay a
+/// heartbeat.
+fn send_heartbeats(mut stdout: File, interval: Duration) {
+    let line = format!("{HEARTBEAT}\n");
+    while stdout.write_all(line.as_bytes()).is_ok() {
+        thread::sleep(interval);
     }
 }
 
-fn hear_pulses(hear: impl Fn() -> bool) {
-    let mut some = [0; 64];
-    while io::stdin().lock().read(&mut some).is_ok_and(|read| read > 0) && hear() {}
+fn read_heartbeats(report: impl Fn() -> bool) {
+    let mut buffer = [0; 64];
+    while io::stdin().lock().read(&mut buffer).is_ok_and(|read| read > 0) && report() {}
 }
 
-/// Time that this process was stopped itself does not count: it is measured in pulses missed.
-fn end_with_supervisor(heard: &Receiver<()>, silence: Duration) {
-    let (pause, mut waited) = (pause(silence), Duration::ZERO);
+/// Silence is counted in missed heartbeats, so that time during which this process itself was stopped
+/// does not count.
+fn end_with_supervisor(heartbeats: &Receiver<()>, silence: Duration) {
+    let interval = heartbeat_interval(silence);
+    let mut waited = Duration::ZERO;
     while waited < silence / 2 {
-        match heard.recv_timeout(pause) {
+        match heartbeats.recv_timeout(interval) {
             Ok(()) => waited = Duration::ZERO,
-            Err(RecvTimeoutError::Timeout) => waited += pause,
+            Err(RecvTimeoutError::Timeout) => waited += interval,
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
@@ -101,5 +107,5 @@ fn end_with_supervisor(heard: &Receiver<()>, silence: Duration) {
 }
 
 fn orphaned() -> Error {
-    Error::new(Kind::Temporary, "the process that supervised this one is gone")
+    Error::new(Kind::Temporary, "lost the supervisor: the process that started this one is gone")
 }

@@ -1,6 +1,6 @@
-//! The processes that `--processes` starts, for one attempt at the job: introduced to each other,
-//! watched, and ended together. What becomes of them is the first cause: the first failure that is
-//! not the loss of another process.
+//! The processes that `--processes` starts, for one attempt at the job. They are introduced to each other,
+//! watched, and ended together. An attempt fails by its first cause: the first failure that is not the
+//! loss of another process.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -16,27 +16,29 @@ use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::processes::child::{self, Introduction, PULSE};
+use crate::processes::child::{self, HEARTBEAT, Introduction};
 use crate::processes::signals;
 
-/// How long the parent sleeps between two looks at its children.
-const GLANCE: Duration = Duration::from_millis(20);
-/// How long the others may take to notice a failure before they are asked to end.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long they may take to end before they are killed.
-const PRESSURE: Duration = Duration::from_secs(3);
-/// How long the system may take to end one that was killed, before it is left to itself.
-const PARTING: Duration = Duration::from_secs(1);
+/// How often the parent checks its children.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// How long the other children may take to notice a failure before they get SIGTERM.
+const NOTICE_TIME: Duration = Duration::from_secs(2);
+/// How long they may take to end after SIGTERM before they are killed.
+const END_TIME: Duration = Duration::from_secs(3);
+/// How long the system may take to end a killed process before the parent stops waiting for it.
+const KILL_TIME: Duration = Duration::from_secs(1);
 
-/// The children and what has become of them.
-pub(crate) struct Crew {
-    members: Vec<Member>,
+/// The children of one attempt, and what has happened to them.
+pub(crate) struct Children {
+    members: Vec<ChildProcess>,
     readers: Vec<JoinHandle<()>>,
     patience: Patience,
-    /// When all must have said where they listen, until they have.
+    /// Until when all must have written where they listen; none once they have.
     start_by: Option<Instant>,
-    looked: Instant,
-    pulsed: Instant,
+    /// When silence was counted last.
+    counted: Instant,
+    /// When the last heartbeat was sent.
+    sent: Instant,
     causes: Vec<Cause>,
     interrupted: bool,
     ask_at: Option<Instant>,
@@ -44,85 +46,86 @@ pub(crate) struct Crew {
     leave_at: Option<Instant>,
 }
 
-struct Member {
+struct ChildProcess {
     child: Child,
     stdin: ChildStdin,
     address: Option<String>,
     summary: Option<String>,
     ended: Option<ExitStatus>,
-    /// How long it has given no sign of life. Time that this process was stopped does not count.
+    /// How long it has given no sign of life. Time during which this process was stopped does not count.
     silent: Duration,
 }
 
-/// What happens to a crew.
+/// What happens to the children.
 pub(crate) enum Event {
     /// A process wrote a line.
     Line(usize, Vec<u8>),
-    /// Somebody sent this signal.
+    /// The parent got this signal.
     Signal(&'static str),
 }
 
 /// How an attempt ended.
-pub(crate) struct Verdict {
-    /// The summary of the process whose end it was, if it wrote one.
+pub(crate) struct Attempt {
+    /// The summary line of the process that decided the attempt, if it wrote one.
     pub(crate) summary: Option<String>,
     /// The exit code.
     pub(crate) code: u8,
-    /// The failure in the supervisor's words.
+    /// The failure as the supervisor saw it.
     pub(crate) error: Error,
-    /// Whether there must be no other attempt: somebody wanted the end, or a process is still there.
+    /// Whether there must be no other attempt: a signal came, or a child could not be ended.
     pub(crate) is_final: bool,
 }
 
-impl Verdict {
-    /// Somebody wanted the end.
-    pub(crate) fn interrupted(signal: &str) -> Verdict {
+impl Attempt {
+    /// An attempt that a signal ended.
+    pub(crate) fn interrupted(signal: &str) -> Attempt {
         let error = signals::interrupted(signal);
-        Verdict { summary: None, code: error.kind().code(), error, is_final: true }
+        Attempt { summary: None, code: error.kind().code(), error, is_final: true }
     }
 
-    /// Why the attempt failed, in the words of the process that knows best.
+    /// Why the attempt failed: the error in the summary line, or else as the supervisor saw it.
     pub(crate) fn reason(&self) -> String {
-        let told =
-            self.summary.as_deref().and_then(|told| serde_json::from_str::<Value>(told).ok());
-        let told = told.as_ref().and_then(|told| told["error"].as_str());
-        told.map_or_else(|| self.error.to_string(), str::to_owned)
+        let parsed = |line: &str| serde_json::from_str::<Value>(line).ok();
+        let summary = self.summary.as_deref().and_then(parsed);
+        let error = summary.as_ref().and_then(|summary| summary["error"].as_str());
+        error.map_or_else(|| self.error.to_string(), str::to_owned)
     }
 }
 
-/// Why the run fails, in the supervisor's words, and whose summary may say it better.
+/// Why an attempt fails, as the supervisor sees it, and the child whose summary line may say more.
 struct Cause {
     error: Error,
     member: Option<usize>,
     code: u8,
 }
 
-impl Crew {
-    /// Starts the children, each of which must say where it listens in time. They die with the thread
-    /// that starts them, so it must be the main one.
+impl Children {
+    /// Starts the children. Each must write where it listens before the patience for arrivals ends. The
+    /// system ends them when the thread that started them ends, so that must be the main thread.
     pub(crate) fn start(
         processes: usize,
         patience: Patience,
         events: &Sender<Event>,
-    ) -> Result<Crew> {
+    ) -> Result<Children> {
         let failed = |cause: io::Error| {
             Error::system(format_args!("cannot start {processes} processes"), &cause)
         };
-        let (mut members, mut readers) = (Vec::new(), Vec::new());
+        let mut members = Vec::new();
+        let mut readers = Vec::new();
         for process in 0..processes {
-            let (member, stdout) = Member::start(process).map_err(failed)?;
+            let (member, stdout) = ChildProcess::start(process).map_err(failed)?;
             let sender = events.clone();
             members.push(member);
             readers.push(thread::spawn(move || read_lines(process, stdout, &sender)));
         }
         let now = Instant::now();
-        Ok(Crew {
+        Ok(Children {
             members,
             readers,
             patience,
             start_by: Some(now + patience.arrival),
-            looked: now,
-            pulsed: now,
+            counted: now,
+            sent: now,
             causes: Vec::new(),
             interrupted: false,
             ask_at: None,
@@ -131,16 +134,16 @@ impl Crew {
         })
     }
 
-    /// Watches the children until none is left that can be ended.
-    pub(crate) fn watch(mut self, events: &Receiver<Event>) -> Verdict {
-        while self.members.iter().any(|member| member.ended.is_none()) && !self.given_up() {
-            if let Ok(event) = events.recv_timeout(GLANCE) {
-                self.take(event);
+    /// Watches the children until all have ended, or until those left cannot be ended.
+    pub(crate) fn watch(mut self, events: &Receiver<Event>) -> Attempt {
+        while self.members.iter().any(|member| member.ended.is_none()) && !self.is_stuck() {
+            if let Ok(event) = events.recv_timeout(CHECK_INTERVAL) {
+                self.handle(event);
             }
             self.reap();
             self.introduce();
-            self.pulse();
-            self.press();
+            self.exchange_heartbeats();
+            self.end_remaining();
         }
         let readers = std::mem::take(&mut self.readers);
         for (reader, member) in readers.into_iter().zip(&self.members) {
@@ -149,14 +152,14 @@ impl Crew {
             }
         }
         while let Ok(event) = events.try_recv() {
-            self.take(event);
+            self.handle(event);
         }
-        self.verdict()
+        self.attempt()
     }
 
-    fn take(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
-            Event::Line(process, line) => self.members[process].said(line, process == 0),
+            Event::Line(process, line) => self.members[process].read(line, process == 0),
             Event::Signal(name) => {
                 self.interrupted = true;
                 self.blame(Cause::new(signals::interrupted(name), None));
@@ -165,7 +168,7 @@ impl Crew {
         }
     }
 
-    /// Notices who ended, and how.
+    /// Finds out which children have ended, and how.
     fn reap(&mut self) {
         for process in 0..self.members.len() {
             let member = &mut self.members[process];
@@ -179,7 +182,7 @@ impl Crew {
         }
     }
 
-    /// Introduces the children to each other once all listen; gives up if one never does.
+    /// Introduces the children to each other once all listen; fails if one does not in time.
     fn introduce(&mut self) {
         let Some(start_by) = self.start_by else { return };
         let hosts: Vec<_> = self.members.iter().filter_map(|m| m.address.clone()).collect();
@@ -187,8 +190,8 @@ impl Crew {
             self.start_by = None;
             let secret = rand::random::<[u128; 2]>().map(|half| format!("{half:032x}")).concat();
             let introduction = Introduction { hosts, secret };
-            let line = serde_json::to_string(&introduction).expect("strings alone") + "\n";
-            self.members.iter_mut().for_each(|member| member.tell(&line));
+            let line = serde_json::to_string(&introduction).expect("it is plain data") + "\n";
+            self.members.iter_mut().for_each(|member| member.send(&line));
         } else if start_by < Instant::now() {
             let late = self.members.iter().position(|member| member.address.is_none());
             let who = late.unwrap_or_default();
@@ -198,22 +201,22 @@ impl Crew {
         }
     }
 
-    /// Gives the children that know each other signs of life, and misses theirs.
-    fn pulse(&mut self) {
+    /// Sends heartbeats once the children know each other, and finds those that send none.
+    fn exchange_heartbeats(&mut self) {
         let silence = self.patience.silence;
-        let pause = child::pause(silence);
-        let lived = self.looked.elapsed().min(pause);
-        self.looked = Instant::now();
+        let interval = child::heartbeat_interval(silence);
+        let passed = self.counted.elapsed().min(interval);
+        self.counted = Instant::now();
         if self.start_by.is_some() || !self.causes.is_empty() {
             return;
         }
-        if self.pulsed.elapsed() >= pause {
-            self.pulsed = Instant::now();
-            self.members.iter_mut().for_each(|member| member.tell("\n"));
+        if self.sent.elapsed() >= interval {
+            self.sent = Instant::now();
+            self.members.iter_mut().for_each(|member| member.send("\n"));
         }
         for process in 0..self.members.len() {
             let member = &mut self.members[process];
-            member.silent += lived;
+            member.silent += passed;
             if member.ended.is_none() && member.silent > silence {
                 let silence = silence.as_secs_f32();
                 let what =
@@ -223,45 +226,45 @@ impl Crew {
         }
     }
 
-    /// Notes a cause. After the first, those that remain have a moment to end by themselves, if
-    /// they know each other and so can notice.
+    /// Records a cause. After the first one the remaining children get some time to notice it and to end
+    /// by themselves, if they know each other; otherwise none.
     fn blame(&mut self, cause: Cause) {
         if self.causes.is_empty() {
-            let strangers = self.start_by.take().is_some();
-            self.ask_at = Some(Instant::now() + if strangers { Duration::ZERO } else { GRACE });
+            let are_strangers = self.start_by.take().is_some();
+            let notice_time = if are_strangers { Duration::ZERO } else { NOTICE_TIME };
+            self.ask_at = Some(Instant::now() + notice_time);
         }
         self.causes.push(cause);
     }
 
-    /// Asks those that remain to end, and later makes them.
-    fn press(&mut self) {
+    /// Ends the children that remain: first with SIGTERM, later with SIGKILL.
+    fn end_remaining(&mut self) {
         let now = Instant::now();
         let remaining = self.members.iter_mut().filter(|member| member.ended.is_none());
         if self.ask_at.take_if(|at| *at <= now).is_some() {
-            self.kill_at = Some(now + PRESSURE);
+            self.kill_at = Some(now + END_TIME);
             for member in remaining {
                 let _ = kill_process(Pid::from_child(&member.child), Signal::TERM);
             }
         } else if self.kill_at.is_some_and(|at| at <= now) {
-            self.leave_at.get_or_insert(now + PARTING);
+            self.leave_at.get_or_insert(now + KILL_TIME);
             for member in remaining {
                 let _ = member.child.kill();
             }
         }
     }
 
-    /// Whether one that was killed is still there, as on a disk that answers no more.
-    fn given_up(&self) -> bool {
+    /// Whether a killed child is still there after its time, for example because its disk hangs.
+    fn is_stuck(&self) -> bool {
         self.leave_at.is_some_and(|at| at <= Instant::now())
     }
 
-    /// The summary line and the exit code of the attempt: process 0's if all went well, else those of
-    /// the first cause.
-    fn verdict(mut self) -> Verdict {
-        let well = |member: &Member| member.ended.is_some_and(|status| status.success());
+    /// How the attempt ended: as process 0 did if all succeeded, else by the first cause.
+    fn attempt(mut self) -> Attempt {
+        let well = |member: &ChildProcess| member.ended.is_some_and(|status| status.success());
         let is_final = self.interrupted || self.members.iter().any(|member| member.ended.is_none());
         let cause = if self.members.iter().all(well) {
-            let error = Error::new(Kind::Internal, "process 0 ended without a summary");
+            let error = Error::new(Kind::Internal, "process 0 ended without a summary line");
             Cause { error, member: Some(0), code: 0 }
         } else {
             let lost = Kind::Temporary.code();
@@ -269,13 +272,13 @@ impl Crew {
             self.causes.swap_remove(first)
         };
         let summary = cause.member.and_then(|process| self.members[process].summary.take());
-        Verdict { summary, code: cause.code, error: cause.error, is_final }
+        Attempt { summary, code: cause.code, error: cause.error, is_final }
     }
 }
 
-impl Member {
+impl ChildProcess {
     /// Starts a copy of this program, with the same arguments, as the given process.
-    fn start(process: usize) -> io::Result<(Member, ChildStdout)> {
+    fn start(process: usize) -> io::Result<(ChildProcess, ChildStdout)> {
         let mut child = Command::new(env::current_exe()?)
             .args(["--child", &process.to_string()])
             .args(env::args_os().skip(1))
@@ -284,21 +287,24 @@ impl Member {
             .spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (stdin, stdout) = stdin.zip(stdout).expect("both were asked for");
-        let (address, summary, ended, silent) = (None, None, None, Duration::ZERO);
-        Ok((Member { child, stdin, address, summary, ended, silent }, stdout))
+        let silent = Duration::ZERO;
+        Ok((
+            ChildProcess { child, stdin, address: None, summary: None, ended: None, silent },
+            stdout,
+        ))
     }
 
-    /// Writes to the child's stdin. Whoever does not read it any more has ended, which is noticed.
-    fn tell(&mut self, line: &str) {
+    /// Writes to the child's stdin. A failure means that the child has ended, which is noticed elsewhere.
+    fn send(&mut self, line: &str) {
         let _ = self.stdin.write_all(line.as_bytes());
     }
 
-    /// Takes a line of the child's stdout: a sign of life, its address, its summary, or something to
+    /// Handles a line of the child's stdout: a heartbeat, its address, its summary line, or something to
     /// pass on.
-    fn said(&mut self, line: Vec<u8>, pass_on: bool) {
+    fn read(&mut self, line: Vec<u8>, pass_on: bool) {
         self.silent = Duration::ZERO;
         let text = String::from_utf8_lossy(&line);
-        if text == PULSE {
+        if text == HEARTBEAT {
             return;
         }
         if self.address.is_none() && text.parse::<SocketAddr>().is_ok() {
@@ -317,11 +323,12 @@ impl Cause {
         Cause { error, member, code }
     }
 
-    /// What it means that a child did not end well.
+    /// The cause when a child ended with a failure.
     fn of_end(process: usize, status: ExitStatus) -> Cause {
         match (status.code(), status.signal()) {
             (Some(code), _) => {
-                let what = format!("process {process} ended with code {code} and no summary");
+                let what =
+                    format!("process {process} ended with code {code} and without a summary line");
                 let code = u8::try_from(code).unwrap_or(Kind::Internal.code());
                 Cause { error: Error::new(Kind::Internal, what), member: Some(process), code }
             }
@@ -352,12 +359,12 @@ fn is_summary(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::summary::{Summary, Told};
+    use crate::outcome::summary::{Summary, SummaryLine};
 
     #[test]
-    fn a_summary_is_told_from_other_lines() {
-        let told = Told::of("dedup", Ok(Summary::new().count("matches", 3)));
-        assert!(is_summary(&told.line()));
+    fn a_summary_line_is_recognised() {
+        let summary = SummaryLine::of("dedup", Ok(Summary::new().count("matches", 3)));
+        assert!(is_summary(&summary.to_json()));
         for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
             assert!(!is_summary(line), "{line}");
         }

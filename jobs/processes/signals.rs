@@ -1,5 +1,4 @@
-//! Signals: any that would end the process ends it with 75 and a summary line instead, from the
-//! first moment on.
+//! Signals: one that would kill the process makes it exit with code 75 and a summary line instead.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,63 +15,64 @@ use signal_hook::low_level::{pipe, signal_name};
 
 use crate::outcome::exit;
 
-/// What ends a process that does not listen. SIGHUP is another case, and so are the signals that a
-/// process causes itself.
-const ENDING: [i32; 11] = [
+/// The signals that kill a process that does not handle them. SIGHUP is handled apart, and so are the
+/// signals that a process causes itself.
+const DEADLY: [i32; 11] = [
     SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU,
     SIGABRT,
 ];
 
-/// Memory that is given back when there is none left, so that the end can be told.
-const RESERVE: usize = 1 << 20;
+/// Memory that is freed when none is left, so that the failure can be reported.
+const RESERVE_BYTES: usize = 1 << 20;
 
-type Act = Box<dyn Fn(&'static str) + Send>;
+type Handler = Box<dyn Fn(&'static str) + Send>;
 
-/// What happens instead of the end.
-static INSTEAD: Mutex<Option<Act>> = Mutex::new(None);
+/// What a signal does instead of ending the process.
+static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
 
-/// Starts to listen: from now on a signal ends the process cleanly.
+/// Starts to listen for signals: from now on a signal ends the process with a summary.
 pub(crate) fn listen() -> Result<()> {
-    let failed = |cause| Error::system("cannot listen to signals", &cause);
+    let failed = |cause| Error::system("cannot listen for signals", &cause);
     let hup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let mut signals = Signals::new(ENDING.into_iter().chain(hup)).map_err(failed)?;
-    // The write beyond the limit of a file's size fails as well, and its error names the file.
+    let mut signals = Signals::new(DEADLY.into_iter().chain(hup)).map_err(failed)?;
+    // Ignored, because the write that exceeds the limit of a file's size also fails, and that error names
+    // the file.
     flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
-    hold_whoever_aborts().map_err(failed)?;
-    let mut reserve = Some(vec![1_u8; RESERVE]);
-    let hear = move || {
+    block_in_abort().map_err(failed)?;
+    let mut reserve = Some(vec![1_u8; RESERVE_BYTES]);
+    let listen = move || {
         for signal in signals.forever() {
             match signal {
                 SIGABRT => {
                     reserve.take();
                     exit::end_without_memory()
                 }
-                _ => act(name_of(signal)),
+                _ => handle(name_of(signal)),
             }
         }
     };
-    thread::Builder::new().name("signals".into()).spawn(hear).map_err(failed)?;
+    thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
     Ok(())
 }
 
-/// From now on calls `act` with the name of each signal; the process goes on.
-pub(crate) fn instead(act: impl Fn(&'static str) + Send + 'static) {
-    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
+/// From now on a signal no longer ends the process but calls `handler` with the signal's name.
+pub(crate) fn handle_with(handler: impl Fn(&'static str) + Send + 'static) {
+    *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(handler));
 }
 
-fn act(name: &'static str) {
-    match &*INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) {
-        Some(instead) => instead(name),
+fn handle(name: &'static str) {
+    match &*HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(handler) => handler(name),
         None => exit::end(Err(interrupted(name))),
     }
 }
 
-/// The failure that a signal causes.
+/// The error that a signal causes.
 pub(crate) fn interrupted(name: &str) -> Error {
     Error::new(Kind::Temporary, format!("interrupted by {name}"))
 }
 
-/// What people call a signal.
+/// The name of a signal, such as SIGTERM.
 pub(crate) fn name_of(signal: i32) -> &'static str {
     signal_name(signal).unwrap_or("an unnamed signal")
 }
@@ -85,16 +85,16 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Has a thread that aborts wait inside the handler of SIGABRT, where it writes to a pipe that is
-/// full. The process would end otherwise as soon as the handler returns, before anything is told.
-fn hold_whoever_aborts() -> io::Result<()> {
+/// Makes a thread that aborts wait inside the handler of SIGABRT, where it writes to a full pipe.
+/// Otherwise the process would end as soon as the handler returns, before the failure is reported.
+fn block_in_abort() -> io::Result<()> {
     let (reader, mut writer) = io::pipe()?;
     fcntl_setfl(&writer, OFlags::NONBLOCK)?;
     while writer.write(&[0; 4096]).is_ok() {}
     let same = writer.as_fd().try_clone_to_owned()?;
     pipe::register(SIGABRT, writer)?;
     fcntl_setfl(same, OFlags::empty())?;
-    // The pipe is there as long as the process.
+    // Keep the pipe open until the process ends.
     std::mem::forget(reader);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The deadline of progress: a job that gets no further for minutes ends, and says in what it hung.
+//! The stall timeout: a job that makes no progress for minutes ends, and says where it hung.
 
 use std::thread;
 use std::time::Duration;
@@ -8,26 +8,31 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::outcome::exit;
 
-/// How often progress is looked for.
-const GLANCE: Duration = Duration::from_millis(500);
+/// How often progress is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Ends the process with 75 once nothing has ticked for as long as `limit`. Time that the process was
-/// stopped does not count: it is measured in glances.
+/// Ends the process with code 75 once no counter of progress has moved for `limit`. That time is counted in
+/// checks, so that time during which the process was stopped does not count.
 pub(crate) fn end_when_stalled(limit: Duration) -> Result<()> {
-    let failed = |cause| Error::system("cannot watch over progress", &cause);
+    let failed = |cause| Error::system("cannot start the thread that watches progress", &cause);
     thread::Builder::new().name("stall".into()).spawn(move || watch(limit)).map_err(failed)?;
     Ok(())
 }
 
 fn watch(limit: Duration) {
-    let (mut before, mut last, mut still) = (progress::ticks(), None, Duration::ZERO);
+    let mut before = progress::ticks();
+    let mut last = None;
+    let mut still = Duration::ZERO;
     while still < limit {
-        thread::sleep(GLANCE.min(limit));
+        thread::sleep(CHECK_INTERVAL.min(limit));
         let now = progress::ticks();
         let moved = before.iter().zip(&now).find(|(before, now)| before != now);
         match moved {
-            Some((&(activity, _), _)) => (last, still) = (Some(activity), Duration::ZERO),
-            None => still += GLANCE,
+            Some((&(activity, _), _)) => {
+                last = Some(activity);
+                still = Duration::ZERO;
+            }
+            None => still += CHECK_INTERVAL,
         }
         before = now;
     }
@@ -35,8 +40,8 @@ fn watch(limit: Duration) {
 }
 
 fn stalled(limit: Duration, last: Option<Activity>) -> Error {
-    let last = last.map_or("beginning", Activity::name);
-    let what = format!("no progress for {} s; the last there was, was in {last}", limit.as_secs());
+    let last = last.map_or("starting", Activity::name);
+    let what = format!("no progress for {} s; the last progress was in {last}", limit.as_secs());
     Error::new(Kind::Temporary, what)
-        .help("look whether the disks answer; --stall-timeout allows longer pauses")
+        .help("check that the disks respond; --stall-timeout allows longer pauses")
 }

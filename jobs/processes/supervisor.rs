@@ -1,10 +1,10 @@
-//! The parent of `--processes`: has the job done by a crew of processes, and by another crew when one
-//! of the first was lost. It does none of the job's work, and prints one summary, at the end.
+//! The parent of `--processes`: starts the children that do the job, starts all of them again when one is
+//! lost, and prints one summary at the end. It does none of the work itself.
 //!
-//! A lost process cannot be replaced alone: the engine takes none back. So all start again, and find
-//! of their work what stands on disk. That is done for what may go better the next time: a process
-//! killed, frozen or lost (75), or one that never came (69), and once for a defect (70). Bad input,
-//! wrong flags and full disks stay what they are.
+//! A lost process cannot be replaced alone, because the engine does not take one back. So all start
+//! again and continue from what the first attempt left on disk. That is done for failures that may not
+//! happen again: a process killed, frozen or lost (75), one that never started (69), and once for a
+//! defect (70). It is not done for bad input, wrong flags or a full disk.
 
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
@@ -13,31 +13,33 @@ use dupsieve::Kind;
 
 use crate::flags::cluster::ClusterFlags;
 use crate::outcome::exit;
-use crate::outcome::summary::Told;
-use crate::processes::children::{Crew, Event, Verdict};
+use crate::outcome::summary::SummaryLine;
+use crate::processes::children::{Attempt, Children, Event};
 use crate::processes::signals;
 
-/// The pause before the first new start; the second has twice that, and so on.
+/// The pause before the first restart; the pause before the second is twice as long, and so on.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs the job in `processes` children and ends this process as they ended.
+/// Runs the job in `processes` children, and ends this process with their exit code.
 pub(crate) fn supervise(processes: usize, flags: &ClusterFlags) -> ! {
     let (sender, events) = mpsc::channel();
     let interrupt = sender.clone();
-    signals::instead(move |name| drop(interrupt.send(Event::Signal(name))));
-    let (mut restarts, mut verdict) = (Restarts::new(flags.most_restarts()), None);
-    while verdict.is_none() {
-        let crew = Crew::start(processes, flags.patience(), &sender);
-        let crew = crew.unwrap_or_else(|error| exit::end(Err(error)));
-        verdict = restarts.settle(crew.watch(&events), &events);
-    }
-    match verdict.expect("the loop ended") {
-        Verdict { summary: Some(line), code, .. } => exit::end_with(Told::read(&line), code),
-        Verdict { error, .. } => exit::end(Err(error)),
+    signals::handle_with(move |name| drop(interrupt.send(Event::Signal(name))));
+    let mut restarts = Restarts::new(flags.most_restarts());
+    loop {
+        let children = Children::start(processes, flags.patience(), &sender);
+        let children = children.unwrap_or_else(|error| exit::end(Err(error)));
+        match restarts.last(children.watch(&events), &events) {
+            None => {}
+            Some(Attempt { summary: Some(line), code, .. }) => {
+                exit::end_with(SummaryLine::read(&line), code)
+            }
+            Some(Attempt { error, .. }) => exit::end(Err(error)),
+        }
     }
 }
 
-/// How often all may still be started again.
+/// How often all children were started again, and how often they may be.
 struct Restarts {
     done: u32,
     most: u32,
@@ -49,25 +51,26 @@ impl Restarts {
         Restarts { done: 0, most, defects: 0 }
     }
 
-    /// The verdict, if it is the last one; otherwise waits a moment before all start again.
-    fn settle(&mut self, verdict: Verdict, events: &Receiver<Event>) -> Option<Verdict> {
-        if verdict.is_final || !self.allow(verdict.code) {
-            return Some(verdict);
+    /// The attempt, if it is the last one. Otherwise waits for the pause, after which all start again.
+    fn last(&mut self, attempt: Attempt, events: &Receiver<Event>) -> Option<Attempt> {
+        if attempt.is_final || !self.allow(attempt.code) {
+            return Some(attempt);
         }
-        let (done, most) = (self.done, self.most);
-        tracing::warn!("starting all processes again ({done} of {most}): {}", verdict.reason());
+        let done = self.done;
+        let most = self.most;
+        tracing::warn!("starting all processes again ({done} of {most}): {}", attempt.reason());
         let until = Instant::now() + PAUSE * done;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match events.recv_timeout(left) {
-                Ok(Event::Signal(name)) => return Some(Verdict::interrupted(name)),
+                Ok(Event::Signal(name)) => return Some(Attempt::interrupted(name)),
                 Ok(_) => {}
                 Err(_) => return None,
             }
         }
     }
 
-    /// Whether all are to start again after they ended with `code`; if so, counts it.
+    /// Whether all start again after an attempt that ended with `code`; if so, counts the restart.
     fn allow(&mut self, code: u8) -> bool {
         let lost = [Kind::Temporary, Kind::Unavailable].map(Kind::code).contains(&code);
         let defect = code == Kind::Internal.code();
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_start_again_for_what_may_go_better() {
+    fn all_start_again_after_failures_that_may_not_happen_again() {
         let allowed = |codes: &[u8]| {
             let mut restarts = Restarts::new(3);
             codes.iter().map(|&code| restarts.allow(code)).collect::<Vec<_>>()

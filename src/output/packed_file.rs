@@ -18,7 +18,7 @@ pub const STDOUT: &str = "-";
 pub struct PackedFile {
     path: PathBuf,
     packer: Packer,
-    sort: Option<Sort>,
+    content: Option<ContentKind>,
 }
 
 /// How the lines are compressed.
@@ -34,9 +34,9 @@ enum Target {
     Stdout(Stdout),
 }
 
-/// What a file of lines is, as far as its first line shows.
+/// The content of a file of lines, judged by its first line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum ContentKind {
     Objects,
     Columns,
     Drawing,
@@ -44,7 +44,7 @@ enum Sort {
 }
 
 impl PackedFile {
-    /// A file for `path`, packed if that ends in `.gz` or `.zst`; `-` is standard output.
+    /// A new file for `path`, compressed if the name ends in `.gz` or `.zst`. `-` is standard output.
     pub fn create(path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
             return PackedFile::of(Target::Stdout(io::stdout()), path);
@@ -54,7 +54,7 @@ impl PackedFile {
         PackedFile::of(Target::File(NewFile::beside(path)?), path)
     }
 
-    /// The same under a lock, without which it will not appear.
+    /// The same under a lock. The file appears only while the lock is held.
     pub fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
@@ -68,12 +68,12 @@ impl PackedFile {
             Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),
             _ => Packer::Plain(file),
         };
-        Ok(PackedFile { path: path.to_owned(), packer, sort: None })
+        Ok(PackedFile { path: path.to_owned(), packer, content: None })
     }
 
-    /// Adds a line, and its end.
+    /// Writes a line and its end.
     pub fn line(&mut self, line: &[u8]) -> Result<()> {
-        self.sort.get_or_insert_with(|| Sort::of(line));
+        self.content.get_or_insert_with(|| ContentKind::of(line));
         let packer: &mut dyn Write = match &mut self.packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file,
@@ -82,10 +82,13 @@ impl PackedFile {
         packer.write_all(line).and_then(|()| packer.write_all(b"\n")).at(&self.path)
     }
 
-    /// Gives the file its name, and says whether the very same stood there already. Another one that
-    /// stands there is refused, unless it may be overwritten and is of the same sort.
+    /// Moves the file to its place. Returns whether a file with the same contents was there already.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if another file is there, unless `overwrite` is given and both have the same kind
+    /// of content.
     pub fn finish(self, overwrite: bool) -> Result<bool> {
-        let PackedFile { path, packer, sort } = self;
+        let PackedFile { path, packer, content } = self;
         let file = match packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file.finish().at(&path)?,
@@ -97,15 +100,15 @@ impl PackedFile {
             Target::Stdout(mut stdout) => return stdout.flush().at("stdout").map(|()| false),
         };
         if path.exists() {
-            if !is_of_sort(&path, sort)? {
-                return Err(foreign(&path, "a file of the sort that is written"));
+            if !has_content(&path, content)? {
+                return Err(foreign(&path, "a file with the same kind of content"));
             }
             let mut standing = File::open(&path).at(&path)?;
             if are_equal(&mut file.written().at(&path)?, &mut standing).at(&path)? {
                 return Ok(true);
             }
             if !overwrite {
-                return Err(Error::new(Kind::Exists, "the output exists, with other contents")
+                return Err(Error::new(Kind::Exists, "the output exists with other contents")
                     .at(&path)
                     .help("choose another output, or replace this one with --overwrite"));
             }
@@ -130,20 +133,20 @@ impl Write for Target {
     }
 }
 
-impl Sort {
-    fn of(line: &[u8]) -> Sort {
+impl ContentKind {
+    fn of(line: &[u8]) -> ContentKind {
         match line {
-            [b'{', ..] => Sort::Objects,
-            _ if line.starts_with(b"<svg ") => Sort::Drawing,
-            _ if line.contains(&b'\t') => Sort::Columns,
-            _ => Sort::Other,
+            [b'{', ..] => ContentKind::Objects,
+            _ if line.starts_with(b"<svg ") => ContentKind::Drawing,
+            _ if line.contains(&b'\t') => ContentKind::Columns,
+            _ => ContentKind::Other,
         }
     }
 }
 
-/// Whether what stands at `path` is a file of lines of this sort, so that it can be an earlier output. A
-/// file without any line can be one of any sort.
-fn is_of_sort(path: &Path, sort: Option<Sort>) -> Result<bool> {
+/// Whether `path` is a file with this kind of content, so that it can be an earlier output. An empty file
+/// can be of any kind.
+fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
     }
@@ -154,14 +157,14 @@ fn is_of_sort(path: &Path, sort: Option<Sort>) -> Result<bool> {
         _ => Box::new(file),
     };
     let mut line = Vec::new();
-    // What cannot be unpacked was not packed by this program.
-    let read = BufReader::new(unpacked.take(LONGEST_START)).read_until(b'\n', &mut line);
-    let found = Sort::of(&line);
-    Ok(read.is_ok() && (line.is_empty() || sort.is_none_or(|sort| sort == found)))
+    // A file that cannot be decompressed was not written by this program.
+    let read = BufReader::new(unpacked.take(FIRST_LINE_BYTES)).read_until(b'\n', &mut line);
+    let found = ContentKind::of(&line);
+    Ok(read.is_ok() && (line.is_empty() || content.is_none_or(|content| content == found)))
 }
 
-/// How much of a first line is looked at, in bytes.
-const LONGEST_START: u64 = 64 << 10;
+/// How many bytes of the first line are read.
+const FIRST_LINE_BYTES: u64 = 64 << 10;
 
 /// Whether two files hold the same bytes.
 fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
