@@ -1,8 +1,7 @@
-//! The unit of coding and checksumming of the fingerprint column: up to [`BLOCK_ROWS`] fingerprints
-//! in one of the codecs.
+//! A block of fingerprints: up to [`BLOCK_ROWS`] of them, coded and checksummed together.
 //!
-//! A block opens with 8 bytes: the number of its codec, a parameter of that codec, six zeros. A new
-//! codec is a new variant of [`Codec`] and a module of its own.
+//! A block begins with 8 bytes: the number of its codec, a parameter of the codec, six zeros. To add a
+//! codec, add a variant to [`Codec`] and a file like `elias_fano`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +17,7 @@ use super::{elias_fano, huffman, rice};
 /// Fingerprints in a block; the last block of a segment may hold fewer.
 pub const BLOCK_ROWS: usize = 16_384;
 
-/// The bits at the end of a fingerprint that [`Codec::HotCold`] keeps apart.
+/// The low bits of a fingerprint that [`Codec::HotCold`] stores apart.
 pub const COLD_BITS: u32 = 16;
 
 /// [`COLD_BITS`] in bytes.
@@ -27,20 +26,19 @@ const COLD_BYTES: usize = COLD_BITS as usize / 8;
 /// How a block of fingerprints is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Codec {
-    /// Elias-Fano with byte-aligned low parts: the fastest to decode. The parameter is the number of
-    /// low bytes.
+    /// Elias-Fano with whole low bytes, the fastest to decode. The parameter is the number of low bytes.
     #[default]
     EliasFano = 1,
-    /// Rice's code of the gaps: the smallest. The parameter is the number of low bits.
+    /// Rice codes of the gaps, the smallest. The parameter is the number of low bits.
     Dense = 2,
-    /// Huffman's code of the first bit that differs from the fingerprint before, in pages of 1024
-    /// bytes: as in the paper. No parameter.
+    /// Huffman codes of the first bit that differs from the fingerprint before, in pages of 1024 bytes, as
+    /// in the paper. No parameter.
     Huffman = 3,
     /// The fingerprints as they are. No parameter.
     Raw = 4,
-    /// Elias-Fano without the last [`COLD_BITS`] bits, which stand in a column of their own
-    /// (`cold.rs`) and are read for candidates only. The parameter is the number of low bytes,
-    /// the cold ones included. Either all blocks of a segment are coded so, or none.
+    /// Elias-Fano without the last [`COLD_BITS`] bits, which are in a column of their own (`cold.rs`) and
+    /// read for candidates only. The parameter is the number of low bytes, including the cold ones.
+    /// Either all blocks of a segment have this codec, or none.
     HotCold = 5,
 }
 
@@ -72,14 +70,14 @@ impl FromStr for Codec {
     fn from_str(text: &str) -> Result<Codec> {
         let named = Codec::NAMED.into_iter().find(|(name, _)| *name == text);
         named.map(|(_, codec)| codec).ok_or_else(|| {
-            Error::new(Kind::Usage, "there is no such codec")
+            Error::new(Kind::Usage, "unknown codec")
                 .expected(Codec::NAMED.map(|(name, _)| name).join(", "))
                 .found(format_args!("`{text}`"))
         })
     }
 }
 
-/// Makes `block` the code of `fingerprints`, which ascend and number 1 to [`BLOCK_ROWS`].
+/// Codes `fingerprints`, 1 to [`BLOCK_ROWS`] in ascending order, into `block`.
 pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &mut Vec<u8>) {
     block.clear();
     block.resize(HEADER_BYTES, 0);
@@ -103,8 +101,8 @@ pub fn hot<F: Fingerprint>(fingerprint: F) -> F {
     fingerprint >> COLD_BITS << COLD_BITS
 }
 
-/// Decodes `out.len()` fingerprints, of which the first is `first`; under [`Codec::HotCold`] the cold
-/// bits of all of them are zeros.
+/// Decodes `out.len()` fingerprints, the first of which is `first`. With [`Codec::HotCold`] all cold bits
+/// are zero.
 ///
 /// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
@@ -113,7 +111,8 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
         return Err(damaged("the block has no header"));
     };
     let codec = Codec::of(codec).ok_or_else(|| unknown(codec))?;
-    let (low_bytes, low_bits) = (usize::from(parameter), usize::from(parameter));
+    let low_bytes = usize::from(parameter);
+    let low_bits = usize::from(parameter);
     match codec {
         Codec::EliasFano | Codec::HotCold => {
             let cold = if codec == Codec::HotCold { COLD_BYTES } else { 0 };
@@ -126,20 +125,22 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
     }?;
     let first = if codec == Codec::HotCold { hot(first) } else { first };
     match out.first() {
-        Some(&decoded) if decoded != first => Err(damaged("the block does not start as it should")),
+        Some(&decoded) if decoded != first => {
+            Err(damaged("the block has another first fingerprint than the directory says"))
+        }
         _ => Ok(()),
     }
 }
 
-/// The block is in none of the codecs.
+/// The error for a block in an unknown codec.
 pub(crate) fn unknown(codec: u8) -> Error {
     damaged("the block has an unknown codec").found(codec)
 }
 
-/// Decodes fingerprints that stand as they are.
+/// Decodes fingerprints that are stored as they are.
 fn copy<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     if code.len() != size_of_val(out) {
-        return Err(damaged("the fingerprints do not fit the block"));
+        return Err(damaged("the length of the block does not fit its fingerprints"));
     }
     for (slot, bytes) in out.iter_mut().zip(code.chunks_exact(bytes_of::<F>())) {
         *slot = word(bytes);
@@ -147,7 +148,7 @@ fn copy<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes that a block of `rows` fingerprints takes in any codec.
+/// The most bytes of a block of `rows` fingerprints in any codec.
 pub(crate) fn most_bytes(rows: u64, width: Width) -> u64 {
     1024 + 2 * rows * u64::from(width.bits() / 8)
 }

@@ -1,10 +1,11 @@
-//! The cold column: the last bits of every fingerprint, where [`super::Codec::HotCold`] keeps them
-//! apart, so that a probe reads them for its candidates only.
+//! The cold column: the last 16 bits of every fingerprint, if [`super::Codec::HotCold`] stores them apart,
+//! so that a probe reads them for its candidates only.
 //!
-//! Candidates are few and far between, and each costs a read of its own. So blocks are small, all of
-//! one length, and hold their checksum themselves: where a row stands follows from its number, no
-//! directory is held in memory, and what one read brings can be checked by itself. The checksum is
-//! seeded with the number of the block, so that a block in another's place is found out too.
+//! Candidates are rare, and each costs a read of its own. So blocks are small, have equal lengths and
+//! contain their own checksums: the place of a row follows from its number, no directory is kept in
+//! memory, and one read brings all that is needed to check it. Row 2500, for example, is in block
+//! 2500 / 1024 = 2, at byte 2 * 2056 + 8 + 2 * (2500 - 2048) of the column. The number of the block is
+//! the seed of its checksum, so a block in the wrong place is found too.
 //!
 //! ```text
 //! block = XXH3-64 (8 bytes) | bits (2 bytes each)
@@ -24,7 +25,7 @@ use super::open::Segment;
 /// The bytes of all blocks but the last.
 const BLOCK_BYTES: u64 = COLD_CHECKSUM_BYTES + 2 * COLD_ROWS as u64;
 
-/// Makes `block` the one of this number that holds `bits`, and returns its checksum.
+/// Codes `bits` as the block with number `index` and returns its checksum.
 pub(crate) fn encode(index: u64, bits: &[u16], block: &mut Vec<u8>) -> u64 {
     block.clear();
     block.resize(COLD_CHECKSUM_BYTES as usize, 0);
@@ -35,11 +36,11 @@ pub(crate) fn encode(index: u64, bits: &[u16], block: &mut Vec<u8>) -> u64 {
     found
 }
 
-/// Cold bits by row. It holds the blocks of the last rows it was asked for.
+/// Looks up cold bits by row. Keeps the blocks of the last rows in memory.
 #[derive(Debug)]
 pub struct ColdBits {
     segment: Segment,
-    /// The rows that `bits` are of.
+    /// The rows of `bits`.
     held: Range<u64>,
     bits: Vec<u16>,
     bytes: Vec<u8>,
@@ -50,11 +51,11 @@ impl ColdBits {
         ColdBits { segment, held: 0..0, bits: Vec::new(), bytes: Vec::new() }
     }
 
-    /// The cold bits of `rows`, which the segment has, and has a cold column. All of them are in
-    /// memory at once.
+    /// The cold bits of `rows`, which are all in memory at once. The segment has these rows and a cold
+    /// column.
     ///
     /// # Errors
-    /// Damage is [`crate::Kind::BadData`]; nothing is handed out before its checksum was right.
+    /// Damage is [`crate::Kind::BadData`]. Nothing is returned before its checksum was verified.
     pub fn get(&mut self, rows: Range<u64>) -> Result<&[u16]> {
         if rows.start < self.held.start || self.held.end < rows.end {
             self.turn_to(&rows)?;
@@ -63,7 +64,7 @@ impl ColdBits {
         Ok(&self.bits[start..end])
     }
 
-    /// Adds the cold bits of the rows from `first` on to their hot bits.
+    /// Adds the cold bits of the rows from `first` on to `fingerprints`, which have their hot bits.
     pub(crate) fn join<F: Fingerprint>(
         &mut self,
         first: u64,
@@ -98,22 +99,22 @@ impl ColdBits {
 }
 
 impl Segment {
-    /// Whether the last bits of its fingerprints stand in a column of their own.
+    /// Whether the last bits of its fingerprints are in a column of their own.
     pub fn is_split(&self) -> bool {
         self.column(Column::Cold).is_some()
     }
 
-    /// Reads the cold bits of a segment that [is split](Segment::is_split).
+    /// Looks up the cold bits of a segment that [is split](Segment::is_split).
     pub fn cold_bits(&self) -> ColdBits {
         ColdBits::new(self.clone())
     }
 
-    /// Lets the system know that the cold bits of `rows` will soon be read.
+    /// Tells the system that the cold bits of `rows` will be read soon.
     pub fn expect_cold(&self, rows: &Range<u64>) {
         self.expect(self.cold_bytes(&blocks(rows)));
     }
 
-    /// Where in the file these blocks of the cold column stand.
+    /// The range of the file with these blocks of the cold column.
     fn cold_bytes(&self, blocks: &Range<u64>) -> Range<u64> {
         let column = self.column(Column::Cold).expect("a split segment has a cold column");
         let [start, end] =
@@ -121,32 +122,34 @@ impl Segment {
         column.offset + start..column.offset + end
     }
 
-    /// Checks that the cold column has the blocks that the directory stands for.
+    /// Checks that the cold column has the blocks that the directory describes.
     pub(crate) fn verify_cold(&self) -> Result<()> {
         let Some(column) = self.column(Column::Cold) else { return Ok(()) };
-        let (mut checksums, mut bytes) = (Xxh3::new(), Vec::new());
+        let mut checksums = Xxh3::new();
+        let mut bytes = Vec::new();
         for first in (0..column.head.rows).step_by(COLD_ROWS) {
             let range = self.cold_bytes(&blocks(&(first..first + 1)));
             self.read(range.start..range.start + COLD_CHECKSUM_BYTES, &mut bytes)?;
             checksums.update(&bytes);
         }
-        match checksums.digest128() {
-            found if found == column.head.entries => Ok(()),
-            found => Err(damaged("the checksum of the cold column is wrong")
+        let found = checksums.digest128();
+        if found != column.head.entries {
+            return Err(damaged("the checksum of the cold column is wrong")
                 .at(self.path())
                 .offset(column.offset)
                 .expected(format_args!("{:032x}", column.head.entries))
-                .found(format_args!("{found:032x}"))),
+                .found(format_args!("{found:032x}")));
         }
+        Ok(())
     }
 }
 
-/// The blocks that hold `rows`.
+/// The blocks that contain `rows`.
 fn blocks(rows: &Range<u64>) -> Range<u64> {
     rows.start / COLD_ROWS as u64..rows.end.div_ceil(COLD_ROWS as u64)
 }
 
-/// The code of a block, if its checksum is right.
+/// The bits of a block, if its checksum is right.
 fn check(index: u64, block: &[u8]) -> Result<&[u8]> {
     let (told, code) = block.split_at(COLD_CHECKSUM_BYTES as usize);
     match (u64_at(told, 0), xxh3_64_with_seed(code, index)) {

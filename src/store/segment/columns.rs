@@ -1,5 +1,4 @@
-//! Columns on their way into a segment: each gathers rows into blocks and writes a block when it is
-//! full.
+//! The columns of a segment that is being written. Each collects rows and writes a block when it is full.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, Write};
@@ -18,7 +17,7 @@ use super::directory::{COLD_ROWS, Coding, Column, Head, write_entry};
 use super::packed::{Packer, write_planes};
 use super::words::bytes_of;
 
-/// The bytes that are gathered before a write.
+/// The bytes that are collected before a write.
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// The blocks of one column, written one after another.
@@ -30,7 +29,7 @@ pub(crate) struct BlockWriter<W: Write> {
 }
 
 impl<W: Write> BlockWriter<W> {
-    /// Writes to `out`; failures name `path`.
+    /// Writes to `out`. Errors name `path`.
     pub(crate) fn new(out: W, path: &Path) -> BlockWriter<W> {
         let out = BufWriter::with_capacity(BUFFER_BYTES, out);
         BlockWriter { out, path: path.to_path_buf(), entries: Vec::new(), bytes: 0 }
@@ -48,7 +47,7 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// A column beside the fingerprints, in a nameless file until the segment is finished.
+/// A column other than the fingerprints. It is in an unnamed file until the segment is finished.
 pub(crate) type Spool = BlockWriter<File>;
 
 impl Spool {
@@ -63,12 +62,12 @@ impl Spool {
         let mut file = self.out.get_ref();
         file.rewind().at(&self.path)?;
         let copied = std::io::copy(&mut file.take(self.bytes), segment).at(&self.path)?;
-        assert_eq!(copied, self.bytes, "a nameless file keeps what was written");
+        assert_eq!(copied, self.bytes, "an unnamed file keeps what was written");
         Ok(())
     }
 }
 
-/// The fingerprints, straight into the segment.
+/// The fingerprints, which are written directly into the segment.
 pub(crate) struct FingerprintColumn<F, W: Write> {
     pub(crate) blocks: BlockWriter<W>,
     codec: Codec,
@@ -105,8 +104,8 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
     }
 }
 
-/// The cold bits of the fingerprints. Its entries are the checksums of its blocks, which are hashed
-/// for the directory but not written a second time.
+/// The cold bits of the fingerprints. Instead of entries, the directory has a hash of the checksums in
+/// the blocks.
 pub(crate) struct ColdColumn {
     spool: Spool,
     rows: u64,
@@ -154,7 +153,7 @@ impl ColdColumn {
     }
 }
 
-/// A column whose blocks are packed: text or integers.
+/// A column of compressed blocks: text or integers.
 pub(crate) struct PackedColumn<C> {
     column: Column,
     spool: Spool,
@@ -165,10 +164,10 @@ pub(crate) struct PackedColumn<C> {
     packed: Vec<u8>,
 }
 
-/// The rows that a packed column gathers for its next block.
+/// The rows that a packed column collects for its next block.
 pub(crate) trait Gather: Default {
     const CODING: Coding;
-    /// Appends the plain form of what was gathered, and forgets it.
+    /// Appends the rows in plain form and clears them.
     fn drain_into(&mut self, plain: &mut Vec<u8>);
 }
 

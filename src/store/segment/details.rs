@@ -1,4 +1,4 @@
-//! Looks up by row, all at once, what a segment may or may not keep of a document.
+//! Looks up all optional columns of a row at once.
 
 use crate::error::Result;
 use crate::fingerprint::Class;
@@ -8,7 +8,7 @@ use super::open::Segment;
 use super::signatures::Checks;
 use super::writer::Row;
 
-/// Lengths, times, classes and signatures, as far as the segment has them.
+/// Lengths, times, classes and signatures, if the segment has them.
 pub(in crate::store) struct Details {
     lengths: Option<Lengths>,
     times: Option<Times>,
@@ -26,7 +26,7 @@ impl Details {
         }
     }
 
-    /// The document of `row`, whose fingerprint and id are known; of no day.
+    /// The document in `row`, whose fingerprint and id are known. It has no day.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].

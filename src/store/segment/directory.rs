@@ -1,7 +1,8 @@
-//! What a segment holds and where: its columns, and the blocks of each.
+//! The directory of a segment: its columns, and the blocks of each.
 //!
-//! Everything in a segment follows on what stands before it, without a gap, so lengths are all that
-//! is stored and places are their sums. FORMAT.md has the bytes.
+//! Everything in a segment directly follows what is before it. So only lengths are stored, and offsets
+//! are their sums: blocks of 700, 650 and 120 bytes after the header of 16 bytes begin at 16, 716 and
+//! 1366. FORMAT.md specifies the bytes.
 
 use std::ops::Range;
 
@@ -16,19 +17,19 @@ use crate::store::damage::damaged;
 use super::block::{self, BLOCK_ROWS};
 use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
 
-/// The bytes that tell one column.
+/// The bytes of one column in the table of columns.
 pub(crate) const COLUMN_BYTES: usize = 40;
 
-/// Rows in a block of the cold column; the last block may hold fewer.
+/// Rows in a block of the cold column; the last block may have fewer.
 pub(crate) const COLD_ROWS: usize = 1024;
 
-/// The bytes of the checksum with which a block of the cold column begins.
+/// The bytes of the checksum at the beginning of a block of the cold column.
 pub(crate) const COLD_CHECKSUM_BYTES: u64 = 8;
 
-/// Signatures in a block; the last block may hold fewer. Few, since they are looked up here and there.
+/// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
 
-/// What a column holds. Row `i` of every column but `Empties` describes the same document.
+/// The columns of a segment. Row `i` of every column but `Empties` describes the same document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Column {
     /// The fingerprints, ascending.
@@ -39,34 +40,34 @@ pub enum Column {
     Lengths = 3,
     /// Times, in seconds since 1970.
     Times = 4,
-    /// The days under which they are held.
+    /// The days.
     Days = 5,
     /// The ids of documents that have no fingerprint, ascending.
     Empties = 6,
     /// The classes of the texts.
     Classes = 7,
-    /// Signatures by which near documents are confirmed.
+    /// Signatures, by which near documents are confirmed.
     Checks = 8,
-    /// The last bits of the fingerprints, where their own column leaves them out.
+    /// The last bits of the fingerprints, if the column `Fingerprints` leaves them out.
     Cold = 9,
 }
 
 /// How the blocks of a column are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// Fingerprint blocks, each with a codec of its own.
+    /// Blocks of fingerprints, each with its own codec.
     Blocks = 1,
-    /// Lines of text, packed by zstd.
+    /// Lines of text, compressed by zstd.
     Text = 2,
-    /// 64-bit integers by byte planes, packed by zstd.
+    /// 64-bit integers as byte planes, compressed by zstd.
     Integers = 3,
-    /// No blocks: the decimal number of the row.
+    /// No blocks: the id is the number of the row in decimal.
     RowNumber = 4,
-    /// No blocks: the row's fingerprint, as padded hex.
+    /// No blocks: the id is the fingerprint in padded hex.
     Hex = 5,
-    /// Blocks of one length, each with its checksum in it and no entry.
+    /// Blocks of equal length with their checksum in them and no entries.
     Cold = 6,
-    /// Signatures of one length, as they are.
+    /// Signatures of equal length, uncompressed.
     Signatures = 8,
 }
 
@@ -108,7 +109,7 @@ impl Coding {
         Coding::Signatures,
     ];
 
-    /// Rows in every block but the last; 0 where there are no blocks.
+    /// Rows in every block but the last; 0 if there are no blocks.
     pub(crate) fn block_rows(self) -> u64 {
         match self {
             Coding::Blocks => BLOCK_ROWS as u64,
@@ -120,7 +121,7 @@ impl Coding {
         }
     }
 
-    /// Bytes of a block's directory entry.
+    /// Bytes of the directory entry of a block.
     fn entry_bytes(self, width: Width) -> u64 {
         match self {
             Coding::Blocks => 12 + u64::from(width.bits() / 8),
@@ -129,7 +130,7 @@ impl Coding {
         }
     }
 
-    /// The most bytes that a block of `rows` rows may take.
+    /// The most bytes of a block of `rows` rows.
     fn most_bytes(self, rows: u64, width: Width) -> u64 {
         match self {
             Coding::Blocks => block::most_bytes(rows, width),
@@ -139,35 +140,35 @@ impl Coding {
     }
 }
 
-/// How a row is named.
+/// What kind of id a row has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdKind {
-    /// By an id of its own, in a column.
+    /// A text, stored in a column.
     #[default]
     Text,
-    /// By its row number, in decimal; takes no space, and no fingerprint may stand there twice
-    /// (with days: not twice under one).
+    /// The number of the row in decimal. It takes no space. No fingerprint may occur twice (with days: not
+    /// twice on one day).
     Numbers,
-    /// By its fingerprint, in padded hex; takes no space, and none may stand there twice (with days:
-    /// not twice under one).
+    /// The fingerprint in padded hex. It takes no space. No fingerprint may occur twice (with days: not
+    /// twice on one day).
     None,
 }
 
-/// The bytes of a cold column of `rows`; none where that is too large a number.
+/// The bytes of a cold column of `rows`; `None` if the number is too large.
 fn cold_bytes(rows: u64) -> Option<u64> {
     rows.checked_mul(2)?.checked_add(COLD_CHECKSUM_BYTES * rows.div_ceil(COLD_ROWS as u64))
 }
 
-/// One column as the directory tells it.
+/// One column in the table of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) column: Column,
     pub(crate) coding: Coding,
     pub(crate) rows: u64,
-    /// Bytes of all its blocks.
+    /// The bytes of all its blocks.
     pub(crate) bytes: u64,
-    /// XXH3-128 of its entries; under [`Coding::Cold`], of the checksums in its blocks.
+    /// XXH3-128 of its entries; with [`Coding::Cold`], of the checksums in its blocks.
     pub(crate) entries: u128,
 }
 
@@ -191,7 +192,7 @@ impl Head {
         self.coding.block_rows().min(self.rows - before)
     }
 
-    /// Appends the 40 bytes that tell this column.
+    /// Appends the 40 bytes of this column.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.column as u8, self.coding as u8, 0, 0]);
         out.extend((self.coding.block_rows() as u32).to_le_bytes());
@@ -200,7 +201,7 @@ impl Head {
         out.extend(self.entries.to_le_bytes());
     }
 
-    /// Reads the 40 bytes that tell a column.
+    /// Reads the 40 bytes of a column.
     fn read(bytes: &[u8; COLUMN_BYTES]) -> Result<Head> {
         let column = Column::ALL.into_iter().find(|column| *column as u8 == bytes[0]);
         let coding = Coding::ALL.into_iter().find(|coding| *coding as u8 == bytes[1]);
@@ -224,14 +225,15 @@ impl Head {
             || bytes[2..4] != [0; 2]
         {
             return Err(
-                damaged("a column is not told as it should be").found(format_args!("{head:?}"))
+                damaged("a column in the directory is invalid").found(format_args!("{head:?}"))
             );
         }
         Ok(head)
     }
 }
 
-/// Reads the table of columns: fingerprints first, each once and in order, rows alike.
+/// Reads the table of columns and checks it: each column once, in order, with fingerprints and ids, all
+/// with the same number of rows.
 pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<Head>> {
     let (columns, rest) = table.as_chunks::<COLUMN_BYTES>();
     let heads = columns.iter().map(Head::read).collect::<Result<Vec<Head>>>()?;
@@ -239,15 +241,15 @@ pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<Head>> {
     let alike = heads.iter().all(|head| head.rows == rows || head.column == Column::Empties);
     let ordered = heads.is_sorted_by(|a, b| a.column < b.column);
     let has = |column| heads.iter().any(|head| head.column == column);
-    match rest.is_empty() && alike && ordered && has(Column::Fingerprints) && has(Column::Ids) {
-        true => Ok(heads),
-        false => {
-            Err(damaged("the columns do not belong together").found(format_args!("{heads:?}")))
-        }
+    let complete = has(Column::Fingerprints) && has(Column::Ids);
+    if !rest.is_empty() || !alike || !ordered || !complete {
+        let error = damaged("the columns do not make a segment");
+        return Err(error.found(format_args!("{heads:?}")));
     }
+    Ok(heads)
 }
 
-/// One block: where it is, and what its bytes must hash to.
+/// One block: where it is, and the checksum of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) offset: u64,
@@ -256,7 +258,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The bytes of the file that the block takes.
+    /// The range of the file that the block takes.
     pub(crate) fn range(&self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.bytes)
     }
@@ -266,12 +268,12 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     pub(crate) all: Vec<Block>,
-    /// The first fingerprint of each; empty for other columns.
+    /// The first fingerprint of each block; empty for other columns.
     pub(crate) firsts: Vec<u128>,
 }
 
 impl Blocks {
-    /// Reads the entries of `head`, whose first block stands at `offset`.
+    /// Reads the entries of column `head`, whose first block is at `offset`.
     pub(crate) fn read(head: &Head, width: Width, offset: u64, entries: &[u8]) -> Result<Blocks> {
         if xxh3_128(entries) != head.entries {
             return Err(damaged("the checksum of a column's directory is wrong")
@@ -284,7 +286,7 @@ impl Blocks {
             let index = blocks.all.len() as u64;
             let block = Block { offset, bytes: u32_at(entry, 0), checksum: u64_at(entry, 4) };
             if u64::from(block.bytes) > head.coding.most_bytes(head.rows_of(index), width) {
-                return Err(damaged("a block is longer than any can be").found(block.bytes));
+                return Err(damaged("a block is longer than possible").found(block.bytes));
             }
             offset = block.range().end;
             blocks.all.push(block);
@@ -293,14 +295,14 @@ impl Blocks {
             }
         }
         let bytes = blocks.all.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
-        match bytes == head.bytes && blocks.firsts.is_sorted() {
-            true => Ok(blocks),
-            false => Err(damaged("the blocks of a column do not follow one another")),
+        if bytes != head.bytes || !blocks.firsts.is_sorted() {
+            return Err(damaged("the blocks of a column do not follow each other"));
         }
+        Ok(blocks)
     }
 }
 
-/// Appends a block's directory entry; `first` is its first fingerprint in bytes, or empty.
+/// Appends the directory entry of a block. `first` is its first fingerprint in bytes, or empty.
 pub(crate) fn write_entry(block: &[u8], first: &[u8], out: &mut Vec<u8>) {
     out.extend((block.len() as u32).to_le_bytes());
     out.extend(xxh3_64(block).to_le_bytes());

@@ -1,10 +1,19 @@
-//! The paper's code of sorted fingerprints: of each the position h of the highest bit in which it
-//! differs from the one before, in Huffman's code, and then the bits to the right of that bit.
+//! The paper's code of sorted fingerprints: for each the position h of the highest bit in which it
+//! differs from the one before, as a Huffman code, followed by the bits to the right of that bit.
 //! (Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.)
 //!
-//! The code is cut into pages of 1024 bytes, each with its first fingerprint raw, and a directory
-//! tells the last fingerprint of each. Here a block of the segment has many pages and one Huffman
-//! code for them all.
+//! ```text
+//! fingerprint   0102              0105              01a0              0433
+//! in binary     00000001 00000010 00000001 00000101 00000001 10100000 00000100 00110011
+//! h             -                 13                8                 5
+//! written       as it is          code of 13, 01    code of 8, 0100000  code of 5, 0000110011
+//! ```
+//!
+//! Bit h itself is not written: fingerprints ascend, so it is 0 before and 1 now.
+//!
+//! The code is divided into pages of 1024 bytes. Each begins with its first fingerprint as it is, and a
+//! directory has the last fingerprint of each. A block of a segment has many pages and one Huffman code
+//! for all of them.
 //!
 //! ```text
 //! block     = header (8 bytes) | lengths (4 bits for each h) | directory | pages
@@ -22,12 +31,13 @@ use super::words::{bytes, bytes_of, word};
 /// Bytes in every page but the last, which may have fewer.
 const PAGE_BYTES: usize = 1024;
 
-/// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header.
-/// There is no parameter.
+/// Appends the code of `fingerprints`, in ascending order and at least one, to a block that has its
+/// header. Returns the parameter, which is always 0.
 pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) -> usize {
     let code = PrefixCode::of(&frequencies(fingerprints));
     code.write(block);
-    let (mut directory, mut pages) = (Vec::new(), Vec::new());
+    let mut directory = Vec::new();
+    let mut pages = Vec::new();
     let mut rest = fingerprints;
     while !rest.is_empty() {
         pages.resize(pages.len().next_multiple_of(PAGE_BYTES), 0);
@@ -41,7 +51,7 @@ pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) ->
     0
 }
 
-/// How often each h comes; the last of them stands for equal fingerprints.
+/// How often each h occurs. The last h stands for equal fingerprints.
 fn frequencies<F: Fingerprint>(fingerprints: &[F]) -> Vec<u32> {
     let mut frequencies = vec![0; F::BITS as usize + 1];
     for pair in fingerprints.windows(2) {
@@ -50,15 +60,16 @@ fn frequencies<F: Fingerprint>(fingerprints: &[F]) -> Vec<u32> {
     frequencies
 }
 
-/// The place of the highest bit that differs, counted from the highest; the width if none does.
+/// The position of the highest bit that differs, counted from the highest bit; the width if none does.
 fn first_differing<F: Fingerprint>(a: F, b: F) -> usize {
     ((a ^ b).to_u128().leading_zeros() + F::BITS - u128::BITS) as usize
 }
 
-/// Appends a page of as many of `fingerprints` as fit, at least one, and returns how many.
+/// Appends a page with as many of `fingerprints` as fit, at least one. Returns their number.
 fn write_page<F: Fingerprint>(code: &PrefixCode, fingerprints: &[F], pages: &mut Vec<u8>) -> usize {
     pages.extend(bytes(fingerprints[0]));
-    let (mut waiting, mut held) = (0u128, 0);
+    let mut waiting = 0u128;
+    let mut held = 0;
     let mut left = 8 * (PAGE_BYTES - bytes_of::<F>());
     let mut written = 1;
     for pair in fingerprints.windows(2) {
@@ -68,7 +79,7 @@ fn write_page<F: Fingerprint>(code: &PrefixCode, fingerprints: &[F], pages: &mut
         let Some(less) = left.checked_sub(length + tail) else { break };
         left = less;
         written += 1;
-        // Not more than 64 bits at a time, for up to 7 are waiting.
+        // At most 64 bits at a time, because up to 7 are waiting.
         for (bits, count) in [
             (word, length),
             (pair[1].to_u128() >> 64, tail.saturating_sub(64)),
@@ -107,8 +118,8 @@ pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
     let code = Code { decoder, masks: masks() };
     let mut entries = directory.chunks_exact(entry_bytes).zip(pages.chunks(PAGE_BYTES));
     let mut rest = out;
-    // Two pages at once: where a fingerprint begins is known when the one before it is read, and
-    // while one page waits for that the other goes on.
+    // Decode two pages at once: a fingerprint begins where the one before ends, and while one page waits
+    // for that the processor continues with the other.
     while let Some(entry) = entries.next() {
         let mut one = Page::open(entry, &mut rest)?;
         let mut two = entries.next().map(|entry| Page::open(entry, &mut rest)).transpose()?;
@@ -122,45 +133,46 @@ pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
             page.finish(&code)?;
         }
     }
-    match rest.is_empty() {
-        true => Ok(()),
-        false => Err(damaged("the pages hold fewer fingerprints than the block")),
+    if !rest.is_empty() {
+        return Err(damaged("the pages have fewer fingerprints than the block"));
     }
+    Ok(())
 }
 
-/// What all pages of a block are decoded by.
+/// The code of all pages of a block.
 struct Code<F> {
     decoder: Decoder,
-    /// For each h the bits from h on; none where h stands for equal fingerprints.
+    /// For each h a mask of the bits from h on; 0 for equal fingerprints.
     masks: Vec<F>,
 }
 
-/// A page that is being decoded.
+/// A page in the course of decoding.
 struct Page<'a, F: Fingerprint> {
-    /// The page, and room for reads that begin in it.
+    /// The page, with space after it for reads that begin in it.
     bytes: [u8; PAGE_BYTES + 32],
     length: usize,
     /// The next bit.
     bit: usize,
     last: F,
-    /// The fingerprint that the directory tells to be the last.
+    /// The last fingerprint, according to the directory.
     told: F,
-    /// What is still to be filled.
+    /// The slots that are not filled yet.
     out: std::slice::IterMut<'a, F>,
 }
 
 impl<'a, F: Fingerprint> Page<'a, F> {
-    /// Takes its fingerprints' places from `rest`, and reads the first.
+    /// Takes the slots of its fingerprints from `rest` and reads the first fingerprint.
     fn open((entry, page): (&[u8], &[u8]), rest: &mut &'a mut [F]) -> Result<Page<'a, F>> {
         let rows = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
         let out = rest.split_off_mut(..rows).ok_or_else(|| damaged("a page is too long"))?;
         let mut bytes = [0; PAGE_BYTES + 32];
         bytes[..page.len()].copy_from_slice(page);
-        let (first, told) = (word(&bytes[..bytes_of::<F>()]), word(&entry[2..]));
+        let first = word(&bytes[..bytes_of::<F>()]);
+        let told = word(&entry[2..]);
         let mut out = out.iter_mut();
         match out.next() {
             Some(slot) => *slot = first,
-            None => return Err(damaged("a page holds no fingerprint")),
+            None => return Err(damaged("a page has no fingerprint")),
         }
         Ok(Page { bytes, length: page.len(), bit: 8 * bytes_of::<F>(), last: first, told, out })
     }
@@ -172,10 +184,11 @@ impl<'a, F: Fingerprint> Page<'a, F> {
         let next = self.peek(self.bit);
         let word = (next >> (F::BITS - MOST_BITS as u32)).to_u128() as usize;
         let Decoded { symbol: h, length, bits, .. } = code.decoder.word(word);
-        // The tail takes what is left of the width right of bit h.
-        let after = match length <= h + 1 {
-            true => next << length.into(),
-            false => self.peek(self.bit + usize::from(length)),
+        // The tail is as long as the width to the right of bit h.
+        let after = if length <= h + 1 {
+            next << length.into()
+        } else {
+            self.peek(self.bit + usize::from(length))
         };
         let tail = after >> 1 >> (u32::from(h) % F::BITS);
         let mask = code.masks[usize::from(h)];
@@ -184,24 +197,25 @@ impl<'a, F: Fingerprint> Page<'a, F> {
         *slot = self.last;
     }
 
-    /// As many bits as the width has, from `bit` on, the highest first.
+    /// The next bits from `bit` on, as many as the width, the highest first.
     #[inline(always)]
     fn peek(&self, bit: usize) -> F {
-        let (at, shift) = (bit / 8 % PAGE_BYTES, bit as u32 % 8);
+        let at = bit / 8 % PAGE_BYTES;
+        let shift = bit as u32 % 8;
         let end = at + bytes_of::<F>();
         let rest = F::from_u128(u128::from(self.bytes[end]) << shift >> 8);
         big_endian::<F>(&self.bytes[at..end]) << shift | rest
     }
 
-    /// Reads the other fingerprints, and fails unless the page ends as it should.
+    /// Reads the other fingerprints and checks the end of the page.
     fn finish(mut self, code: &Code<F>) -> Result<()> {
         while !self.out.as_slice().is_empty() {
             self.step(code);
         }
-        match self.bit <= 8 * self.length && self.last == self.told {
-            true => Ok(()),
-            false => Err(damaged("a page does not end as it should")),
+        if self.bit > 8 * self.length || self.last != self.told {
+            return Err(damaged("a page does not end with its last fingerprint"));
         }
+        Ok(())
     }
 }
 
@@ -215,7 +229,7 @@ fn big_endian<F: Fingerprint>(bytes: &[u8]) -> F {
     }
 }
 
-/// For each h the bits from h on; none where h stands for equal fingerprints.
+/// For each h a mask of the bits from h on; 0 for equal fingerprints.
 fn masks<F: Fingerprint>() -> Vec<F> {
     (0..F::BITS).map(|h| F::MAX >> h).chain([F::default()]).collect()
 }

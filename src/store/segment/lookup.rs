@@ -1,6 +1,6 @@
-//! Looks up what stands beside a fingerprint, by row: ids, lengths, times, days.
+//! Looks up columns by row: fingerprints, ids, lengths, times, days, classes.
 //!
-//! Each look-up keeps the last block it decoded, so ascending rows decode every block once.
+//! Each look-up keeps the last block that it decoded, so ascending rows decode every block once.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use super::open::Segment;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
 
 impl Segment {
-    /// Looks up fingerprints by row; to read many in order, [`Segment::scan`] them.
+    /// Looks up fingerprints by row. To read many in order, use [`Segment::scan`].
     pub fn fingerprints(&self) -> Fingerprints {
         Fingerprints::new(self.clone())
     }
@@ -25,33 +25,33 @@ impl Segment {
         Ids::new(self.clone())
     }
 
-    /// Looks up lengths by row, where the segment has them.
+    /// Looks up lengths by row, if the segment has them.
     pub fn lengths(&self) -> Option<Lengths> {
         self.has_lengths().then(|| Lengths::new(self.clone()))
     }
 
-    /// Looks up times by row, where the segment has them.
+    /// Looks up times by row, if the segment has them.
     pub fn times(&self) -> Option<Times> {
         self.has_times().then(|| Times::new(self.clone()))
     }
 
-    /// Looks up days by row, where the segment has them.
+    /// Looks up days by row, if the segment has them.
     pub fn days(&self) -> Option<Days> {
         self.has_days().then(|| Days::new(self.clone()))
     }
 
-    /// Looks up classes by row, where the segment has them.
+    /// Looks up classes by row, if the segment has them.
     pub fn classes(&self) -> Option<Classes> {
         self.has_classes().then(|| Classes::new(self.clone()))
     }
 
-    /// The ids of the documents without a fingerprint, ascending.
+    /// The ids of the documents without a fingerprint, in ascending order.
     pub fn empty_ids(&self) -> EmptyIds {
         EmptyIds::new(self.clone())
     }
 }
 
-/// Fingerprints by row, in 128 bits whatever their width.
+/// Looks up fingerprints by row, as 128 bits whatever their width.
 pub struct Fingerprints(Segment, Keys);
 
 impl Fingerprints {
@@ -59,7 +59,7 @@ impl Fingerprints {
         Fingerprints(segment, Keys::default())
     }
 
-    /// The fingerprint of `row`, one of the segment's.
+    /// The fingerprint of `row`, which the segment has.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -68,7 +68,7 @@ impl Fingerprints {
     }
 }
 
-/// Ids by row.
+/// Looks up ids by row.
 pub struct Ids {
     segment: Segment,
     kind: IdKind,
@@ -84,7 +84,7 @@ impl Ids {
         Ids { segment, kind, text, keys: Keys::default(), shown: String::new() }
     }
 
-    /// The id of `row`, one of the segment's.
+    /// The id of `row`, which the segment has.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -104,7 +104,7 @@ impl Ids {
     }
 }
 
-/// Lengths of texts by row.
+/// Looks up lengths of texts by row.
 pub struct Lengths(Segment, Integers);
 
 impl Lengths {
@@ -112,7 +112,7 @@ impl Lengths {
         Lengths(segment, Integers::new(Column::Lengths))
     }
 
-    /// The length of the text of `row`, one of the segment's, in UTF-8 bytes.
+    /// The length of the text of `row` in UTF-8 bytes.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -121,7 +121,7 @@ impl Lengths {
     }
 }
 
-/// Times by row.
+/// Looks up times by row.
 pub struct Times(Segment, Integers);
 
 impl Times {
@@ -129,7 +129,7 @@ impl Times {
         Times(segment, Integers::new(Column::Times))
     }
 
-    /// The time of `row`, one of the segment's, in seconds since 1970, where it is known.
+    /// The time of `row` in seconds since 1970, if it is known.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -139,7 +139,7 @@ impl Times {
     }
 }
 
-/// Days by row.
+/// Looks up days by row.
 pub struct Days(Segment, Integers);
 
 impl Days {
@@ -147,20 +147,20 @@ impl Days {
         Days(segment, Integers::new(Column::Days))
     }
 
-    /// The day under which `row`, one of the segment's, is held.
+    /// The day of `row`.
     ///
     /// # Errors
-    /// Damage, and a segment without days, are [`crate::Kind::BadData`].
+    /// Damage is [`crate::Kind::BadData`], and so is a segment without days.
     pub fn get(&mut self, row: u64) -> Result<Day> {
         let number = self.1.get(&self.0, row)?;
         Day::of_number(number).ok_or_else(|| {
-            let error = damaged("the day of a row is none").at(self.0.path());
+            let error = damaged("the day of a row is invalid").at(self.0.path());
             error.expected("eight digits: year, month, day").found(number)
         })
     }
 }
 
-/// Classes by row.
+/// Looks up classes by row.
 pub struct Classes(Segment, Integers);
 
 impl Classes {
@@ -168,7 +168,7 @@ impl Classes {
         Classes(segment, Integers::new(Column::Classes))
     }
 
-    /// The class of `row`, one of the segment's.
+    /// The class of `row`.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -180,7 +180,7 @@ impl Classes {
     }
 }
 
-/// The ids of documents without a fingerprint, ascending.
+/// The ids of documents without a fingerprint, in ascending order.
 pub struct EmptyIds {
     segment: Segment,
     text: Text,
@@ -211,7 +211,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Reads block `index` of `column` and has it decoded, unless it is held already.
+    /// Reads and decodes block `index` of `column`, unless it is here already.
     pub(crate) fn turn_to(
         &mut self,
         segment: &Segment,
@@ -228,10 +228,8 @@ impl Held {
         self.index = Some(index);
         Ok(())
     }
-}
 
-impl Held {
-    /// The block, as it was read.
+    /// The bytes of the block.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -248,8 +246,13 @@ struct Text {
 
 impl Text {
     fn new(column: Column) -> Text {
-        let (held, unpacker) = (Held::default(), Unpacker::new());
-        Text { column, held, unpacker, plain: String::new(), ends: Vec::new() }
+        Text {
+            column,
+            held: Held::default(),
+            unpacker: Unpacker::new(),
+            plain: String::new(),
+            ends: Vec::new(),
+        }
     }
 
     fn get(&mut self, segment: &Segment, row: u64) -> Result<&str> {
@@ -277,8 +280,13 @@ struct Integers {
 
 impl Integers {
     fn new(column: Column) -> Integers {
-        let (held, unpacker) = (Held::default(), Unpacker::new());
-        Integers { column, held, unpacker, plain: Vec::new(), decoded: Vec::new() }
+        Integers {
+            column,
+            held: Held::default(),
+            unpacker: Unpacker::new(),
+            plain: Vec::new(),
+            decoded: Vec::new(),
+        }
     }
 
     fn get(&mut self, segment: &Segment, row: u64) -> Result<u64> {
@@ -327,7 +335,7 @@ fn decode_wide<F: Fingerprint>(
     Ok(())
 }
 
-/// The block that holds `row`, and the row's place in it.
+/// The block of `row`, and the place of the row in it.
 pub(crate) fn place(row: u64, block_rows: usize) -> (usize, usize) {
     let block_rows = block_rows as u64;
     ((row / block_rows) as usize, (row % block_rows) as usize)

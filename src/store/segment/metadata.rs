@@ -1,4 +1,4 @@
-//! What a segment says of itself beside its columns: the format, what it was made from, its digest.
+//! What a segment says about itself apart from its columns: its format, its origin, its digest.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
@@ -7,33 +7,33 @@ use crate::fingerprint::Width;
 use crate::output::Sum;
 use crate::store::digest::Digest;
 
-/// What a segment opens and ends with.
+/// The first and the last bytes of a segment.
 pub(crate) const MAGIC: [u8; 8] = *b"DUPSIEVE";
 
-/// The version of the format.
+/// The version of the file format.
 pub(crate) const VERSION: u32 = 1;
 
-/// What became of the records that a segment was made from.
+/// The counts of the records that a segment was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Records read: the sum of the next four.
     pub read: u64,
-    /// Documents that got a fingerprint.
+    /// Documents with a fingerprint.
     pub fingerprinted: u64,
-    /// Documents without any feature.
+    /// Documents without any feature, and so without a fingerprint.
     pub empty: u64,
-    /// Documents whose id had come before.
+    /// Documents whose id came before.
     pub repeated: u64,
     /// Records that could not be read.
     pub quarantined: u64,
-    /// Blank lines, which are no records.
+    /// Blank lines, which are not records.
     pub blank: u64,
-    /// Packed files that broke off and were taken as far as they go.
+    /// Compressed files that ended too early and were accepted as far as they go.
     #[serde(default)]
     pub truncated: u64,
 }
 
-/// The part of a segment that people read: JSON near its end.
+/// The part of a segment that people can read: JSON near its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) stamp: String,
@@ -45,8 +45,8 @@ pub(crate) struct Metadata {
     pub(crate) repeated: Option<Sum>,
 }
 
-/// The digest of what a segment holds: its width, its columns (whose checksums stand for their
-/// blocks), its recipe; not of where it comes from.
+/// The digest of the contents of a segment: its width, its columns and its recipe, but not its origin.
+/// The checksums in the table of columns stand for the blocks.
 pub(crate) fn content_digest(width: Width, table: &[u8], stamp: &str) -> Digest {
     let mut hasher = Xxh3::new();
     hasher.update(&width.bits().to_le_bytes());

@@ -1,7 +1,19 @@
-//! One immutable file of sorted fingerprints and of what belongs to them.
+//! A segment: one immutable file of sorted fingerprints and of what belongs to each.
 //!
-//! It is written by [`SegmentWriter`]. [`Segment`] opens it, checks what it says of itself, and hands
-//! out what reads its columns: [`Scan`] by key range, [`Ids`] and its kin by row.
+//! ```text
+//! header | blocks of all columns | entries of all columns | table of columns | metadata | trailer
+//! ```
+//!
+//! - `writer` writes it ([`SegmentWriter`]); `columns` and `signatures` collect rows into blocks.
+//! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
+//!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
+//! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
+//!   `lookup`, `details`, `signatures` and `cold` read the other columns by row ([`Ids`] and others).
+//! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
+//!   `prefix_code`, `words`); `packed` codes a block of text or integers.
+//!
+//! Imports what `store` imports, and `damage`, `day` and `digest` of the store. Start with `open`, or
+//! with `elias_fano` for the bits.
 
 mod block;
 mod cold;

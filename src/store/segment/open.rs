@@ -1,4 +1,4 @@
-//! A segment that is open: what it says of itself, and its bytes.
+//! An open segment: what it says about itself, and its bytes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,16 +21,16 @@ use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
 use super::metadata::{Counts, MAGIC, Metadata, content_digest};
 use super::source::{Placed, Source, TRAILER_BYTES};
 
-/// An open segment. It is read by position, so one can serve many threads; a clone is the same
-/// segment.
+/// An open segment. Reads do not move a file position, so many threads can share it. A clone is the same
+/// open file.
 #[derive(Clone)]
 pub struct Segment(pub(super) Arc<Opened>);
 
 pub(super) struct Opened {
     path: PathBuf,
     pub(super) file: File,
-    /// The same file for reads past the system's cache, once there were any, or none if it cannot be
-    /// read so.
+    /// The file opened for direct reads, which bypass the cache of the system, after the first such read.
+    /// `None` inside if the file system has no direct reads.
     pub(super) direct: OnceLock<Option<File>>,
     bytes_read: AtomicU64,
     bytes: u64,
@@ -40,26 +40,25 @@ pub(super) struct Opened {
     digest: Digest,
 }
 
-/// What one column takes, for people to read.
+/// The size of one column, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnSize {
     /// Which column.
     pub column: Column,
     /// How it is coded.
     pub coding: Coding,
-    /// Its rows.
+    /// The number of its rows.
     pub rows: u64,
     /// The bytes of its blocks.
     pub bytes: u64,
 }
 
 impl Segment {
-    /// Opens the segment at `path` and checks its header, its trailer, its directory and where all
-    /// its blocks stand. What the blocks hold is checked when they are read, or by
-    /// [`Segment::verify`].
+    /// Opens the segment at `path` and checks its header, its trailer and the directory of its blocks. The
+    /// blocks themselves are checked when they are read, or by [`Segment::verify`].
     ///
     /// # Errors
-    /// A missing file is [`Kind::Missing`], anything but a whole segment of this version
+    /// A missing file is [`Kind::Missing`]; anything but a complete segment of this format version is
     /// [`Kind::BadData`].
     pub fn open(path: impl AsRef<Path>) -> Result<Segment> {
         let path = path.as_ref();
@@ -68,7 +67,7 @@ impl Segment {
         if !metadata.is_file() {
             return Err(Error::new(Kind::BadData, "this is not a segment")
                 .at(path)
-                .found("no file"));
+                .found("a folder or a device"));
         }
         let bytes = metadata.len();
         let source = Source { path, file: &file };
@@ -85,21 +84,27 @@ impl Segment {
                 .expected(digest)
                 .found(found));
         }
-        let path = path.to_path_buf();
-        let (direct, bytes_read) = (OnceLock::new(), AtomicU64::new(0));
-        let opened =
-            Opened { path, file, direct, bytes_read, bytes, width, columns, metadata, digest };
-        let segment = Segment(Arc::new(opened));
+        let segment = Segment(Arc::new(Opened {
+            path: path.to_path_buf(),
+            file,
+            direct: OnceLock::new(),
+            bytes_read: AtomicU64::new(0),
+            bytes,
+            width,
+            columns,
+            metadata,
+            digest,
+        }));
         segment.blocks(Column::Fingerprints)?;
         Ok(segment)
     }
 
-    /// Whether a file of this format stands at `path`, sound or damaged.
+    /// Whether the file at `path` is a segment, sound or damaged.
     pub fn stands_at(path: impl AsRef<Path>) -> Result<bool> {
         has_magic(path.as_ref(), &MAGIC[..])
     }
 
-    /// Where it stands.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -129,32 +134,32 @@ impl Segment {
         &self.0.metadata.stamp
     }
 
-    /// What became of the records it was made from.
+    /// The counts of the records it was made from.
     pub fn counts(&self) -> Counts {
         self.0.metadata.counts
     }
 
-    /// The list of the records that could not be read, as it was written beside the segment.
+    /// Length and hash of the list of unreadable records that was written beside the segment.
     pub fn quarantine(&self) -> Option<&Sum> {
         self.0.metadata.quarantine.as_ref()
     }
 
-    /// The list of the documents whose ids came before, as it was written beside the segment.
+    /// Length and hash of the list of repeated ids that was written beside the segment.
     pub fn repeated(&self) -> Option<&Sum> {
         self.0.metadata.repeated.as_ref()
     }
 
-    /// What it was made from, in its maker's words.
+    /// What it was made from, in the words of the program that made it.
     pub fn identity(&self) -> &str {
         &self.0.metadata.identity
     }
 
-    /// The digest of its contents: equal for equal rows of the same recipe.
+    /// The digest of its contents, which is equal for equal rows of the same recipe.
     pub fn digest(&self) -> Digest {
         self.0.digest
     }
 
-    /// How its rows are named.
+    /// What kind of ids its rows have.
     pub fn id_kind(&self) -> IdKind {
         match self.column(Column::Ids).map(|placed| placed.head.coding) {
             Some(Coding::RowNumber) => IdKind::Numbers,
@@ -163,27 +168,28 @@ impl Segment {
         }
     }
 
-    /// Whether it keeps the lengths of the texts.
+    /// Whether it has the lengths of the texts.
     pub fn has_lengths(&self) -> bool {
         self.column(Column::Lengths).is_some()
     }
 
-    /// Whether it keeps times.
+    /// Whether it has times.
     pub fn has_times(&self) -> bool {
         self.column(Column::Times).is_some()
     }
 
-    /// Whether it keeps classes; without them all rows are of one.
+    /// Whether it has classes. Without them all rows are [full](crate::fingerprint::Class::Full).
     pub fn has_classes(&self) -> bool {
         self.column(Column::Classes).is_some()
     }
 
-    /// The codecs of its fingerprint blocks, and the bytes of these.
+    /// The codecs of its fingerprint blocks, with the bytes in each.
     ///
     /// # Errors
-    /// A codec that is not known is [`Kind::BadData`].
+    /// An unknown codec is [`Kind::BadData`].
     pub fn codecs(&self) -> Result<BTreeMap<Codec, u64>> {
-        let (mut codecs, mut number) = (BTreeMap::new(), Vec::new());
+        let mut codecs = BTreeMap::new();
+        let mut number = Vec::new();
         for block in &self.fingerprint_blocks().all {
             self.read(block.offset..block.offset + 1, &mut number)?;
             let codec = Codec::of(number[0])
@@ -193,12 +199,12 @@ impl Segment {
         Ok(codecs)
     }
 
-    /// Whether it keeps the day of each row.
+    /// Whether it has the day of each row.
     pub fn has_days(&self) -> bool {
         self.column(Column::Days).is_some()
     }
 
-    /// The bytes of the signature of each row, 0 where it keeps none.
+    /// The bytes of each row's signature; 0 if it has none.
     pub fn check_bytes(&self) -> usize {
         let column = self.column(Column::Checks);
         column.map_or(0, |placed| {
@@ -214,19 +220,19 @@ impl Segment {
         })
     }
 
-    /// The first fingerprint and the bytes of each of its fingerprint blocks, in order.
+    /// The first fingerprint and the number of bytes of each fingerprint block, in order.
     pub fn cuts(&self) -> impl Iterator<Item = (u128, u64)> {
         let blocks = self.fingerprint_blocks();
         let bytes = blocks.all.iter().map(|block| u64::from(block.bytes));
         blocks.firsts.iter().copied().zip(bytes)
     }
 
-    /// The blocks of the fingerprint column, which are read when the segment is opened.
+    /// The blocks of the fingerprint column. They were read when the segment was opened.
     pub(crate) fn fingerprint_blocks(&self) -> &Blocks {
         self.blocks(Column::Fingerprints).expect("an open segment has read its fingerprint blocks")
     }
 
-    /// The rows in block `index` of `column`.
+    /// The number of rows in block `index` of `column`.
     pub(crate) fn rows_in(&self, column: Column, index: usize) -> usize {
         self.column(column).map_or(0, |placed| placed.head.rows_of(index as u64) as usize)
     }
@@ -248,36 +254,37 @@ impl Segment {
         Ok(placed.blocks.get_or_init(|| blocks))
     }
 
-    /// How many bytes of its blocks have been read since it was opened, by whomever.
+    /// The bytes of its blocks that were read since it was opened, by all threads.
     pub fn bytes_read(&self) -> u64 {
         self.0.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Counts what was read.
+    /// Adds to [`Segment::bytes_read`].
     pub(crate) fn count(&self, bytes: u64) {
         self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Makes `bytes` those of the file in `range`.
+    /// Reads the bytes of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.count(range.end - range.start);
         Source { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
     }
 
-    /// Fails unless `bytes` are those that `block` was written with.
+    /// Fails unless `bytes` have the checksum of `block`.
     pub(crate) fn check(&self, block: &Block, bytes: &[u8]) -> Result<()> {
-        match xxh3_64(bytes) {
-            found if found == block.checksum => Ok(()),
-            found => Err(damaged("the checksum of a block is wrong")
+        let found = xxh3_64(bytes);
+        if found != block.checksum {
+            return Err(damaged("the checksum of a block is wrong")
                 .at(self.path())
                 .offset(block.offset)
                 .expected(format_args!("{:016x}", block.checksum))
-                .found(format_args!("{found:016x}"))),
+                .found(format_args!("{found:016x}")));
         }
+        Ok(())
     }
 
-    /// Makes `out` the fingerprints of fingerprint block `index`, whose bytes these are; of a segment
-    /// that [is split](Segment::is_split) their cold bits are zeros.
+    /// Decodes fingerprint block `index` from its `bytes` into `out`. In a segment that
+    /// [is split](Segment::is_split), the cold bits are zero.
     pub(crate) fn decode<F: Fingerprint>(
         &self,
         index: usize,
@@ -286,9 +293,10 @@ impl Segment {
     ) -> Result<()> {
         let blocks = self.fingerprint_blocks();
         let split = bytes.first().copied().and_then(Codec::of) == Some(Codec::HotCold);
-        let decoded = match split == self.is_split() {
-            true => block::decode(bytes, F::from_u128(blocks.firsts[index]), out),
-            false => Err(damaged("cold bits are where they should not be, or nowhere")),
+        let decoded = if split == self.is_split() {
+            block::decode(bytes, F::from_u128(blocks.firsts[index]), out)
+        } else {
+            Err(damaged("the codec of a block does not fit the columns of the segment"))
         };
         decoded.map_err(|error| error.at(self.path()).offset(blocks.all[index].offset))
     }

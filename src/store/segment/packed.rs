@@ -1,8 +1,12 @@
-//! The blocks of the columns beside the fingerprints: ids as lines, integers as byte planes, both
-//! packed by zstd.
+//! The blocks of ids and of integers, both compressed by zstd: ids as lines, integers as byte planes.
 //!
-//! A packed block is the length of what it holds (4 bytes) and a zstd frame. The length is bounded
-//! before anything is allocated.
+//! A packed block is the length before compression (4 bytes) and a zstd frame. The length is checked
+//! before memory is allocated. Byte planes put bytes of equal weight next to each other, which
+//! compresses better. The integers 1, 2 and 258 (0x0102) become
+//!
+//! ```text
+//! lowest bytes 01 02 02 | next bytes 00 00 01 | ... six more planes of zeros
+//! ```
 
 use std::io;
 
@@ -18,10 +22,10 @@ pub(crate) const TEXT_ROWS: usize = 256;
 /// Integers in a block; the last one may hold fewer.
 pub(crate) const INTEGER_ROWS: usize = 4096;
 
-/// The most bytes that a packed block holds.
+/// The most bytes of a block before compression.
 const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
 
-/// The most bytes that a packed block takes.
+/// The most bytes of a packed block.
 pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYTES / 64;
 
 /// The zstd level of every packed block.
@@ -35,7 +39,7 @@ impl Packer {
         Compressor::new(LEVEL).map(Packer)
     }
 
-    /// Makes `packed` the packed form of `plain`.
+    /// Compresses `plain` into `packed`.
     pub(crate) fn pack(&mut self, plain: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
         packed.clear();
         packed.extend((plain.len() as u32).to_le_bytes());
@@ -53,12 +57,12 @@ impl Unpacker {
         Unpacker(Decompressor::default())
     }
 
-    /// Makes `plain` what `packed` holds.
+    /// Decompresses `packed` into `plain`.
     pub(crate) fn unpack(&mut self, packed: &[u8], plain: &mut Vec<u8>) -> Result<()> {
         let (length, frame) = packed.split_first_chunk().ok_or_else(|| bad("it has no length"))?;
         let length = u32::from_le_bytes(*length) as usize;
         if length > MAX_UNPACKED_BYTES {
-            return Err(bad("it holds more than a block may").found(length));
+            return Err(bad("it is larger than a block may be").found(length));
         }
         plain.clear();
         plain.reserve_exact(length);
@@ -70,34 +74,34 @@ impl Unpacker {
     }
 }
 
-/// Whether `id` may stand in a segment: not empty, not too long, without tab, CR, LF and NUL.
+/// Whether `id` is valid in a segment: not empty, not too long, without tab, CR, LF and NUL.
 pub fn is_id(id: &str) -> bool {
     let plain = |byte: &u8| !matches!(byte, b'\t' | b'\r' | b'\n' | 0);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.as_bytes().iter().all(plain)
 }
 
-/// Makes `ends` the place of the line feed after each of the `rows` ids that `plain` holds.
+/// Makes `ends` the positions of the line feeds after each of the `rows` ids in `plain`.
 pub(crate) fn lines(plain: &str, rows: usize, ends: &mut Vec<usize>) -> Result<()> {
     ends.clear();
     ends.extend(memchr::memchr_iter(b'\n', plain.as_bytes()));
-    match ends.len() == rows && ends.last().map_or(0, |last| last + 1) == plain.len() {
-        true => Ok(()),
-        false => Err(bad("it holds too many or too few ids").expected(rows).found(ends.len())),
+    if ends.len() != rows || ends.last().map_or(0, |last| last + 1) != plain.len() {
+        return Err(bad("the number of its ids is wrong").expected(rows).found(ends.len()));
     }
+    Ok(())
 }
 
-/// Appends `integers` as planes: the lowest byte of each, then the next byte of each, to the highest.
+/// Appends `integers` as byte planes: the lowest byte of each, then the next byte of each, up to the
+/// highest.
 pub(crate) fn write_planes(integers: &[u64], plain: &mut Vec<u8>) {
     for byte in 0..8 {
         plain.extend(integers.iter().map(|integer| integer.to_le_bytes()[byte]));
     }
 }
 
-/// Makes `integers` the `rows` integers whose planes `plain` holds.
+/// Reads `rows` integers from the byte planes in `plain`.
 pub(crate) fn read_planes(plain: &[u8], rows: usize, integers: &mut Vec<u64>) -> Result<()> {
     if plain.len() != 8 * rows {
-        let (expected, found) = (8 * rows, plain.len());
-        return Err(bad("its length is wrong").expected(expected).found(found));
+        return Err(bad("its length is wrong").expected(8 * rows).found(plain.len()));
     }
     integers.clear();
     integers.resize(rows, 0);

@@ -1,7 +1,7 @@
-//! A piece of a file in memory, and the way it comes there.
+//! A piece of a file in memory, and how it is read.
 //!
-//! A file that the system holds in memory is copied from there. Any other is read past the system's
-//! cache (`O_DIRECT`).
+//! If the cache of the system has the file, it is copied from there. Otherwise it is read directly,
+//! bypassing the cache (`O_DIRECT`), so that a scan of a large store does not push out other files.
 
 use std::fs::{File, OpenOptions};
 use std::io::IoSliceMut;
@@ -17,13 +17,13 @@ use crate::error::Result;
 
 use super::open::Segment;
 
-/// What direct reads begin and end on, in the file and in memory: the size of a page.
+/// The alignment of direct reads, in the file and in memory: the size of a page.
 const PAGE: u64 = 4096;
 
 /// Bytes of a segment.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
-    /// Where in the file they stand.
+    /// Where in the file they are.
     range: Range<u64>,
     buffer: Vec<u8>,
     /// Where in `buffer` they begin.
@@ -31,8 +31,9 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Takes the memory that reading `range` needs. Whoever frees it should be who took it: what
-    /// another thread takes comes from that thread's part of the heap, and stays there.
+    /// Allocates the memory for reading `range`. The thread that frees a piece should also allocate it:
+    /// the memory allocator keeps a part of the heap for each thread, and memory that one thread
+    /// allocates and another frees would pile up in the first.
     pub(crate) fn reserve(&mut self, range: &Range<u64>) {
         let bytes = (range.end - range.start + 3 * PAGE) as usize;
         if self.buffer.capacity() < bytes {
@@ -40,7 +41,7 @@ impl Piece {
         }
     }
 
-    /// Makes the piece that of `range`, past the system's cache if `direct`.
+    /// Reads `range`, directly if `direct`.
     pub(crate) fn read(
         &mut self,
         segment: &Segment,
@@ -56,23 +57,24 @@ impl Piece {
         Ok(())
     }
 
-    /// The bytes of `range`, if the piece holds them.
+    /// The bytes of `range`, if the piece has them.
     pub(crate) fn get(&self, range: Range<u64>) -> Option<&[u8]> {
         let held = self.range.start <= range.start && range.end <= self.range.end;
         let start = held.then(|| self.start + (range.start - self.range.start) as usize)?;
         Some(&self.buffer[start..start + (range.end - range.start) as usize])
     }
 
-    /// Reads the pages of `range`, and says whether all of it came: if not, it is read otherwise.
+    /// Reads the pages of `range` directly. Returns false if not all came; then the cache must be used.
     fn read_direct(&mut self, segment: &Segment, range: &Range<u64>) -> bool {
         let Some(file) = segment.direct() else { return false };
-        let (first, end) = (range.start / PAGE * PAGE, range.end.next_multiple_of(PAGE));
+        let first = range.start / PAGE * PAGE;
+        let end = range.end.next_multiple_of(PAGE);
         let bytes = (end - first) as usize;
         self.buffer.resize(bytes + PAGE as usize, 0);
         let margin = self.buffer.as_ptr().align_offset(PAGE as usize);
         let Some(pages) = self.buffer.get_mut(margin..margin + bytes) else { return false };
         self.start = margin + (range.start - first) as usize;
-        // At the end of the file less than a page may come.
+        // The last page of the file may be incomplete.
         let read = file.read_at(pages, first);
         segment.count(read.as_ref().map_or(0, |&read| read as u64));
         matches!(read, Ok(read) if first + read as u64 >= range.end)
@@ -80,27 +82,27 @@ impl Piece {
 }
 
 impl Segment {
-    /// Whether the system holds the byte at `offset` in memory, and so most likely what is around
-    /// it. If not, asking brings its page there: [`Segment::forget`] it, lest the next one to ask
-    /// takes it for more.
+    /// Whether the cache of the system has the byte at `offset`, and so most likely the bytes around it.
+    /// If not, this call brings its page into the cache. [`Segment::forget`] it afterwards, or the next
+    /// caller would believe that the file is cached.
     pub(crate) fn is_cached(&self, offset: u64) -> bool {
-        let (file, mut byte) = (&self.0.file, [0]);
+        let mut byte = [0];
         let byte = &mut [IoSliceMut::new(&mut byte)];
-        preadv2(file, byte, offset, ReadWriteFlags::NOWAIT) != Err(Errno::AGAIN)
+        preadv2(&self.0.file, byte, offset, ReadWriteFlags::NOWAIT) != Err(Errno::AGAIN)
     }
 
-    /// Has the system let go of the page at `offset`.
+    /// Tells the system to drop the page at `offset` from its cache.
     pub(crate) fn forget(&self, offset: u64) {
         let _ = fadvise(&self.0.file, offset / PAGE * PAGE, NonZero::new(PAGE), Advice::DontNeed);
     }
 
-    /// Has the system bring `range` into its memory.
+    /// Tells the system to read `range` into its cache.
     pub(crate) fn expect(&self, range: Range<u64>) {
         let bytes = NonZero::new(range.end - range.start);
         let _ = fadvise(&self.0.file, range.start, bytes, Advice::WillNeed);
     }
 
-    /// The file opened once more for reads past the system's cache, where there are such.
+    /// The file opened a second time for direct reads, if the file system has them.
     fn direct(&self) -> Option<&File> {
         let open = || {
             let again = format!("/proc/self/fd/{}", self.0.file.as_raw_fd());

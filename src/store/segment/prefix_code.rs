@@ -1,5 +1,14 @@
-//! Huffman's codes of bounded length: the best prefix code for given frequencies, and a table that
-//! decodes it.
+//! Huffman codes of bounded length: the best prefix code for given frequencies, and a table to decode it.
+//!
+//! ```text
+//! symbol       a    b    c    d
+//! frequency    5    2    1    1
+//! length       1    2    3    3
+//! word         0    10   110  111     given out in the order of (length, symbol)
+//! ```
+//!
+//! To decode, the next 12 bits are the index into a table: all 2048 indices that begin with 0 are `a`, the
+//! 1024 that begin with 10 are `b`, and so on.
 //!
 //! Huffman, "A method for the construction of minimum-redundancy codes" (1952); Larmore and
 //! Hirschberg, "A fast algorithm for optimal length-limited Huffman codes" (1990).
@@ -10,24 +19,25 @@ use crate::store::damage::damaged;
 /// The longest word, in bits.
 pub(crate) const MOST_BITS: usize = 12;
 
-/// A complete prefix code: the length of each symbol's word, 0 for those that have none. Words are
-/// given out in the order of (length, symbol).
+/// A complete prefix code: the length of each symbol's word, 0 for symbols without one. Words are given
+/// out in the order of (length, symbol).
 pub(crate) struct PrefixCode {
     lengths: Vec<u8>,
-    /// The words, each at the high end of [`MOST_BITS`] bits.
+    /// The words, each in the highest of [`MOST_BITS`] bits.
     words: Vec<u16>,
 }
 
 impl PrefixCode {
-    /// The best code for symbols that come as often as told, at most 256 of them, at least 2.
+    /// The best code for symbols with these frequencies, 2 to 256 of them.
     pub(crate) fn of(frequencies: &[u32]) -> PrefixCode {
         PrefixCode::with(package_merge(frequencies)).expect("a merge of packages is complete")
     }
 
-    /// Reads a code as [`PrefixCode::write`] writes it.
+    /// Reads a code that [`PrefixCode::write`] wrote.
     pub(crate) fn read(bytes: &[u8], symbols: usize) -> Result<PrefixCode> {
         let lengths = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).take(symbols).collect();
-        PrefixCode::with(lengths).ok_or_else(|| damaged("the lengths of words make no prefix code"))
+        PrefixCode::with(lengths)
+            .ok_or_else(|| damaged("the lengths of words do not make a prefix code"))
     }
 
     /// Appends the lengths, four bits each, the lower half of a byte first.
@@ -35,13 +45,13 @@ impl PrefixCode {
         out.extend(self.lengths.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 4));
     }
 
-    /// The word of `symbol`, and its length.
+    /// The word of `symbol` and its length.
     pub(crate) fn word(&self, symbol: usize) -> (u128, usize) {
         let length = usize::from(self.lengths[symbol]);
         ((self.words[symbol] >> (MOST_BITS - length)).into(), length)
     }
 
-    /// The code with words of these lengths, if they make a complete one.
+    /// The code with words of these lengths, if it is complete.
     fn with(lengths: Vec<u8>) -> Option<PrefixCode> {
         let mut words = vec![0; lengths.len()];
         let mut next = 0;
@@ -53,7 +63,7 @@ impl PrefixCode {
         (bounded && next == 1 << MOST_BITS).then_some(PrefixCode { lengths, words })
     }
 
-    /// A table to decode it by; `tail` is how many bits follow the word of a symbol.
+    /// A table to decode it. `tail` is the number of bits that follow the word of a symbol.
     pub(crate) fn decoder(&self, tail: impl Fn(usize) -> usize) -> Decoder {
         let mut table = Vec::with_capacity(1 << MOST_BITS);
         for (symbol, length) in in_order(&self.lengths) {
@@ -65,7 +75,7 @@ impl PrefixCode {
     }
 }
 
-/// The symbols that have a word, and its length, in the order of their words.
+/// The symbols that have a word, with its length, in the order of their words.
 fn in_order(lengths: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     (1..=MOST_BITS).flat_map(move |wanted| {
         let symbols = lengths.iter().enumerate();
@@ -81,28 +91,29 @@ pub(crate) struct Decoded {
     pub(crate) symbol: u8,
     /// The bits of the word.
     pub(crate) length: u8,
-    /// These, and those of what follows it.
+    /// The bits of the word and of the tail.
     pub(crate) bits: u8,
     _aligned: u8,
 }
 
-/// Tells words by the next bits, however many of them a word takes.
+/// Finds the word at the beginning of the next bits.
 pub(crate) struct Decoder(Box<[Decoded; 1 << MOST_BITS]>);
 
 impl Decoder {
-    /// The word that these [`MOST_BITS`] bits begin with.
+    /// The word at the beginning of these [`MOST_BITS`] bits.
     #[inline]
     pub(crate) fn word(&self, bits: usize) -> Decoded {
         self.0[bits % (1 << MOST_BITS)]
     }
 }
 
-/// The lengths of the best words of at most [`MOST_BITS`] bits: every symbol is a coin of each value
-/// 2^-1 to 2^-12; pairs of coins of one value are packages of the next; of the cheapest that make up
-/// the whole, each symbol's coins are the bits of its word.
+/// The lengths of the best words of at most [`MOST_BITS`] bits, by the package-merge algorithm. Each
+/// symbol is a coin of every value from 2^-1 to 2^-12. Two coins of one value make a package of the next
+/// higher value. The cheapest coins and packages that sum up to n - 1 are chosen; a symbol's word has as
+/// many bits as coins of the symbol were chosen.
 fn package_merge(frequencies: &[u32]) -> Vec<u8> {
     let mut symbols: Vec<usize> = (0..frequencies.len()).collect();
-    // Symbols that do not come fill up a code of fewer than two.
+    // A code has at least two words, so a symbol that does not occur may get one.
     symbols.sort_by_key(|&symbol| std::cmp::Reverse(frequencies[symbol]));
     let used = frequencies.iter().filter(|&&frequency| frequency > 0).count().max(2);
     let coins = || {

@@ -1,9 +1,18 @@
-//! Rice's code of the gaps between fingerprints: within half a percent of the least space that random
-//! fingerprints can take.
+//! Rice codes of the gaps between fingerprints: within half a percent of the least possible space for
+//! random fingerprints.
 //!
-//! Every gap is cut in two. Its low `low_bits` bits are stored as they are, packed; what stands above
-//! them is small. Summed up, these upper parts ascend slowly and are stored in [`unary`], apart from
-//! the lows, so that both are decoded by plain loops. The cut is the best there is for each block.
+//! Each gap is cut in two. Its low `low_bits` bits are stored as they are, packed. The rest is small; the
+//! running sums of the rests grow slowly and are stored in [`unary`], apart from the lows, so that both
+//! are decoded by plain loops. The encoder finds the best cut. With `low_bits` = 6:
+//!
+//! ```text
+//! fingerprint       0102  0105  01a0  0433
+//! gap                  0     3   155   659
+//! low: gap mod 64      0     3    27    19    packed: 6 bits each
+//! rest: gap / 64       0     0     2    10
+//! sum of rests         0     0     2    12
+//! bit: sum + i         0     1     4    15    bit vector
+//! ```
 //!
 //! Rice, "Some practical universal noiseless coding techniques" (1979).
 //!
@@ -19,8 +28,8 @@ use crate::store::damage::damaged;
 use super::unary;
 use super::words::{HEADER_BYTES, bytes_of, plus, word};
 
-/// Appends the code of `fingerprints`, ascending and not empty, to a block that holds its header,
-/// and returns the `low_bits` that the header must tell.
+/// Appends the code of `fingerprints`, in ascending order and at least one, to a block that has its
+/// header. Returns `low_bits`, for the header.
 pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) -> usize {
     let low_bits = cheapest(fingerprints);
     let highs = gaps(fingerprints).scan(0, |sum, gap| {
@@ -29,7 +38,8 @@ pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) ->
     });
     let highs: Vec<u128> = highs.collect();
     unary::write(highs.iter().copied(), highs[highs.len() - 1], block);
-    let (mut waiting, mut held) = (0, 0);
+    let mut waiting = 0;
+    let mut held = 0;
     for gap in gaps(fingerprints) {
         // At most 7 bits are waiting, and at most 121 come.
         waiting |= (gap & mask(low_bits)) << held;
@@ -42,7 +52,7 @@ pub(crate) fn encode<F: Fingerprint>(fingerprints: &[F], block: &mut Vec<u8>) ->
     low_bits as usize
 }
 
-/// Decodes `out.len()` fingerprints, of which the first is `first`, from a whole block.
+/// Decodes `out.len()` fingerprints, the first of which is `first`, from a block.
 ///
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
 pub(crate) struct Decode<'a, F> {
@@ -64,7 +74,7 @@ impl<F: Fingerprint> Work for Decode<'_, F> {
             .and_then(|bits| block.len().checked_sub(bits.div_ceil(8)))
             .filter(|_| low_bits <= most_low_bits::<F>() as usize)
             .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
-            .ok_or_else(|| damaged("the low parts do not fit the block"))?;
+            .ok_or_else(|| damaged("the length of the block does not fit its low parts"))?;
         let vector = &block[HEADER_BYTES..lows_at];
         let highs = unary::check(vector, out.len())?;
         if u128::from(highs) > F::MAX.to_u128() >> low_bits {
@@ -76,7 +86,7 @@ impl<F: Fingerprint> Work for Decode<'_, F> {
     }
 }
 
-/// Adds `first`, and the sum of the low parts up to each, to what `out` holds.
+/// Adds `first` and the running sum of the low parts to what is in `out`.
 #[inline(always)]
 fn add_lows<F: Fingerprint>(
     block: &[u8],
@@ -86,10 +96,11 @@ fn add_lows<F: Fingerprint>(
     out: &mut [F],
 ) {
     let mask = F::from_u128(mask(low_bits as u32));
-    // A low part is in the word that ends with the byte in which it ends. The first such word starts
-    // in the bit vector or the header, so that none starts before the block.
+    // Read the word that ends with the last byte of the low part. The first such word starts in the bit
+    // vector or the header, never before the block.
     let words = &block[lows_at - bytes_of::<F>()..];
-    let (mut sum, mut bit) = (first, 0);
+    let mut sum = first;
+    let mut bit = 0;
     for slot in out {
         let end = (bit + low_bits).div_ceil(8);
         let shift = F::BITS - (8 * end - bit) as u32;
@@ -101,7 +112,7 @@ fn add_lows<F: Fingerprint>(
     }
 }
 
-/// From each fingerprint to the one before it; from the first, 0.
+/// The gap before each fingerprint; 0 before the first.
 fn gaps<F: Fingerprint>(fingerprints: &[F]) -> impl Iterator<Item = u128> {
     let before = fingerprints[..1].iter().chain(fingerprints);
     fingerprints.iter().zip(before).map(|(next, last)| next.to_u128() - last.to_u128())
@@ -112,17 +123,18 @@ fn mask(bits: u32) -> u128 {
     (1 << bits) - 1
 }
 
-/// The most low bits: those that one word holds wherever in a byte they begin. (What stands above
-/// them sums up to less than 128.)
+/// The most low bits: as many as fit into one word wherever in a byte they begin. (The sum of the rests
+/// is then less than 128.)
 fn most_low_bits<F: Fingerprint>() -> u32 {
     F::BITS - 7
 }
 
-/// The number of low bits that makes the smallest block: the least where one more would not save
-/// more bits of the upper parts than it costs, for each saves less than the one before.
+/// The number of low bits that makes the smallest block. Each further low bit costs one bit a row and
+/// saves fewer bits of the rests than the one before, so this is the first that does not pay.
 fn cheapest<F: Fingerprint>(fingerprints: &[F]) -> u32 {
     let rows = fingerprints.len() as u128;
-    let (mut low, mut high) = (0, most_low_bits::<F>());
+    let mut low = 0;
+    let mut high = most_low_bits::<F>();
     while low < high {
         let middle = (low + high) / 2;
         let saved: u128 = gaps(fingerprints).map(|gap| (gap >> middle).div_ceil(2)).sum();

@@ -1,4 +1,4 @@
-//! Reads the fingerprints of a key range, in order and in large pieces.
+//! Reads the fingerprints of a key range in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct KeyRange<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> KeyRange<F> {
-    /// Every fingerprint there can be.
+    /// All fingerprints.
     pub fn all() -> KeyRange<F> {
         KeyRange { low: F::default(), high: F::MAX }
     }
@@ -33,16 +33,16 @@ impl<F: Fingerprint> KeyRange<F> {
     }
 }
 
-/// A pass over the fingerprints of a range.
+/// A pass over the fingerprints of a key range.
 #[derive(Debug)]
 pub struct Scan<F: Fingerprint> {
     segment: Segment,
     range: KeyRange<F>,
-    /// The next block, and the end of those that may hold fingerprints of the range.
+    /// The next block, and the end of the blocks that may have fingerprints of the range.
     next: usize,
     end: usize,
     pieces: Pieces,
-    /// Reads the cold bits, where these are apart and wanted.
+    /// Reads the cold bits, if they are stored apart and wanted.
     cold: Option<ColdBits>,
 }
 
@@ -60,7 +60,7 @@ impl Segment {
 impl<F: Fingerprint> Scan<F> {
     fn new(segment: Segment, range: KeyRange<F>) -> Scan<F> {
         let firsts = &segment.fingerprint_blocks().firsts;
-        // The block before the first that starts within the range may reach into it.
+        // The range may begin in the block before the first one that starts within it.
         let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
         let next = starts_below.saturating_sub(1);
         let end = firsts.partition_point(|&first| first <= range.high.to_u128());
@@ -69,10 +69,10 @@ impl<F: Fingerprint> Scan<F> {
         Scan { segment, range, next, end, pieces, cold }
     }
 
-    /// Leaves the cold bits of a segment that [is split](Segment::is_split) unread, and zero.
+    /// Does not read the cold bits of a segment that [is split](Segment::is_split); they are zero.
     ///
     /// # Panics
-    /// If two fingerprints that differ in cold bits only may be in the range and out of it.
+    /// If the range separates two fingerprints that differ in cold bits only.
     pub fn hot(self) -> Scan<F> {
         let KeyRange { low, high } = self.range;
         let whole = hot(low) == low && hot(!high) == !high;
@@ -80,16 +80,16 @@ impl<F: Fingerprint> Scan<F> {
         Scan { cold: None, ..self }
     }
 
-    /// Reads `bytes` at once, for a reader of many segments.
+    /// Reads `bytes` at a time, for a reader of many segments.
     pub(crate) fn in_pieces_of(self, bytes: u64) -> Scan<F> {
         Scan { pieces: self.pieces.of_bytes(bytes), ..self }
     }
 
-    /// Makes `run` the next fingerprints of the range, one or more, and returns the row of the
-    /// first; `None` when there are no more. The same `run` is best passed each time.
+    /// Makes `run` the next fingerprints of the range, at least one, and returns the row of the first.
+    /// Returns `None` after the last. Pass the same `run` each time to reuse its memory.
     ///
     /// # Errors
-    /// Damage is [`crate::Kind::BadData`]; nothing is handed out before its checksum was right.
+    /// Damage is [`crate::Kind::BadData`]. Nothing is returned before its checksum was verified.
     pub fn next(&mut self, run: &mut Vec<F>) -> Result<Option<u64>> {
         while self.next < self.end {
             let index = self.next;
@@ -104,7 +104,7 @@ impl<F: Fingerprint> Scan<F> {
         Ok(None)
     }
 
-    /// Drops what is not of the range, and says how many from the front.
+    /// Drops what is not in the range. Returns how many were dropped from the front.
     fn trim(&self, run: &mut Vec<F>) -> usize {
         if run.last().is_some_and(|&last| last > self.range.high) {
             run.truncate(run.partition_point(|&fingerprint| fingerprint <= self.range.high));

@@ -1,5 +1,5 @@
-//! The column of checks: a signature of one length for each row, stored as they are, since they are
-//! as good as random.
+//! The column of checks: a signature of equal length for each row. Signatures look random, so they are
+//! not compressed.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::directory::{Coding, Column, Head, SIGNATURE_ROWS};
 use super::lookup::{Held, place};
 use super::open::Segment;
 
-/// Signatures on their way into a segment.
+/// The signatures of a segment that is being written.
 pub(crate) struct SignatureColumn {
     spool: Spool,
     bytes: usize,
@@ -51,13 +51,13 @@ impl SignatureColumn {
 }
 
 impl Segment {
-    /// Looks up signatures by row, where the segment has them.
+    /// Looks up signatures by row, if the segment has them.
     pub fn checks(&self) -> Option<Checks> {
         self.column(Column::Checks).map(|_| Checks::new(self.clone()))
     }
 }
 
-/// Signatures by row. It keeps the last block that was read, so ascending rows read every block once.
+/// Looks up signatures by row. Keeps the last block, so ascending rows read every block once.
 pub struct Checks {
     segment: Segment,
     held: Held,
@@ -70,7 +70,7 @@ impl Checks {
         Checks { segment, held: Held::default(), bytes }
     }
 
-    /// The signature of `row`, one of the segment's.
+    /// The signature of `row`, which the segment has.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
@@ -78,12 +78,12 @@ impl Checks {
         let (index, at) = place(row, SIGNATURE_ROWS);
         let rows = self.segment.rows_in(Column::Checks, index);
         self.held.turn_to(&self.segment, Column::Checks, index, |block| {
-            match block.len() == rows * self.bytes {
-                true => Ok(()),
-                false => Err(damaged("a block of signatures has a wrong length")
+            if block.len() != rows * self.bytes {
+                return Err(damaged("a block of signatures has a wrong length")
                     .expected(rows * self.bytes)
-                    .found(block.len())),
+                    .found(block.len()));
             }
+            Ok(())
         })?;
         Ok(&self.held.bytes()[at * self.bytes..][..self.bytes])
     }

@@ -1,4 +1,4 @@
-//! A file that may be a segment: its first and last bytes, read with suspicion.
+//! A file that may be a segment: reads and checks its first and last bytes.
 
 use std::fs::File;
 use std::ops::Range;
@@ -29,7 +29,7 @@ const MAX_METADATA_BYTES: u64 = 1 << 24;
 /// The most bytes of the table of columns.
 const MAX_TABLE_BYTES: u64 = 16 * COLUMN_BYTES as u64;
 
-/// A column, where its blocks and entries stand, and the blocks once its entries have been read.
+/// A column, where its blocks and entries are, and the blocks after the entries were read.
 pub(crate) struct Placed {
     pub(crate) head: Head,
     pub(crate) offset: u64,
@@ -55,22 +55,25 @@ impl Source<'_> {
         bytes.resize((range.end - range.start) as usize, 0);
         self.file.read_exact_at(bytes, range.start).map_err(|cause| match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                damaged("the file has become shorter").at(self.path).offset(range.start)
+                damaged("the file is shorter than when it was opened")
+                    .at(self.path)
+                    .offset(range.start)
             }
             _ => Error::io(self.path, &cause),
         })
     }
 
-    /// The width that the header tells of a file of this version.
+    /// Checks the header and returns the width of the fingerprints.
     pub(crate) fn header(&self, bytes: u64) -> Result<Width> {
         if bytes < HEADER_BYTES + TRAILER_BYTES {
-            return Err(damaged("too short for a segment")
+            return Err(damaged("the file is too short for a segment")
                 .at(self.path)
                 .expected(format_args!("at least {} bytes", HEADER_BYTES + TRAILER_BYTES))
                 .found(bytes));
         }
         let header = self.read(0..HEADER_BYTES)?;
-        let (magic, version) = (&header[..8], u32_at(&header, 8));
+        let magic = &header[..8];
+        let version = u32_at(&header, 8);
         if magic != MAGIC {
             return Err(Error::new(Kind::BadData, "this is not a segment")
                 .at(self.path)
@@ -80,7 +83,7 @@ impl Source<'_> {
                 .help("segments are written by `dupsieve fingerprint` and `dupsieve generate`"));
         }
         if version != VERSION {
-            return Err(Error::new(Kind::BadData, "a segment of another format version")
+            return Err(Error::new(Kind::BadData, "the segment has another format version")
                 .at(self.path)
                 .offset(8)
                 .expected(VERSION)
@@ -89,21 +92,24 @@ impl Source<'_> {
         }
         let bits = u32_at(&header, 12);
         Width::of_bits(bits).ok_or_else(|| {
-            let error = damaged("no width that fingerprints have").at(self.path).offset(12);
+            let error =
+                damaged("the width of the fingerprints is invalid").at(self.path).offset(12);
             error.expected("64 or 128").found(bits)
         })
     }
 
-    /// Where the table of columns is, the metadata, and the digest, from the trailer.
+    /// Reads the trailer. Returns the range of the table of columns, the metadata, and the digest.
     pub(crate) fn ending(&self, bytes: u64) -> Result<(Range<u64>, Metadata, Digest)> {
         let at = bytes - TRAILER_BYTES;
         let trailer = self.read(at..bytes)?;
         if trailer[48..] != MAGIC {
-            return Err(damaged("the file is cut short, or does not end where the segment does")
-                .at(self.path)
-                .offset(bytes - 8)
-                .expected(MAGIC.escape_ascii())
-                .found(trailer[48..].escape_ascii()));
+            return Err(damaged(
+                "the file does not end as a segment does: it is cut off, or something was added",
+            )
+            .at(self.path)
+            .offset(bytes - 8)
+            .expected(MAGIC.escape_ascii())
+            .found(trailer[48..].escape_ascii()));
         }
         let json = self.part(at, &trailer[16..32], MAX_METADATA_BYTES)?;
         let table = self.part(json.start, &trailer[..16], MAX_TABLE_BYTES)?;
@@ -114,13 +120,14 @@ impl Source<'_> {
         Ok((table, metadata, Digest(digest)))
     }
 
-    /// Where the part that ends at `end` is, given its length and checksum.
+    /// The range of the part that ends at `end`; `told` has its length and checksum.
     fn part(&self, end: u64, told: &[u8], most: u64) -> Result<Range<u64>> {
-        let (length, checksum) = (u64_at(told, 0), u64_at(told, 8));
+        let length = u64_at(told, 0);
+        let checksum = u64_at(told, 8);
         let start =
             end.checked_sub(length).filter(|&start| start >= HEADER_BYTES && length <= most);
         let Some(start) = start else {
-            let error = damaged("the directory is longer than it can be").at(self.path);
+            let error = damaged("the directory is longer than possible").at(self.path);
             return Err(error.offset(end).found(format_args!("{length} bytes")));
         };
         let found = xxh3_64(&self.read(start..end)?);
@@ -134,7 +141,7 @@ impl Source<'_> {
         Ok(start..end)
     }
 
-    /// Where the columns stand: all blocks, then all entries, ending at `end`.
+    /// Computes where the columns are: all blocks, then all entries, which end at `end`.
     pub(crate) fn place(&self, heads: Vec<Head>, width: Width, end: u64) -> Result<Vec<Placed>> {
         let lengths = heads.iter().map(|head| Some(head.bytes));
         let entry_lengths = heads.iter().map(|head| head.entries_bytes(width));

@@ -1,5 +1,11 @@
-//! Numbers that ascend slowly, in unary: a bit vector in which number `i`, which is `g`, sets bit
-//! `g + i`. That is one bit a number and one for each step upwards.
+//! Numbers that grow slowly, as a bit vector: number `i`, with the value `g`, sets bit `g + i`. This takes
+//! one bit for each number and one for each step upwards.
+//!
+//! ```text
+//! numbers 0 0 0 3     set bits 0+0, 0+1, 0+2, 3+3     vector, lowest bit first: 1110001
+//! ```
+//!
+//! To read number 3, take the position of the fourth one, 6, and subtract 3.
 
 use crate::error::Result;
 use crate::store::damage::damaged;
@@ -7,15 +13,15 @@ use crate::store::damage::damaged;
 /// Bytes in one word of the bit vector.
 pub(crate) const WORD_BYTES: usize = 8;
 
-/// Numbers that are placed before it is looked whether a word holds more.
+/// Numbers that are decoded between two checks whether the word has more.
 const STRIDE: usize = 16;
 
-/// Bytes that a vector of `rows` numbers up to `last` takes.
+/// The bytes of a vector of `rows` numbers, the last of which is `last`.
 pub(crate) fn bytes(rows: usize, last: u128) -> u128 {
     last.saturating_add(rows as u128).div_ceil(64).saturating_mul(WORD_BYTES as u128)
 }
 
-/// Appends the vector of `numbers`, which ascend.
+/// Appends the vector of `numbers`, in ascending order, the last of which is `last`.
 pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + bytes(numbers.len(), last) as usize, 0);
@@ -25,25 +31,25 @@ pub(crate) fn write(numbers: impl ExactSizeIterator<Item = u128>, last: u128, ou
     }
 }
 
-/// Fails unless `vector` holds `rows` numbers, and returns the last of them.
+/// Checks that `vector` has `rows` numbers and returns the last.
 #[inline(always)]
 pub(crate) fn check(vector: &[u8], rows: usize) -> Result<u64> {
     let ones: usize = words(vector).map(|word| word.count_ones() as usize).sum();
     if ones != rows {
-        let error = damaged("the high parts are too many or too few");
+        let error = damaged("the number of high parts is wrong");
         return Err(error.expected(rows).found(ones));
     }
     match words(vector).next_back().map_or(0, u64::leading_zeros) {
-        64 => Err(damaged("the high parts end before the bits that hold them")),
+        64 => Err(damaged("the bit vector is longer than its high parts")),
         trailing => Ok(8 * vector.len() as u64 - u64::from(trailing) - rows as u64),
     }
 }
 
-/// Fills `out` with what `make` makes of each number; `vector` was [checked](check) to hold as many.
+/// Fills `out` with `make` of each number. `vector` was [checked](check) to have as many.
 #[inline(always)]
 pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
     let mut rest = out;
-    // Where a word's bits begin, less the numbers placed before it.
+    // The first bit of the word minus the numbers before it.
     let mut base = 0u64;
     for word in words(vector) {
         let ones = word.count_ones() as usize;
@@ -58,8 +64,8 @@ pub(crate) fn read<T>(vector: &[u8], out: &mut [T], make: impl Fn(u64) -> T) {
     }
 }
 
-/// Places the numbers of one word, and for the sake of few branches some slots too many, which the
-/// words that follow fill again.
+/// Writes the numbers of one word. To save branches it may write a few slots too many, which the next
+/// words overwrite.
 #[inline(always)]
 fn place_in_strides<T>(
     mut word: u64,
@@ -74,8 +80,8 @@ fn place_in_strides<T>(
     }
 }
 
-/// Places as many numbers of a word as there are slots, and returns its other bits. Past the last of
-/// its bits it places anything.
+/// Writes as many numbers of a word as there are slots and returns the other bits. Slots after the last
+/// number get any value.
 #[inline(always)]
 fn place<T>(mut word: u64, base: u64, slots: &mut [T], make: &impl Fn(u64) -> T) -> u64 {
     for (i, slot) in (0..).zip(slots) {

@@ -1,4 +1,4 @@
-//! Reads all of a segment and holds it to everything that a segment promises.
+//! Reads all of a segment and checks everything that a segment promises.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,19 +15,20 @@ use super::packed::is_id;
 use super::scan::KeyRange;
 
 impl Segment {
-    /// Decodes every block of every column and checks all checksums and the order of the rows.
+    /// Decodes every block of every column and checks all checksums and the order of rows.
     ///
     /// # Errors
-    /// Whatever is not as the writer left it is [`crate::Kind::BadData`].
+    /// Any difference from what a writer writes is [`crate::Kind::BadData`].
     pub fn verify(&self) -> Result<()> {
         self.verify_counting(&AtomicU64::new(0)).map(drop)
     }
 
-    /// As [`Segment::verify`]; `read` grows by the bytes of the file on the way. Returns how many rows
-    /// each day has, where the segment keeps days.
+    /// Like [`Segment::verify`]. `read` grows by the bytes of the file. Returns the number of rows of each
+    /// day, if the segment has days.
     pub(crate) fn verify_counting(&self, read: &AtomicU64) -> Result<BTreeMap<Day, u64>> {
         let before = read.load(Ordering::Relaxed);
-        let (began, bytes) = (self.bytes_read(), self.bytes());
+        let began = self.bytes_read();
+        let bytes = self.bytes();
         let show = || {
             let done = (self.bytes_read() - began).min(bytes);
             read.store(before + done, Ordering::Relaxed);
@@ -42,17 +43,21 @@ impl Segment {
         Ok(days)
     }
 
-    /// Calls `show` now and then. Returns the rows of each day.
+    /// Calls `show` after each block. Returns the rows of each day.
     fn verify_rows<F: Fingerprint>(&self, show: impl Fn()) -> Result<BTreeMap<Day, u64>> {
         let mut rows = BTreeMap::new();
         let mut scan = self.scan::<F>(KeyRange::all());
-        let (mut ids, mut days, mut details) = (self.ids(), self.days(), Details::new(self));
-        let (mut last, mut last_id, mut last_day): (Option<F>, _, _) = (None, String::new(), None);
+        let mut ids = self.ids();
+        let mut days = self.days();
+        let mut details = Details::new(self);
+        let mut last: Option<F> = None;
+        let mut last_id = String::new();
+        let mut last_day = None;
         let mut run = Vec::new();
         while let Some(row) = scan.next(&mut run)? {
             show();
             for (row, &fingerprint) in (row..).zip(&run) {
-                // Numbers and fingerprints make ids that need no check but that none comes twice.
+                // Ids that are row numbers or fingerprints are valid if no fingerprint comes twice.
                 let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
                 let day = days.as_mut().map(|days| days.get(row)).transpose()?;
                 let follows = |last| (last, last_id.as_str(), last_day) >= (fingerprint, id, day);
@@ -60,11 +65,7 @@ impl Segment {
                     return Err(self.disorder(row, hex(fingerprint.to_u128(), F::WIDTH), id));
                 }
                 if self.id_kind() == IdKind::Text && !is_id(id) {
-                    return Err(self.disorder(
-                        row,
-                        "an id that cannot stand in a segment".into(),
-                        id,
-                    ));
+                    return Err(self.disorder(row, "an invalid id".into(), id));
                 }
                 (last, last_day) = (Some(fingerprint), day);
                 last_id.clear();

@@ -1,8 +1,8 @@
-//! Fingerprints as words of bytes, little-endian, which all codecs of a block share.
+//! Fingerprints as little-endian bytes: what the codecs of a block share.
 
 use crate::fingerprint::{Fingerprint, Width};
 
-/// The bytes before a block's code.
+/// The bytes of the header of a block.
 pub(crate) const HEADER_BYTES: usize = 8;
 
 /// The sum of two fingerprints as numbers, modulo the width.
@@ -21,7 +21,7 @@ pub(crate) const fn bytes_of<F: Fingerprint>() -> usize {
     (F::BITS / 8) as usize
 }
 
-/// The fingerprint that little-endian `bytes`, [`bytes_of`] many, stand for.
+/// The fingerprint with these little-endian `bytes`, of which there are [`bytes_of`].
 pub(crate) fn word<F: Fingerprint>(bytes: &[u8]) -> F {
     let exact = "as many bytes as the width";
     match F::WIDTH {

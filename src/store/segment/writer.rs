@@ -1,4 +1,4 @@
-//! Writes a segment: rows pushed in order, one pass, nothing at its path until it is whole.
+//! Writes a segment: rows in order, in one pass. Nothing is at its path until it is complete.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,57 +29,57 @@ impl IdKind {
     }
 }
 
-/// Which columns a segment has, and the recipe its fingerprints were made by.
+/// The columns of a segment, and the recipe of its fingerprints.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentOptions {
-    /// How its rows are named.
+    /// The kind of ids of its rows.
     pub ids: IdKind,
-    /// How its fingerprints are coded.
+    /// The codec of its fingerprints.
     pub codec: Codec,
-    /// Whether it keeps the lengths of the texts.
+    /// Whether it has the lengths of the texts.
     pub lengths: bool,
-    /// Whether it keeps times.
+    /// Whether it has times.
     pub times: bool,
-    /// Whether it keeps the class of each row.
+    /// Whether it has the class of each row.
     pub classes: bool,
-    /// Whether it keeps the day of each row, as a segment of several days must.
+    /// Whether it has the day of each row, as a segment of several days must.
     pub days: bool,
-    /// The bytes of the signature that it keeps of each row, 0 for none.
+    /// The bytes of the signature of each row; 0 for no signatures.
     pub check_bytes: usize,
     /// The stamp of the recipe.
     pub stamp: String,
 }
 
-/// The lists that belong beside a segment, whole but not yet in their places.
+/// The lists beside a segment: complete, but not yet in their places.
 #[derive(Debug, Default)]
 pub struct Lists {
     /// The records that could not be read.
     pub quarantine: Option<Listed>,
-    /// The documents whose ids came before.
+    /// The documents whose id came before.
     pub repeated: Option<Listed>,
 }
 
-/// One document that has a fingerprint.
+/// One document with a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a, F> {
     /// Its fingerprint.
     pub fingerprint: F,
-    /// Its id; passed over unless the segment has [`IdKind::Text`].
+    /// Its id; ignored unless the segment has [`IdKind::Text`].
     pub id: &'a str,
-    /// The length of its text in UTF-8 bytes; passed over by a segment without lengths.
+    /// The length of its text in UTF-8 bytes; ignored by a segment without lengths.
     pub length: u64,
-    /// Its time in seconds since 1970, where known (`i64::MIN` is unknown too); passed over by a
-    /// segment without times.
+    /// Its time in seconds since 1970, if known (`i64::MIN` also means unknown); ignored by a segment
+    /// without times.
     pub time: Option<i64>,
-    /// Its class; passed over by a segment without classes.
+    /// Its class; ignored by a segment without classes.
     pub class: Class,
-    /// The day under which it is held; passed over by a segment without days, which is of one day.
+    /// Its day; ignored by a segment without days, which is of one day.
     pub day: Option<Day>,
-    /// Its signature; passed over by a segment without checks.
+    /// Its signature; ignored by a segment without signatures.
     pub check: &'a [u8],
 }
 
-/// A segment on its way to a file. Dropped before [`SegmentWriter::finish`], it leaves nothing.
+/// A segment that is being written. If it is dropped before [`SegmentWriter::finish`], nothing remains.
 pub struct SegmentWriter<F: Fingerprint> {
     path: PathBuf,
     options: SegmentOptions,
@@ -99,7 +99,7 @@ pub struct SegmentWriter<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> SegmentWriter<F> {
-    /// Starts a segment that will stand at `path`, in a folder that exists.
+    /// Starts a segment for `path`, in a folder that exists.
     pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
         let path = path.as_ref();
         let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
@@ -131,7 +131,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         })
     }
 
-    /// Puts the segment in its place only while the lock of this fence is held.
+    /// From now on the segment gets its path only while the lock of `fence` is held.
     pub fn fenced(&mut self, fence: &Fence) {
         self.fingerprints.blocks.out.get_mut().fenced(fence);
     }
@@ -139,8 +139,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// Adds a row, which must come after the last one by (fingerprint, id as bytes, day).
     ///
     /// # Errors
-    /// A row out of order or met twice is [`Kind::Internal`], an id that cannot stand in a segment
-    /// [`Kind::BadData`].
+    /// A row out of order or twice is [`Kind::Internal`]; an invalid id is [`Kind::BadData`].
     pub fn push(&mut self, row: &Row<'_, F>) -> Result<()> {
         match self.last {
             Some(last) if row.fingerprint <= last => self.check_order(last, row)?,
@@ -177,10 +176,10 @@ impl<F: Fingerprint> SegmentWriter<F> {
         Ok(())
     }
 
-    /// Adds the id of a document without a fingerprint; ids ascend.
+    /// Adds the id of a document without a fingerprint. These ids are pushed in ascending order.
     ///
     /// # Errors
-    /// As [`SegmentWriter::push`].
+    /// Those of [`SegmentWriter::push`].
     pub fn push_empty(&mut self, id: &str) -> Result<()> {
         check_id(id)?;
         if id <= self.last_empty.as_str() {
@@ -194,18 +193,19 @@ impl<F: Fingerprint> SegmentWriter<F> {
         self.empties.push(id)
     }
 
-    /// Completes the segment, puts it in its place and opens it. `identity` says what it was made
-    /// from, in words of the caller's.
+    /// Completes the segment, renames it into its place and opens it. `identity` says what it was made
+    /// from, in the words of the caller.
     pub fn finish(self, counts: Counts, identity: &str) -> Result<Segment> {
         self.finish_with(counts, identity, Lists::default())
     }
 
-    /// The same, with lists beside it. They are put in their places once the segment is whole on disk, just
-    /// before it, and the segment remembers their sums.
+    /// Like [`SegmentWriter::finish`], with lists beside the segment. They get their places right before
+    /// the segment does, and the segment records their lengths and hashes.
     pub fn finish_with(mut self, counts: Counts, identity: &str, lists: Lists) -> Result<Segment> {
         let mut heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
-        let (out, mut entries) = (&mut blocks.out, std::mem::take(&mut blocks.entries));
+        let mut entries = std::mem::take(&mut blocks.entries);
+        let out = &mut blocks.out;
         match &mut self.ids {
             Some(ids) => append(ids.append_to(out)?, &mut heads, &mut entries),
             None => heads.push(computed(self.options.ids.coding(), self.fingerprints.rows)),
@@ -254,13 +254,13 @@ impl<F: Fingerprint> SegmentWriter<F> {
 }
 
 fn dayless(path: &Path) -> Error {
-    Error::new(Kind::Internal, "a row of a segment of several days has none").at(path)
+    Error::new(Kind::Internal, "a row of a segment of several days has no day").at(path)
 }
 
 fn check_id(id: &str) -> Result<()> {
     match is_id(id) {
         true => Ok(()),
-        false => Err(Error::new(Kind::BadData, "this id cannot stand in a segment")
+        false => Err(Error::new(Kind::BadData, "this id is invalid")
             .expected("1 to 65536 bytes without tab, CR, LF and NUL")
             .found(Shown(id))),
     }
@@ -272,7 +272,7 @@ fn append((head, column): (Head, &[u8]), heads: &mut Vec<Head>, entries: &mut Ve
     entries.extend(column);
 }
 
-/// The ids of a segment whose rows are named by what they are.
+/// The column of ids that are not stored.
 fn computed(coding: Coding, rows: u64) -> Head {
     Head { column: Column::Ids, coding, rows, bytes: 0, entries: Digest::of(&[]).0 }
 }
