@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::document::Tolerance;
-use dupsieve::fingerprint::{Check, Fingerprint, PageTime, Recipe, Width};
+use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::{Cluster, Start};
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::store::{
@@ -250,11 +250,7 @@ impl Job {
         let accepted = self.pages.accept(found, lock)?;
         let (times, has_times) = (accepted.read.times, self.pages.has_times());
         let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let memory = common.budget().rows();
-        let segment = match self.recipe.width() {
-            Width::W64 => self.write_rows::<u64>(accepted, &identity, memory, lock),
-            Width::W128 => self.write_rows::<u128>(accepted, &identity, memory, lock),
-        }?;
+        let segment = self.write_rows(accepted, &identity, common.budget().rows(), lock)?;
         let output = self.pages.output();
         let (quarantine, repeated) = (segment.quarantine().is_some(), segment.repeated().is_some());
         reading::remove_stale(output, quarantine, repeated);
@@ -273,7 +269,7 @@ impl Job {
         Ok(summary)
     }
 
-    fn write_rows<F: Fingerprint>(
+    fn write_rows(
         &self,
         accepted: Accepted<FingerprintedDocument>,
         identity: &str,
@@ -301,8 +297,9 @@ impl Job {
         let mut list = self.pages.repeated(lock);
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
+        let width = self.recipe.width();
         let builder =
-            SegmentBuilder::<F>::of(made, output, options, counts, memory_bytes, &mut take)?;
+            SegmentBuilder::of(made, width, output, options, counts, memory_bytes, &mut take)?;
         let (repeated, same) = (list.count(), list.same());
         let lists = Lists { quarantine, repeated: list.finish()? };
         if self.max_repeated.exceeded(repeated, documents) {

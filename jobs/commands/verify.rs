@@ -84,9 +84,8 @@ fn verify_segment(path: &Path) -> Result<Segment> {
     let segment = Segment::open(path)?;
     segment.verify()?;
     let counts = segment.counts();
-    let sum = counts.fingerprinted + counts.empty + counts.repeated + counts.quarantined;
     let held = (segment.rows(), segment.empties());
-    if counts.read != sum || held != (counts.fingerprinted, counts.empty) {
+    if !counts.add_up() || held != (counts.fingerprinted, counts.empty) {
         return Err(Error::new(Kind::BadData, "the counts do not add up")
             .at(path)
             .expected(format_args!("{counts:?}"))
@@ -163,14 +162,12 @@ impl Made<'_> {
     fn check_counts(&self) -> Result<()> {
         let Report { batch, outcome, probe, .. } = self.report;
         let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
-        let probed = probe.chunks_planned == probe.chunks_probed
-            && (probe.chunks_planned == 0 || probe.store_fingerprints == probe.fingerprints_probed);
-        match judged && probed {
-            true => Ok(()),
-            false => Err(Error::new(Kind::BadData, "the report's counts do not add up")
-                .at(self.output)
-                .found(format_args!("{batch:?}, {outcome:?}, {probe:?}"))),
+        if judged && probe.is_complete() {
+            return Ok(());
         }
+        Err(Error::new(Kind::BadData, "the report's counts do not add up")
+            .at(self.output)
+            .found(format_args!("{batch:?}, {outcome:?}, {probe:?}")))
     }
 
     /// Where an input was, if it is still there.

@@ -7,7 +7,7 @@ use super::find::{Figures, Found};
 use super::proof::Proof;
 use super::request::Join;
 use super::site::{Site, unwatched};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::flow::{Cluster, Role};
 use crate::matches::{Finalize, Outcome};
@@ -32,12 +32,17 @@ impl Join {
     /// A run that is killed leaves no output. The next run of the same join takes over its finished chunks.
     ///
     /// # Errors
-    /// As [`Join::check`]; [`Kind::Temporary`](crate::Kind::Temporary) if another run makes the output;
-    /// [`Kind::BadData`](crate::Kind::BadData) if there are too many matches; [`Kind::Io`](crate::Kind::Io)
-    /// if the disk is full or an input is damaged.
+    /// As [`Join::check`]; [`Kind::Exists`] if the output exists; [`Kind::Temporary`] if another run makes
+    /// it; [`Kind::BadData`] if there are too many matches or an input is damaged; [`Kind::Io`] if the disk
+    /// is full.
     pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
         let begin = || {
             self.check()?;
+            if output.exists() {
+                return Err(Error::new(Kind::Exists, "the output exists")
+                    .at(output)
+                    .help("choose another output, or move this one away"));
+            }
             let staging = Staging::beside(output, Lock::beside(output)?)?;
             Ok((staging.fence().clone(), build()?, Role::Leader(staging)))
         };

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Counts, Lists, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::document::{Place, Position};
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Class, Fingerprint};
-use crate::output::{self, Lock};
+use crate::fingerprint::{Class, Fingerprint, Width};
+use crate::output::{self, Fence, Lock};
 use crate::runs::{Record, Sorted, Sorter};
 
 /// A document with its fingerprint, on its way into a segment: ordered by id, then by position.
@@ -57,25 +57,29 @@ impl Record for Entry {
 }
 
 /// A segment that is being built: its documents, each id once.
-pub struct SegmentBuilder<F: Fingerprint> {
-    segment: SegmentWriter<F>,
+pub struct SegmentBuilder {
+    segment: Box<dyn AnyWidth>,
     entries: Sorter<Entry>,
     counts: Counts,
 }
 
-impl<F: Fingerprint> SegmentBuilder<F> {
-    /// Takes `documents` for the segment at `path`. In `counts` the caller gives what was read, quarantined
+impl SegmentBuilder {
+    /// Takes `documents` for the segment of this `width` at `path`. In `counts` the caller gives what was read, quarantined
     /// and blank; the rest is counted here. Calls `repeated` for a document whose id came before, with
     /// its id, the place of the first and its own. The sort uses about `memory_bytes`.
     pub fn of(
         documents: Sorted<FingerprintedDocument>,
+        width: Width,
         path: &Path,
         options: SegmentOptions,
         mut counts: Counts,
         memory_bytes: usize,
         repeated: &mut dyn FnMut(&str, Place, Place) -> Result<()>,
-    ) -> Result<SegmentBuilder<F>> {
-        let mut segment = SegmentWriter::<F>::create(path, options)?;
+    ) -> Result<SegmentBuilder> {
+        let mut segment: Box<dyn AnyWidth> = match width {
+            Width::W64 => Box::new(SegmentWriter::<u64>::create(path, options)?),
+            Width::W128 => Box::new(SegmentWriter::<u128>::create(path, options)?),
+        };
         let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
         let mut last: Option<(String, Place)> = None;
         for document in documents {
@@ -117,21 +121,44 @@ impl<F: Fingerprint> SegmentBuilder<F> {
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
             let Entry { fingerprint, id, length, time, class, check } = entry?;
-            let (fingerprint, id, check) = (F::from_u128(fingerprint), &id, &check);
+            let (id, check) = (&id, &check);
             segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
             counts.fingerprinted += 1;
         }
-        check_counts(&counts)?;
-        segment.finish_with(counts, identity, lists)
+        if !counts.add_up() {
+            return Err(Error::new(Kind::Internal, "records were lost")
+                .expected(counts.read)
+                .found(counts.accounted_for()));
+        }
+        segment.finish(counts, identity, lists)
     }
 }
 
-/// Nothing may be lost: every record read is fingerprinted, empty, repeated or quarantined.
-fn check_counts(counts: &Counts) -> Result<()> {
-    let Counts { read, fingerprinted, empty, repeated, quarantined, .. } = *counts;
-    let told = fingerprinted + empty + repeated + quarantined;
-    if read != told {
-        return Err(Error::new(Kind::Internal, "records were lost").expected(read).found(told));
+/// A segment writer of either width. The builder need not be generic then, and the code of both widths is
+/// compiled once, here.
+trait AnyWidth {
+    fn fenced(&mut self, fence: &Fence);
+    fn push(&mut self, row: &Row<'_, u128>) -> Result<()>;
+    fn push_empty(&mut self, id: &str) -> Result<()>;
+    fn finish(self: Box<Self>, counts: Counts, identity: &str, lists: Lists) -> Result<Segment>;
+}
+
+impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
+    fn fenced(&mut self, fence: &Fence) {
+        SegmentWriter::fenced(self, fence);
     }
-    Ok(())
+
+    fn push(&mut self, row: &Row<'_, u128>) -> Result<()> {
+        let Row { id, length, time, class, day, check, .. } = *row;
+        let fingerprint = F::from_u128(row.fingerprint);
+        SegmentWriter::push(self, &Row { fingerprint, id, length, time, class, day, check })
+    }
+
+    fn push_empty(&mut self, id: &str) -> Result<()> {
+        SegmentWriter::push_empty(self, id)
+    }
+
+    fn finish(self: Box<Self>, counts: Counts, identity: &str, lists: Lists) -> Result<Segment> {
+        self.finish_with(counts, identity, lists)
+    }
 }

@@ -33,6 +33,18 @@ pub struct Counts {
     pub truncated: u64,
 }
 
+impl Counts {
+    /// The records that became something: fingerprinted, empty, repeated or quarantined.
+    pub fn accounted_for(&self) -> u64 {
+        self.fingerprinted + self.empty + self.repeated + self.quarantined
+    }
+
+    /// Whether every record that was read became something, so that none was lost.
+    pub fn add_up(&self) -> bool {
+        self.read == self.accounted_for()
+    }
+}
+
 /// The part of a segment that people can read: JSON near its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metadata {
