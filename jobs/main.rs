@@ -1,4 +1,4 @@
-//! The one binary: parses what was typed, runs that job, prints its summary, ends with its code.
+//! The program: parses the command line, runs the command, prints its summary and exits with its code.
 
 mod commands;
 mod flags;
@@ -15,15 +15,15 @@ use processes::{child, signals, stall, supervisor};
 
 fn main() {
     exit::catch_panics();
-    // Before anything is read, so that it ends as it should from the first moment on.
+    // Before anything else, so that the process ends properly from its first moment on.
     if let Err(error) = exit::prepare().and_then(|()| signals::listen()) {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
-    exit::end(line.settle().and_then(|()| run(&line)))
+    exit::end(line.complete().and_then(|()| run(&line)))
 }
 
-/// Runs the job here, or, with `--processes`, in that many processes that this one watches.
+/// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.common().cluster;
     progress::log(line.common().quiet, line.common().log_format == LogFormat::Json);

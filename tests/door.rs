@@ -146,7 +146,7 @@ fn the_flags_of_every_job_stand_in_one_place() {
 }
 
 #[test]
-fn flags_that_do_nothing_are_refused() {
+fn flags_without_effect_are_refused() {
     let bench = bench();
     bench.write("empty.toml", "");
     for (line, flag) in [
@@ -160,9 +160,9 @@ fn flags_that_do_nothing_are_refused() {
         ("evaluate --pairs labels.tsv --labels labels.tsv --json -k 3", "--distance"),
     ] {
         let said = bench.fails(2, line);
-        assert!(said.contains(flag) && said.contains("does nothing"), "{line}: {said}");
+        assert!(said.contains(flag) && said.contains("has no effect"), "{line}: {said}");
     }
-    // The environment is for all jobs: what does nothing in one is not an error.
+    // The environment is for all jobs: a variable without effect is not an error.
     let mut command = bench.command("inspect pages.seg");
     command.env("DUPSIEVE_WORKERS", "2").env("DUPSIEVE_RESTARTS", "1");
     assert_eq!(Running::start(command).end().code, 0);

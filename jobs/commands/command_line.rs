@@ -1,4 +1,4 @@
-//! What was typed: the commands, and the flags that every job takes.
+//! The command line: parses it, fills in settings from the environment and a file, and runs the command.
 
 use std::env;
 use std::io::{self, Write};
@@ -30,7 +30,8 @@ use crate::outcome::exit::{self, Audience};
 use crate::outcome::summary::{Summary, SummaryLine};
 use dupsieve::output::STDOUT;
 
-/// Finds the near-duplicates of a crawl, exactly: among a day's pages, and against all pages held.
+/// Finds the near-duplicates in a web crawl, exactly: among the pages of a day, and against all pages
+/// of earlier days.
 #[derive(Debug, Parser)]
 #[command(name = "dupsieve", version, max_term_width = 100)]
 pub(crate) struct CommandLine {
@@ -40,7 +41,7 @@ pub(crate) struct CommandLine {
     common: Common,
 }
 
-/// The commands that answer a question: their answer is all that stands on stdout.
+/// The commands that answer a question. They print nothing but the answer to stdout.
 const ANSWERS: [&str; 9] = [
     "inspect",
     "plan",
@@ -53,7 +54,7 @@ const ANSWERS: [&str; 9] = [
     help::FLAGS,
 ];
 
-/// The jobs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
@@ -70,13 +71,13 @@ enum Command {
     Sample(sample::Arguments),
     Evaluate(evaluate::Arguments),
     Weights(weights::Arguments),
-    /// Show the flags that every job takes
+    /// Show the flags that every command takes
     #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
     Flags(Common),
 }
 
 impl CommandLine {
-    /// Reads the command line. Help, version and usage errors are printed and end the process.
+    /// Reads the command line. Help, the version and usage errors are printed, and the process ends.
     pub(crate) fn read() -> CommandLine {
         name_job();
         CommandLine::parsed().unwrap_or_else(|typed| {
@@ -86,14 +87,14 @@ impl CommandLine {
             }
             let what = match typed.kind() {
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                    let what = "no command is named";
+                    let what = "no command is given";
                     let _ = writeln!(io::stderr(), "\nerror: {what}");
                     what.to_owned()
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let told = SummaryLine::of(exit::job(), Err(Error::new(Kind::Usage, what)));
-            exit::end_with(Some(told), Kind::Usage.code())
+            let line = SummaryLine::of(exit::job(), Err(Error::new(Kind::Usage, what)));
+            exit::end_with(Some(line), Kind::Usage.code())
         })
     }
 
@@ -106,12 +107,12 @@ impl CommandLine {
         CommandLine::from_arg_matches(&typed)
     }
 
-    /// The flags that every job takes.
+    /// The flags that every command takes.
     pub(crate) fn common(&self) -> &Common {
         &self.common
     }
 
-    /// Whether the job is one that several processes can share.
+    /// Whether several processes can run the command together.
     pub(crate) fn can_be_shared(&self) -> bool {
         matches!(
             self.command,
@@ -119,14 +120,14 @@ impl CommandLine {
         )
     }
 
-    /// Settles from the configuration file where the job runs, as far as the flags leave it open, and
-    /// checks that this goes together.
-    pub(crate) fn settle(&mut self) -> Result<()> {
+    /// Takes flags that were not given from the environment and from the configuration file, and checks
+    /// that they do not contradict each other.
+    pub(crate) fn complete(&mut self) -> Result<()> {
         let file = match &self.command {
             Command::Run(_) if self.common.config.is_some() => {
                 return Err(Error::new(
                     Kind::Usage,
-                    "run takes its configuration without --config",
+                    "`run` takes its configuration file as an argument, without --config",
                 ));
             }
             Command::Run(arguments) => Config::read(&arguments.days)?,
@@ -138,7 +139,7 @@ impl CommandLine {
         self.common.check(can_be_shared)
     }
 
-    /// Runs the job.
+    /// Runs the command.
     pub(crate) fn run(&self) -> Result<Summary> {
         let common = &self.common;
         let summary = match &self.command {
@@ -167,18 +168,19 @@ fn command() -> clap::Command {
     help::with_examples(CommandLine::command())
 }
 
-/// Tells how the process ends which job it is, and who reads stdout. A command line with a mistake is
-/// understood as far as possible, so that the mistake is told to the same reader.
+/// Sets the name of the job and who reads stdout, for the end of the process. This works for wrong command
+/// lines too, so that the mistake is reported to the same reader.
 fn name_job() {
     let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
     let (path, of_job) = help::innermost(&typed);
     let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
     let answers = ANSWERS.contains(&path.as_str()) || writes_to_stdout(&path, of_job);
-    let reader = match is_typed("--child") {
-        true => Audience::Supervisor,
-        false => Audience::of_job(answers, is_typed("--json")),
+    let audience = if is_typed("--child") {
+        Audience::Supervisor
+    } else {
+        Audience::of_job(answers, is_typed("--json"))
     };
-    exit::name_job(typed.subcommand_name().unwrap_or("dupsieve"), reader);
+    exit::name_job(typed.subcommand_name().unwrap_or("dupsieve"), audience);
 }
 
 fn show_flags() -> Result<Summary> {
@@ -190,14 +192,14 @@ fn show_flags() -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// Whether the records that a job writes go to standard output, where nothing may stand between them.
+/// Whether the command writes its records to standard output, where nothing else may come between them.
 fn writes_to_stdout(path: &str, of_job: &ArgMatches) -> bool {
     let output = of_job.try_get_one::<PathBuf>("output");
     (path == "filter" || path.starts_with("generate "))
         && matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 
-/// What clap says is wrong, in one line, without the usage that follows.
+/// The first paragraph of a usage error, in one line.
 fn first_paragraph(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -210,15 +212,16 @@ mod tests {
 
     use super::*;
 
-    /// What clap asserts of a command in debug builds alone, and that everything is described.
+    /// Checks what clap checks in debug builds only, and that everything has a description.
     fn check(command: &clap::Command) {
-        let (mut ids, mut longs) = (BTreeSet::new(), BTreeSet::new());
+        let mut ids = BTreeSet::new();
+        let mut longs = BTreeSet::new();
         for flag in command.get_arguments() {
             let name = format!("{} {}", command.get_name(), flag.get_id());
-            assert!(ids.insert(flag.get_id().as_str()), "{name} stands there twice");
+            assert!(ids.insert(flag.get_id().as_str()), "{name} is there twice");
             assert!(
                 flag.get_long().is_none_or(|long| longs.insert(long)),
-                "{name} has another's flag"
+                "{name} has the name of another flag"
             );
             assert!(flag.get_help().is_some(), "{name} has no description");
         }
@@ -226,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_has_a_name_of_its_own_and_a_description() {
+    fn every_flag_has_its_own_name_and_a_description() {
         let mut command = command();
         command.build();
         check(&command);
     }
 
     #[test]
-    fn the_summary_names_what_is_missing() {
+    fn a_usage_error_names_what_is_missing() {
         let typed = CommandLine::try_parse_from(["dupsieve", "dedup"]).unwrap_err();
         let what = first_paragraph(&typed.to_string());
         assert!(what.starts_with("the following") && what.contains("--batch"), "{what}");
@@ -243,9 +246,10 @@ mod tests {
     fn leaves(command: &clap::Command, above: &str, found: &mut Vec<String>) {
         for command in command.get_subcommands() {
             let path = format!("{above}{}", command.get_name());
-            match command.has_subcommands() {
-                true => leaves(command, &format!("{path} "), found),
-                false => found.push(path),
+            if command.has_subcommands() {
+                leaves(command, &format!("{path} "), found);
+            } else {
+                found.push(path);
             }
         }
     }
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_limited_to_commands_that_there_are() {
+    fn flags_are_limited_to_commands_that_exist() {
         let mut command = command();
         command.build();
         for (id, commands) in help::LIMITED {

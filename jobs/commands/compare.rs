@@ -1,4 +1,4 @@
-//! `dupsieve compare`: how far apart two files are by a recipe.
+//! `dupsieve compare`: the distance of two files by a recipe, or their similarity by a check.
 
 use std::path::{Path, PathBuf};
 
@@ -15,24 +15,24 @@ use crate::flags::common::Common;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
-/// Compare two files by a recipe or a check, each as one document
+/// Compare two files, each read as one document, by a recipe or a check
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The recipe: a name, nilsimsa, or a .toml file; or a check: minhash-NxB, classic-minhash-NxB,
-    /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles
+    /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, classic-minhash-NxB,
+    /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles)
     /// [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
-    /// 64 or 128 bits, where the recipe allows both
+    /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// One file: text, or `id<TAB>feature:weight ...` for a recipe that takes features
+    /// First file: text, or `id<TAB>feature:weight ...` for a recipe that reads features
     one: PathBuf,
-    /// The other file
+    /// Second file
     another: PathBuf,
 }
 
-/// Runs `compare`: one JSON object.
+/// Runs `compare` and prints one JSON object.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
     let file = common.config()?.fingerprint;
@@ -114,7 +114,7 @@ fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128
     }
 }
 
-/// What `take` makes of the one document that stands in a file.
+/// Calls `take` with the only document of a file.
 fn with_document<T>(
     path: &Path,
     format: Format,
@@ -124,10 +124,12 @@ fn with_document<T>(
     let settings = FingerprintSettings { format: Some(format), ..FingerprintSettings::default() };
     pages::each(&[path.to_owned()], &settings, |document| {
         if taken.is_some() {
-            return Err(Error::new(Kind::Usage, "more than one document").at(path));
+            return Err(Error::new(Kind::Usage, "the file has more than one document").at(path));
         }
         taken = Some(take(&document.content)?);
         Ok(())
     })?;
-    taken.ok_or_else(|| Error::new(Kind::BadData, "no document that can be read").at(path))
+    taken.ok_or_else(|| {
+        Error::new(Kind::BadData, "the file has no document that can be read").at(path)
+    })
 }

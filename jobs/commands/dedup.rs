@@ -19,7 +19,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::commands::pages::Source;
+use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
 use crate::flags::common::Common;
 use crate::flags::settings::{Count, DedupSettings};
@@ -58,7 +58,7 @@ pub(crate) struct Request {
     pub(crate) output: PathBuf,
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if it is known.
-    pub(crate) pages: Option<Source>,
+    pub(crate) pages: Option<PageSource>,
 }
 
 /// What process 0 tells the others: make the output of these.
@@ -205,7 +205,7 @@ impl Job {
         json!({
             "batch": place(&self.batch_place),
             "store": self.request.store.path().map(place),
-            Source::NAME: self.request.pages,
+            PageSource::NAME: self.request.pages,
         })
     }
 

@@ -14,7 +14,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::commands::outputs::{self, Nearest, Verdict};
-use crate::commands::pages::{self, Pages, no_text};
+use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
     check: Measure,
     #[command(flatten)]
-    pages: Pages,
+    pages: PageFlags,
     /// The ids of the two documents, or with --date of the one
     #[arg(value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! The kept pages themselves: the records whose ids are listed, as they came and in their order.
+//! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,47 +13,47 @@ use dupsieve::output::{Lock, is_same_file};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::pages::Pages;
+use crate::commands::pages::PageFlags;
 use crate::flags::common::Common;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 use dupsieve::output::{PackedFile, STDOUT};
 
-/// Copy the listed records of the inputs, such as the pages that were kept
+/// Copy the records whose ids are in a list, for example the pages that were kept
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The ids to keep, one a line, such as keep.txt of an output
+    /// The ids to copy, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE")]
     ids: PathBuf,
-    /// Where to, - for standard output; a name that ends in .gz or .zst is compressed. Text files
-    /// become JSON lines
+    /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Text
+    /// files become JSON lines
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
-    pages: Pages,
-    /// The field that held the time, where one was named: a record whose time could not be read was
-    /// not judged
+    pages: PageFlags,
+    /// Field with the time, if `fingerprint` used one: records whose time cannot be read are skipped,
+    /// as `fingerprint` skipped them
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
     time_field: Option<String>,
-    /// Take what can be read of compressed files that break off
+    /// Use the readable part of compressed files that end early
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
     accept_truncated: Option<bool>,
-    /// The longest record, such as 64MiB; longer ones are passed over [default: 64MiB]
+    /// Longest record, such as 64MiB; longer ones are skipped [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     max_record: Option<ByteSize>,
 }
 
-/// Runs `filter`. Of records that share an id the first is copied, as it is the one that was judged.
+/// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let Arguments { input, ids, output, pages, time_field, accept_truncated, max_record } =
         arguments;
     let file = pages.over(common.config()?.fingerprint);
-    // The recipe is not asked for: records are copied as they are.
+    // No recipe is needed, because records are copied unchanged.
     let max_record = max_record.or(file.max_record);
     let accept_truncated = accept_truncated.or(file.accept_truncated);
     let time_field = time_field.clone().or(file.time_field);
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let (inputs, mut options) = settings.inputs(input)?;
     inputs.check_apart(std::slice::from_ref(output))?;
     if is_same_file(ids, output) {
-        return Err(Error::new(Kind::Usage, "the list of ids and the output are one file")
+        return Err(Error::new(Kind::Usage, "the list of ids and the output are the same file")
             .at(output)
             .help("choose another output"));
     }
@@ -78,12 +78,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Some(lock) => PackedFile::locked(output, lock)?,
         None => PackedFile::create(output)?,
     };
-    let stood = copy(&inputs, &options, wanted, out, common)?;
+    let is_old = copy(&inputs, &options, wanted, out, common)?;
     let summary = summary.count("copied", copied);
-    Ok(if stood { summary.already_done() } else { summary })
+    Ok(if is_old { summary.already_done() } else { summary })
 }
 
-/// Copies what is wanted, all of it or nothing; says whether the copy stood there already.
+/// Copies all wanted records, or fails and writes nothing. Returns whether the same copy existed already.
 fn copy(
     inputs: &Inputs,
     options: &ReadOptions,
@@ -92,9 +92,11 @@ fn copy(
     common: &Common,
 ) -> Result<bool> {
     let progress = Arc::new(AtomicU64::new(0));
-    let (total, counter) = (inputs.bytes(), Arc::clone(&progress));
+    let total = inputs.bytes();
+    let counter = Arc::clone(&progress);
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, common.quiet);
-    let (fields, found) = (&options.fields, vec![false; wanted.len()]);
+    let fields = &options.fields;
+    let found = vec![false; wanted.len()];
     let mut copier = Copier { fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
@@ -102,21 +104,19 @@ fn copy(
         outcome.is_ok()
     })?;
     outcome?;
-    match copier.found.contains(&false) {
-        false => copier.out.finish(common.overwrite),
-        true => {
-            let missing = copier.found.iter().filter(|found| !**found).count();
-            let what = format!("{missing} listed ids were not found in the inputs");
-            let error = copier.wanted.missing(&copier.found, &what);
-            Err(error.help("give the inputs and the fields that the list was made from"))
-        }
+    let missing = copier.found.iter().filter(|found| !**found).count();
+    if missing > 0 {
+        let what = format!("{missing} listed ids were not found in the inputs");
+        let error = copier.wanted.missing(&copier.found, &what);
+        return Err(error.help("use the same inputs and fields that the list was made from"));
     }
+    copier.out.finish(common.overwrite)
 }
 
 struct Copier<'a> {
     fields: &'a Fields,
     wanted: IdList,
-    /// For each of these whether its record was copied.
+    /// For each wanted id whether its record was copied.
     found: Vec<bool>,
     header: Option<Vec<u8>>,
     out: PackedFile,
@@ -127,7 +127,8 @@ impl Copier<'_> {
         if let Some(header) = batch.header() {
             self.header(header)?;
         }
-        let (fields, mut outcome) = (self.fields, Ok(()));
+        let mut outcome = Ok(());
+        let fields = self.fields;
         batch.parse(fields, &mut |position, document| {
             if let Ok(document) = document
                 && outcome.is_ok()
@@ -139,13 +140,13 @@ impl Copier<'_> {
         outcome
     }
 
-    /// Whether the record of this id is wanted, and is the first of it.
+    /// Whether this id is wanted and its record is the first with it.
     fn is_next(&mut self, id: &str) -> bool {
         let place = self.wanted.place(id);
         place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
     }
 
-    /// The header of the first file of columns goes before its records; others must be the same.
+    /// Copies the header of the first file with columns. The headers of other files must be the same.
     fn header(&mut self, header: &[u8]) -> Result<()> {
         match &self.header {
             None => {
@@ -159,7 +160,7 @@ impl Copier<'_> {
                 Err(Error::new(Kind::Usage, "the inputs have different columns")
                     .expected(expected)
                     .found(found)
-                    .help("filter them one by one"))
+                    .help("filter the files one by one"))
             }
         }
     }

@@ -1,20 +1,20 @@
-//! What `help` shows beyond the flags of a command: examples below each, and the flags that every job
-//! takes in one place. Flags that count in some commands only are refused in the others.
+//! Help: examples below each command, and the common flags in one place. Common flags that have an effect
+//! only in some commands are refused in the others.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
 use crate::outcome::exit::CODES;
 
-/// The command that shows the flags that every job takes.
+/// The command that shows the common flags.
 pub(crate) const FLAGS: &str = "flags";
 
-/// What stands below the list of commands.
+/// The text below the list of commands.
 const CLOSING: &str = "\
 `dupsieve help COMMAND` explains a command and shows examples.
-`dupsieve help flags` shows the flags that every job takes.";
+`dupsieve help flags` shows the flags that every command takes.";
 
-/// Examples for each command: what one does, and the command line.
+/// Examples for each command: what it does, and the command line.
 pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "run",
@@ -22,7 +22,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
             ("Run one day, every morning", "dupsieve run configs/daily.toml --date 2026-11-21"),
             (
-                "See what would be done, and what would be refused",
+                "See what would be done, or why it would fail",
                 "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
             ),
         ],
@@ -40,7 +40,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                  --max-bad 1% --output day.seg",
             ),
             (
-                "Read fingerprints that were made elsewhere",
+                "Read fingerprints made by another program",
                 "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
             ),
         ],
@@ -53,11 +53,11 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve dedup --batch day.seg --output found",
             ),
             (
-                "Find those of the pages in a store too",
+                "Find near-duplicates of the pages in a store too",
                 "dupsieve dedup --batch day.seg --store store --distance 3 --output found",
             ),
             (
-                "Cast a wider net, and confirm by signatures",
+                "Allow more bits, and confirm by signatures",
                 "dupsieve dedup --batch day.seg --distance 7 --check minhash:0.6 --output found",
             ),
         ],
@@ -77,7 +77,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve generate segment --count 1e6 --output random.seg",
             ),
             (
-                "Plant 100 near-duplicates of another segment, and write down which",
+                "Add 100 near-duplicates of another segment's rows, and list them",
                 "dupsieve generate segment --count 1e6 --seed 2 --near random.seg --planted 100 \
                  --truth truth.tsv --output store.seg",
             ),
@@ -124,13 +124,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("store compact", &[("Merge the days into one file", "dupsieve store compact store")]),
     (
         "store rollback",
-        &[("Go back to what version 7 held", "dupsieve store rollback store --to 7")],
+        &[("Go back to the contents of version 7", "dupsieve store rollback store --to 7")],
     ),
     (
         "verify",
         &[
-            ("Prove the output of a day", "dupsieve verify out/2026-11-21"),
-            ("Prove a segment", "dupsieve verify day.seg"),
+            ("Check the output of a day", "dupsieve verify out/2026-11-21"),
+            ("Check a segment", "dupsieve verify day.seg"),
         ],
     ),
     (
@@ -161,7 +161,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("Show twenty pairs for each distance", "dupsieve sample out/2026-11-21"),
             (
-                "Show five, of pages that `dedup` was not told the place of",
+                "Show five for each distance, with the pages from another folder",
                 "dupsieve sample found --per-distance 5 --input crawl/",
             ),
         ],
@@ -174,7 +174,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
             ),
             (
-                "Find the recipe that suits a corpus",
+                "Find the best recipe for a corpus",
                 "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
             ),
         ],
@@ -182,7 +182,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "weights",
         &[(
-            "Count in how many pages each word occurs",
+            "Count how many pages contain each word",
             "dupsieve weights --input crawl/ --output words.idf",
         )],
     ),
@@ -191,7 +191,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 /// The commands that several processes can share.
 const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
 
-/// The flags of every job that count in some commands only, and in which.
+/// The common flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ("workers", &["run", "fingerprint", "dedup", "weights", "evaluate", "plan"]),
     ("memory", &["run", "fingerprint", "dedup", "weights", "filter", "evaluate", "plan", "verify"]),
@@ -237,10 +237,10 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Flags that a command shares with others but does not need.
+/// Flags that a command shares with others but that have no effect in it.
 const IDLE: &[(&str, &str)] = &[("weights", "check")];
 
-/// Flags of `evaluate` that count with `--sweep` only.
+/// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
 
 /// The command line `root` with examples below the flags of each command. The common flags, which every
@@ -250,7 +250,7 @@ pub(crate) fn with_examples(root: Command) -> Command {
     root.mut_subcommands(|command| described(command, ""))
 }
 
-/// The command with what stands below its flags; `above` are the names of the commands above it.
+/// The command with examples below its flags. `above` are the names of the commands above it.
 fn described(command: Command, above: &str) -> Command {
     let path = format!("{above}{}", command.get_name());
     if path == FLAGS {
@@ -264,11 +264,11 @@ fn described(command: Command, above: &str) -> Command {
         }
         text += "\n";
     }
-    text += "`dupsieve help flags` shows the flags that every job takes.";
+    text += "`dupsieve help flags` shows the flags that every command takes.";
     command.after_help(text).mut_subcommands(|command| described(command, &format!("{path} ")))
 }
 
-/// The flag that was typed though it does nothing in this command, with the command.
+/// A flag that was given but has no effect in this command, and the command.
 pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
     let (path, of_command) = innermost(typed);
     let is_typed = |id: &str| {
@@ -286,9 +286,10 @@ pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
     Some((format!("--{}", id.replace('_', "-")), path))
 }
 
-/// The command that was typed, with those above it, and what was typed for it.
+/// The command that was given, with those above it, and its arguments.
 pub(crate) fn innermost(typed: &ArgMatches) -> (String, &ArgMatches) {
-    let (mut path, mut typed) = (Vec::new(), typed);
+    let mut path = Vec::new();
+    let mut typed = typed;
     while let Some((name, inner)) = typed.subcommand() {
         path.push(name);
         typed = inner;

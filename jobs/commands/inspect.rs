@@ -1,4 +1,4 @@
-//! `dupsieve inspect`: what is in a file, and whether it is sound.
+//! `dupsieve inspect`: what a segment holds, and whether it is undamaged.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
 
-/// Tell what a segment holds, and check all of it
+/// Show what a segment holds, and check every byte of it
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// A segment
     file: PathBuf,
-    /// Print its rows instead: `id<TAB>0x...`, in stored order
+    /// Print its rows instead, as `id<TAB>0x...` in stored order
     #[arg(long)]
     dump: bool,
 }
@@ -38,13 +38,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
                 Width::W128 => Gaps::of::<u128>(&segment)?,
             };
             let codecs = segment.codecs()?;
-            match common.json {
-                true => writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?,
-                false => {
-                    describe(&segment, &mut out).at("stdout")?;
-                    describe_codecs(&codecs, &mut out).at("stdout")?;
-                    gaps.describe(&segment, &mut out).at("stdout")?;
-                }
+            if common.json {
+                writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?;
+            } else {
+                describe(&segment, &mut out).at("stdout")?;
+                describe_codecs(&codecs, &mut out).at("stdout")?;
+                gaps.describe(&segment, &mut out).at("stdout")?;
             }
         }
     }
@@ -82,17 +81,18 @@ fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) 
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
             let (id, fingerprint) = (ids.get(row)?, hex(fingerprint.to_u128(), F::WIDTH));
-            match as_json {
-                true => writeln!(out, "{}", json!({ "id": id, "fingerprint": fingerprint })),
-                false => writeln!(out, "{id}\t{fingerprint}"),
-            }
-            .at("stdout")?;
+            let line = if as_json {
+                json!({ "id": id, "fingerprint": fingerprint }).to_string()
+            } else {
+                format!("{id}\t{fingerprint}")
+            };
+            writeln!(out, "{line}").at("stdout")?;
         }
     }
     Ok(())
 }
 
-/// Prints what the segment says of itself.
+/// Prints the header of the segment and its columns.
 fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
     let counts = segment.counts();
     writeln!(out, "segment       {}", segment.path().display())?;
@@ -124,9 +124,9 @@ fn describe_codecs(codecs: &BTreeMap<Codec, u64>, out: &mut impl Write) -> io::R
     })
 }
 
-/// How far each fingerprint is from the one before it.
+/// How each fingerprint differs from the one before it.
 struct Gaps {
-    /// By the first bit that differs, counted from the highest; equal ones last.
+    /// How many neighbours first differ in each bit, counted from the highest; equal neighbours last.
     first_differing: Vec<u64>,
     lowest: u128,
     highest: u128,
@@ -172,9 +172,10 @@ impl Gaps {
         let width = self.first_differing.len() - 1;
         for (bit, pairs) in self.first_differing.iter().enumerate().filter(|(_, pairs)| **pairs > 0)
         {
-            match bit == width {
-                true => writeln!(out, "              equal {pairs:>13}")?,
-                false => writeln!(out, "              {bit:>5} {pairs:>13}")?,
+            if bit == width {
+                writeln!(out, "              equal {pairs:>13}")?;
+            } else {
+                writeln!(out, "              {bit:>5} {pairs:>13}")?;
             }
         }
         Ok(())

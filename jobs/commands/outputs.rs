@@ -1,4 +1,4 @@
-//! What an output says, read back line by line: verdicts and matches.
+//! Reads the verdicts and the matches of an output back, line by line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -8,12 +8,12 @@ use dupsieve::error::At;
 use dupsieve::{Error, Kind, Result};
 use serde::Serialize;
 
-/// What became of a page.
+/// The verdict on a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     /// keep, drop or empty.
     pub(crate) word: String,
-    /// The kept page in favour of which it was dropped.
+    /// The kept page that it is a near-duplicate of, if it was dropped.
     pub(crate) nearest: Option<Nearest>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Nearest {
     pub(crate) against: String,
 }
 
-/// The folder that `dedup` wrote: `path` itself, or `dedup` in the folder of a day.
+/// The folder that `dedup` wrote: `path` itself, or the folder `dedup` in the output of a day.
 pub(crate) fn folder(path: &Path) -> PathBuf {
     let below = path.join("dedup");
     if below.is_dir() { below } else { path.to_path_buf() }
@@ -48,7 +48,7 @@ pub(crate) fn verdict(output: &Path, id: &str) -> Result<Verdict> {
         Some(found.is_none())
     })?;
     found.ok_or_else(|| {
-        Error::new(Kind::Missing, "no page of this output has this id").at(&path).found(id)
+        Error::new(Kind::Missing, "this output has no page with this id").at(&path).found(id)
     })
 }
 
@@ -66,8 +66,8 @@ fn nearest(columns: &[&str]) -> Option<Nearest> {
     Some(Nearest { id, distance: distance.parse().ok()?, against })
 }
 
-/// Calls `each` with the columns of every line below the header, until it says that it has seen
-/// enough. Fails with [`Kind::BadData`] on a line that it makes nothing of.
+/// Calls `each` with the columns of every line below the header, until it returns `Some(false)`. A line for
+/// which it returns none is [`Kind::BadData`].
 fn each_line(path: &Path, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
     let file = BufReader::new(File::open(path).at(path)?);
     for (line, number) in file.lines().zip(1..) {
@@ -80,7 +80,7 @@ fn each_line(path: &Path, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Resu
             Some(true) => {}
             Some(false) => return Ok(()),
             None => {
-                let what = "this line is not as dupsieve writes it";
+                let what = "dupsieve does not write such a line; the file was changed";
                 return Err(Error::new(Kind::BadData, what).at(path).line(number));
             }
         }

@@ -1,4 +1,4 @@
-//! Documents one by one, for the jobs that look at a few or hold all they need in memory.
+//! Pages read one by one, for commands that need only some of them or keep all they need in memory.
 
 use std::path::{self, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -12,22 +12,22 @@ use serde_json::Value;
 
 use crate::flags::settings::FingerprintSettings;
 
-/// How the documents are read.
+/// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Pages {
-    /// auto, jsonl, text, tsv or features [default: auto]
+pub(crate) struct PageFlags {
+    /// File format: auto, jsonl, text, tsv or features [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
-    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
+    /// Field with the id of a record; a nested field is written a.b [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     id_field: Option<String>,
-    /// The field that holds the text [default: text]
+    /// Field with the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     text_field: Option<String>,
 }
 
-impl Pages {
-    /// These settings, and where they are silent those of a file.
+impl PageFlags {
+    /// These settings; those that are not set are taken from `file`.
     pub(crate) fn over(&self, file: FingerprintSettings) -> FingerprintSettings {
         FingerprintSettings {
             format: self.format.or(file.format),
@@ -38,31 +38,31 @@ impl Pages {
     }
 }
 
-/// Where the pages of an output came from, as its report says.
+/// Where the pages of an output are, as its report records it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Source {
-    /// The day of the batch. The report says it in a place of its own.
+pub(crate) struct PageSource {
+    /// The day of the batch. The report has it elsewhere.
     #[serde(skip)]
     pub(crate) day: Option<Day>,
-    /// Files, folders and globs; `{date}` stands for the day.
+    /// Files, folders and globs; `{date}` is replaced by the day.
     pub(crate) inputs: Vec<String>,
     format: Option<String>,
     id_field: Option<String>,
     text_field: Option<String>,
 }
 
-impl Source {
-    /// The name under which it stands among the inputs of a run.
+impl PageSource {
+    /// Its key among the inputs in the report.
     pub(crate) const NAME: &str = "pages";
 
-    /// The inputs of each day, read by these settings. Paths become absolute, so that they are found from
-    /// elsewhere.
-    pub(crate) fn new(inputs: &[String], settings: &FingerprintSettings) -> Source {
+    /// The inputs of each day, read with these settings. Paths are made absolute, so that they can be found
+    /// from another working directory.
+    pub(crate) fn new(inputs: &[String], settings: &FingerprintSettings) -> PageSource {
         let absolute = |input: &String| match path::absolute(input) {
             Ok(path) if input != "-" => path.display().to_string(),
             _ => input.clone(),
         };
-        Source {
+        PageSource {
             day: None,
             inputs: inputs.iter().map(absolute).collect(),
             format: settings.format.map(|format| format.to_string()),
@@ -71,12 +71,12 @@ impl Source {
         }
     }
 
-    /// What the report of an output says of it, given how it was run.
-    pub(crate) fn of_report(run: &Value) -> Option<Source> {
-        serde_json::from_value(run["inputs"][Source::NAME].clone()).ok()
+    /// Reads it from the `run` part of a report.
+    pub(crate) fn of_report(run: &Value) -> Option<PageSource> {
+        serde_json::from_value(run["inputs"][PageSource::NAME].clone()).ok()
     }
 
-    /// How the pages are read; where it is silent as the settings of a file say.
+    /// How to read the pages; what the report does not say is taken from `file`.
     pub(crate) fn settings(&self, file: FingerprintSettings) -> Result<FingerprintSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
         Ok(FingerprintSettings {
@@ -90,15 +90,16 @@ impl Source {
     }
 }
 
-/// Calls `each` with the documents of `paths` in order, until it fails. Records that cannot be read
-/// are passed over with a warning.
+/// Calls `each` with the documents of `paths` in order, until it fails. Records that cannot be read are
+/// skipped with a warning.
 pub(crate) fn each(
     paths: &[PathBuf],
     settings: &FingerprintSettings,
     mut each: impl FnMut(Document<'_>) -> Result<()>,
 ) -> Result<()> {
     let (inputs, options) = settings.inputs(paths)?;
-    let (mut outcome, mut bad) = (Ok(()), 0_u64);
+    let mut outcome = Ok(());
+    let mut bad = 0_u64;
     document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| match document {
             Ok(document) if outcome.is_ok() => outcome = each(document),
@@ -108,12 +109,14 @@ pub(crate) fn each(
         outcome.is_ok()
     })?;
     if bad > 0 {
-        tracing::warn!("{bad} records could not be read; `dupsieve fingerprint` lists them");
+        tracing::warn!(
+            "skipped {bad} records that could not be read; `dupsieve fingerprint` lists them"
+        );
     }
     outcome
 }
 
-/// The failure of a document that must have text.
+/// The error for a document without text, where text is needed.
 pub(crate) fn no_text(id: &str) -> Error {
-    Error::new(Kind::Usage, "the document holds no text").found(id)
+    Error::new(Kind::Usage, "the document has no text").found(id)
 }

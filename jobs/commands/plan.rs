@@ -1,4 +1,4 @@
-//! `dupsieve plan`: how a batch of one size would be joined with a store of another, and why.
+//! `dupsieve plan`: how a batch would be joined with a store, given their sizes, and why.
 
 use std::io::{self, Write};
 
@@ -14,22 +14,22 @@ use crate::flags::common::Common;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
 
-/// Tell how a batch would be joined with a store: the design, its time and memory, and the others
+/// Show how a batch would be joined with a store: the design with its time and memory, and the others
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Distinct fingerprints of the batch
+    /// Number of distinct fingerprints in the batch
     #[arg(long, value_name = "N", value_parser = parse_count)]
     batch: u64,
-    /// Fingerprints of the store
+    /// Number of fingerprints in the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// The most bits in which near-duplicates differ [default: 3]
+    /// Near-duplicates differ in at most this many bits [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
     /// Bits of a fingerprint [default: 64]
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// The check by which matches are confirmed: its signatures are held in memory
+    /// Check that confirms matches; its signatures need memory
     #[arg(long, value_name = "C")]
     check: Option<Check>,
 }
@@ -43,15 +43,16 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let check = check.or(file.fingerprint.check);
     let workers = common.workers(1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
-    // As dedup does: half for the tables, the rest for sorts.
+    // As in dedup, half of the memory is for tables, the rest for sorts.
     let memory_bytes = common.budget().tables();
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check, workers));
-    match common.json {
-        true => println!("{}", object(&plan, read, held)),
-        false => {
-            tell(&plan, read, memory_bytes).and_then(|()| tell_held(batch, held)).at("stdout")?;
-        }
+    if common.json {
+        println!("{}", object(&plan, read, held));
+    } else {
+        print_table(&plan, read, memory_bytes)
+            .and_then(|()| print_held(batch, held))
+            .at("stdout")?;
     }
     Ok(Summary::answered())
 }
@@ -75,17 +76,17 @@ fn object(plan: &Plan, read: u64, held: u64) -> Value {
     })
 }
 
-/// Says what a join holds beside the tables and sorts.
-fn tell_held(batch: u64, held: u64) -> io::Result<()> {
+/// Prints how much memory the join needs in addition to tables and sorts.
+fn print_held(batch: u64, held: u64) -> io::Result<()> {
     let mebibytes = batch.saturating_mul(held).div_ceil(1 << 20);
     writeln!(
         io::stdout(),
-        "beside the tables and sorts that --memory bounds, the join holds {held} bytes for each page of \
-         the batch: {mebibytes} MiB for {batch} pages"
+        "in addition to the tables and sorts, which --memory limits, the join needs {held} bytes for each \
+         page of the batch: {mebibytes} MiB for {batch} pages"
     )
 }
 
-fn tell(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
+fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
@@ -113,8 +114,8 @@ fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::
     writeln!(out, "{}", line.trim_end())
 }
 
-/// About how many bytes so many uniform fingerprints take in a segment: Elias-Fano with whole low
-/// bytes, one bit for each fingerprint and one for each step of the high part.
+/// About how many bytes `count` random fingerprints take in a segment. They are coded by Elias-Fano with
+/// whole low bytes, one bit for each fingerprint and one for each step of the high part.
 fn bytes_at_rest(count: u64, width: Width) -> u64 {
     let free = f64::from(width.bits()) - (count.max(1) as f64).log2();
     let bits = |low: u32| f64::from(low) + 1.0 + (free - f64::from(low)).exp2();

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::commands::outputs::{self, Nearest};
-use crate::commands::pages::{self, Pages, Source, no_text};
+use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::report::Report;
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    pages: Pages,
+    pages: PageFlags,
 }
 
 /// Two pages that are near.
@@ -138,10 +138,10 @@ impl Drawn {
 }
 
 /// Where the pages are, and how they are read: as the command line says, else as the report does.
-fn source(arguments: &Arguments, common: &Common) -> Result<(Source, FingerprintSettings)> {
+fn source(arguments: &Arguments, common: &Common) -> Result<(PageSource, FingerprintSettings)> {
     let output = outputs::folder(&arguments.output);
     let report = Report::read(&output)?;
-    let told = report.as_ref().and_then(|report| Source::of_report(&report.run));
+    let told = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
     let file = common.config()?;
     let mut source = told.unwrap_or_default();
     source.day = report.and_then(|report| report.day);
@@ -162,7 +162,7 @@ fn source(arguments: &Arguments, common: &Common) -> Result<(Source, Fingerprint
 /// The beginnings of the texts of all drawn pages that the inputs hold.
 fn read(
     drawn: &BTreeMap<u32, Drawn>,
-    source: &Source,
+    source: &PageSource,
     settings: &FingerprintSettings,
 ) -> Result<Texts> {
     let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Held>>> = BTreeMap::new();
@@ -246,7 +246,7 @@ fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write)
     }
 }
 
-impl Source {
+impl PageSource {
     /// The inputs of the new page, or of the one that it is near.
     fn inputs(&self, existing: Option<&Nearest>) -> Result<Vec<PathBuf>> {
         let held: Option<Day> = existing.and_then(|existing| existing.against.parse().ok());

@@ -1,6 +1,5 @@
-//! Configuration files: what `run` reads, and what `--config` gives any other job.
-//!
-//! The sections hold the same settings as the flags, so each is one struct, read by clap and by serde.
+//! Configuration files, which `run` reads, and other commands with `--config`. A section holds the same
+//! settings as the flags: one struct, read by clap and by serde.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +11,22 @@ use serde::de::DeserializeOwned;
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, read_text};
 
-/// A whole file. Unknown keys are refused.
+/// A configuration file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Paths, folders and globs of the day's pages. `{date}` stands for the day, `{year}`, `{month}`
-    /// and `{day}` for its parts.
+    /// Files, folders and globs with the pages of a day. `{date}` is replaced by the day, and `{year}`,
+    /// `{month}` and `{day}` by its parts.
     #[serde(default)]
     pub(crate) inputs: Vec<String>,
-    /// The folder for the day's output, with `{date}` or all three parts in it.
+    /// The output folder of a day. It must contain `{date}` or all three parts.
     pub(crate) output: Option<String>,
     /// The store.
     pub(crate) store: Option<PathBuf>,
-    /// What enters the store.
+    /// Which pages enter the store.
     #[serde(default)]
     pub(crate) add: Add,
-    /// The days to take, in this order, when the command line names none: days, or ranges `A..B`.
+    /// The days to run if the command line names none, in this order: days, or ranges `A..B`.
     #[serde(default)]
     pub(crate) dates: Vec<DayRange>,
     #[serde(default)]
@@ -38,7 +37,7 @@ pub(crate) struct Config {
     pub(crate) cluster: ClusterSettings,
 }
 
-/// What enters the store after a day has been joined.
+/// Which pages enter the store after a day has been joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Add {
@@ -59,13 +58,8 @@ impl Config {
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     toml::from_str(text).map_err(|cause| {
         let error = Error::new(Kind::Config, cause.message());
-        match cause.span() {
-            Some(span) => {
-                let line = text[..span.start].matches('\n').count();
-                let error = error.line(1 + line as u64);
-                error.found(text.lines().nth(line).unwrap_or_default().trim())
-            }
-            None => error,
-        }
+        let Some(span) = cause.span() else { return error };
+        let line = text[..span.start].matches('\n').count();
+        error.line(1 + line as u64).found(text.lines().nth(line).unwrap_or_default().trim())
     })
 }

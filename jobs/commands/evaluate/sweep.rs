@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::candidates::{Candidate, candidates};
 use super::checks;
 use super::configuration::configuration;
-use crate::commands::pages::{self, Pages, no_text};
+use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::common::Common;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice};
 use crate::outcome::summary::Summary;
@@ -51,7 +51,7 @@ pub(super) struct SweepFlags {
     #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
     distance: Option<u32>,
     #[command(flatten)]
-    pages: Pages,
+    pages: PageFlags,
 }
 
 /// What is judged, and with what.

@@ -9,7 +9,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
 use crate::commands::fingerprint;
-use crate::commands::pages::Source;
+use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 
@@ -118,7 +118,7 @@ impl Plan<'_> {
             store: StoreAt::Before(self.store.clone(), day),
             output: self.found(day),
             settings: self.config.dedup.clone(),
-            pages: Some(Source::new(&self.config.inputs, &self.config.fingerprint)),
+            pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The settings of a join.
+//! The settings of a join: the section `[dedup]`.
 
 use clap::Args;
 use dupsieve::matches::{Confirm, Detail, KeepOrder};
@@ -7,35 +7,35 @@ use serde::Deserialize;
 
 use super::{Count, typed};
 
-/// What decides the result of a join, and how it is found.
+/// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// The most bits in which near-duplicates differ, at most 15 [default: 3]
+    /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
-    /// Confirm what is within k by the signatures that `fingerprint --check` made: the name of that
-    /// check and after a colon the least similarity, .75 if none is said: minhash:0.6
-    /// [default: no check]. The signatures are held in memory beside --memory; `dupsieve plan --check C`
-    /// says how many bytes a page that is
+    /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
+    /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6
+    /// [default: no check]. The signatures need memory in addition to --memory; `dupsieve plan --check C`
+    /// shows how many bytes a page
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
-    /// How the batch is arranged: auto, conditioned, halves, high-low, 4, 10, 16, 20 or blocks:R,choose:C
-    /// [default: auto]
+    /// Tables that the batch is stored in: auto, conditioned, halves, high-low, 4, 10, 16, 20 or
+    /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
     pub(crate) design: Option<Design>,
-    /// Rows of matches.tsv: best writes one for each dropped page, the one its verdict names; all
-    /// writes every near pair [default: best]
+    /// Rows of matches.tsv: `best` writes one row for each dropped page, with the page its verdict
+    /// names; `all` writes every near pair [default: best]
     #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
     #[serde(deserialize_with = "typed")]
     pub(crate) matches: Option<Detail>,
-    /// The most rows that `--matches all` may write; more end the job with 65 [default: 1e8]
+    /// Abort (exit 65) if --matches all would write more rows than this [default: 1e8]
     #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_matches: Option<Count>,
-    /// Which of several near pages is kept: oldest, first-id or longest [default: oldest where the
+    /// Which of several near pages to keep: oldest, first-id or longest [default: oldest if the
     /// batch has times, else first-id]
     #[arg(long, env = "DUPSIEVE_KEEP")]
     #[serde(deserialize_with = "typed")]
@@ -43,7 +43,7 @@ pub(crate) struct DedupSettings {
 }
 
 impl DedupSettings {
-    /// These settings, and where they are silent those of a file.
+    /// These settings; those that are not set are taken from `file`.
     pub(crate) fn or(self, file: DedupSettings) -> DedupSettings {
         DedupSettings {
             distance: self.distance.or(file.distance),

@@ -1,4 +1,4 @@
-//! The settings of fingerprinting.
+//! The settings of fingerprinting: the section `[fingerprint]`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -12,63 +12,65 @@ use serde::Deserialize;
 
 use super::{ByteSize, RecipeChoice, parse_width, typed};
 
-/// How documents are read, and what is made of them.
+/// How documents are read, and how their fingerprints are made.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FingerprintSettings {
-    /// The recipe: default, wide, short-text or shingles; features, external-64 or external-128 for what
-    /// was made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a .toml file
-    /// [default: default]
+    /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
+    /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
+    /// .toml file [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     pub(crate) recipe: Option<RecipeChoice>,
-    /// 64 or 128 bits, where the recipe allows both
+    /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     pub(crate) width: Option<Width>,
-    /// A second signature of each text, by which `dedup --check` confirms what is near: minhash,
+    /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
     /// minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
     /// [default: none]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,
-    /// auto, jsonl, text, tsv, fingerprints or features. auto tells JSON lines by their first bytes, other
-    /// files by their names, and refuses what it cannot read, such as CSV [default: auto]
+    /// File format: auto, jsonl, text, tsv, fingerprints or features. `auto` recognises JSON lines by
+    /// their first bytes and other files by their names, and refuses other formats, such as CSV
+    /// [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
     pub(crate) format: Option<Format>,
-    /// The field of a record that holds its id, dotted where it lies deeper [default: id]
+    /// Field with the id of a record; a nested field is written a.b [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     pub(crate) id_field: Option<String>,
-    /// The field that holds the text [default: text]
+    /// Field with the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     pub(crate) text_field: Option<String>,
-    /// The field that holds the time: RFC 3339 (without a zone it is UTC), an HTTP date, seconds or
-    /// milliseconds since 1970
+    /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
+    /// since 1970
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
     pub(crate) time_field: Option<String>,
-    /// How many records may be bad: a number, or a share such as 0.5% [default: 1%]
+    /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_bad: Option<Tolerance>,
-    /// How many records may repeat the id of an earlier one: a number, or a share such as 5% [default: 50%]
+    /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
+    /// [default: 50%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_repeated: Option<Tolerance>,
-    /// The longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
+    /// Longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     #[serde(deserialize_with = "typed")]
     pub(crate) max_record: Option<ByteSize>,
-    /// How many seconds a page may take for each MiB of its text, once for the fingerprint and once for the
-    /// check; a page that takes longer is quarantined. No ordinary page comes near it [default: 60]
+    /// Time limit for each MiB of a page's text, applied to its fingerprint and to its check. A page
+    /// that takes longer is quarantined. Ordinary pages need far less [default: 60]
     #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
     pub(crate) page_time: Option<NonZeroU32>,
-    /// Take what can be read of compressed files that break off
+    /// Use the readable part of compressed files that end early
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
     pub(crate) accept_truncated: Option<bool>,
 }
 
 impl FingerprintSettings {
-    /// These settings, and where they are silent those of a file.
+    /// These settings; those that are not set are taken from `file`.
     pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
         FingerprintSettings {
             recipe: self.recipe.or(file.recipe),
@@ -86,7 +88,7 @@ impl FingerprintSettings {
         }
     }
 
-    /// The inputs that `paths` stand for, and how they are read.
+    /// Finds the files that `paths` name, and how to read them.
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
         let format = self.format.unwrap_or_default();
         let options = self.read_options(self.recipe(format)?.width());
@@ -95,7 +97,7 @@ impl FingerprintSettings {
         Ok((inputs, options))
     }
 
-    /// Refuses the name of a field where a file has no fields: it would be ignored.
+    /// Refuses the name of a field if a file has no fields: the name would be ignored.
     fn check_fields(&self, inputs: &Inputs) -> Result<()> {
         let flags = [
             ("--id-field", &self.id_field),
@@ -111,27 +113,27 @@ impl FingerprintSettings {
             )
             .at(file.path())
             .found(format_args!("it is read as {}", file.format()))
-            .help(format_args!("leave {flag} out, or name the --format"))),
+            .help(format_args!("leave out {flag}, or set --format"))),
             _ => Ok(()),
         }
     }
 
-    /// How long a page may take.
+    /// The time limit for a page.
     pub(crate) fn page_time(&self) -> PageTime {
         let seconds = |time: NonZeroU32| PageTime(Duration::from_secs(time.get().into()));
         self.page_time.map_or_else(PageTime::default, seconds)
     }
 
-    /// The recipe that was chosen, or the one that goes with the format.
+    /// The recipe that was chosen, or the default of the format, with the check.
     pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
-        let recipe = self.unchecked(format)?;
+        let recipe = self.recipe_without_check(format)?;
         match self.check {
             Some(check) => recipe.with_check(check),
             None => Ok(recipe),
         }
     }
 
-    fn unchecked(&self, format: Format) -> Result<Recipe> {
+    fn recipe_without_check(&self, format: Format) -> Result<Recipe> {
         let width = self.width;
         match &self.recipe {
             Some(choice) => choice.recipe(width),
@@ -145,16 +147,16 @@ impl FingerprintSettings {
     }
 
     fn read_options(&self, width: Width) -> ReadOptions {
-        let usual = ReadOptions::default();
+        let default = ReadOptions::default();
         let fields = Fields {
-            id: self.id_field.clone().unwrap_or(usual.fields.id),
-            text: self.text_field.clone().unwrap_or(usual.fields.text),
+            id: self.id_field.clone().unwrap_or(default.fields.id),
+            text: self.text_field.clone().unwrap_or(default.fields.text),
             time: self.time_field.clone(),
             width_bits: width.bits(),
         };
         let max_record_bytes =
-            self.max_record.map_or(usual.max_record_bytes, |ByteSize(bytes)| bytes as usize);
-        let accept_truncated = self.accept_truncated.unwrap_or(usual.accept_truncated);
-        ReadOptions { fields, max_record_bytes, accept_truncated, ..usual }
+            self.max_record.map_or(default.max_record_bytes, |ByteSize(bytes)| bytes as usize);
+        let accept_truncated = self.accept_truncated.unwrap_or(default.accept_truncated);
+        ReadOptions { fields, max_record_bytes, accept_truncated, ..default }
     }
 }

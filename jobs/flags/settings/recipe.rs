@@ -9,8 +9,7 @@ use serde::Deserialize;
 
 use super::text::read_text;
 
-/// A recipe by its name, by the path of a `.toml` file that holds one, or, in a configuration file,
-/// as a table with every part named.
+/// A recipe: its name, the path of a `.toml` file, or, in a configuration file, a table of all its parts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RecipeChoice {
@@ -43,7 +42,7 @@ impl RecipeChoice {
         }
     }
 
-    /// What was typed, where it was a name or a path.
+    /// The name or the path; none for a table.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             RecipeChoice::Named(name) => Some(name),

@@ -7,12 +7,12 @@ use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// A number of bytes, written `4096`, `64MiB` or `2GB`. (The crate `bytesize` reads other texts: it takes `2G`,
+/// A number of bytes, such as `4096`, `64MiB` or `2GB`. (The crate `bytesize` reads other texts: it takes `2G`,
 /// `64mib` and `0`, and refuses `2e3`.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteSize(pub(crate) u64);
 
-/// A count, written `100` or `8e9`.
+/// A count, such as `100` or `8e9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u64);
 
@@ -53,7 +53,7 @@ impl FromStr for ByteSize {
         let whole =
             bytes.filter(|bytes| bytes.fract() == 0.0 && (1.0..2_f64.powi(63)).contains(bytes));
         whole.map(|bytes| ByteSize(bytes as u64)).ok_or_else(|| {
-            Error::new(Kind::Usage, "not a size")
+            Error::new(Kind::Usage, "invalid size")
                 .expected("more than 0, such as 64MiB or 2GB")
                 .found(text)
         })
@@ -79,13 +79,13 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
             .then(|| [whole, fraction].concat())?;
         number.parse::<u64>().ok()?.checked_mul(10u64.checked_pow(zeros)?)
     };
-    digits().ok_or_else(|| "a count is a whole number such as 1000, 8e9 or 1.5e6".into())
+    digits().ok_or_else(|| "expected a whole number such as 1000, 8e9 or 1.5e6".into())
 }
 
 /// Reads a width in bits.
 pub(crate) fn parse_width(text: &str) -> Result<Width, String> {
     let width = text.parse().ok().and_then(Width::of_bits);
-    width.ok_or_else(|| "a width is 64 or 128".into())
+    width.ok_or_else(|| "expected 64 or 128".into())
 }
 
 #[cfg(test)]
