@@ -254,11 +254,11 @@ impl std::error::Error for Error {}
 /// Shows the beginning of a value from outside, quoted and escaped, so that a message stays one short
 /// line whatever the value is.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(pub &'a str);
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl Shown<'_> {
     /// How many characters are shown.
-    pub const CHARACTERS: usize = 48;
+    pub(crate) const CHARACTERS: usize = 48;
 }
 
 impl fmt::Display for Shown<'_> {

@@ -144,7 +144,7 @@ pub struct Sorted<R> {
 
 impl<R: Record> Sorted<R> {
     /// Writes `records`, which are in order, to disk and returns them from there.
-    pub fn through_disk(
+    pub(crate) fn through_disk(
         folder: &Path,
         records: impl Iterator<Item = Result<R>>,
     ) -> Result<Sorted<R>> {

@@ -3,7 +3,7 @@
 use super::reason::Reason;
 
 /// The longest id, in bytes.
-pub const MAX_ID_BYTES: usize = 1 << 16;
+pub(crate) const MAX_ID_BYTES: usize = 1 << 16;
 
 /// Refuses an id that is empty, too long, or not one field of a TSV file.
 pub(super) fn check_id(id: &str) -> Result<(), Reason> {

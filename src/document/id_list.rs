@@ -19,7 +19,7 @@ pub struct IdList {
 
 impl IdList {
     /// The default limit of memory: enough for 268 million ids.
-    pub const MOST_BYTES: u64 = 4 << 30;
+    pub(crate) const MOST_BYTES: u64 = 4 << 30;
 
     /// Reads a list in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
     ///

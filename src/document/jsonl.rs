@@ -46,7 +46,7 @@ fn fields_found(line: &str) -> String {
 
 impl Document<'_> {
     /// The names of the first fields of its record, for a message, if the record is a JSON object.
-    pub fn fields_found(&self) -> String {
+    pub(crate) fn fields_found(&self) -> String {
         fields_found(str::from_utf8(self.record).unwrap_or_default())
     }
 }

@@ -59,7 +59,7 @@ pub use batch::Batch;
 pub use contents::Contents;
 pub use fields::Fields;
 pub use format::Format;
-pub use id::MAX_ID_BYTES;
+pub(crate) use id::MAX_ID_BYTES;
 pub use id_list::IdList;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined};

@@ -38,7 +38,7 @@ struct Listed {
 
 impl Quarantine {
     /// How many records are listed for each reason. Further ones are only counted.
-    pub const LISTED: usize = 10_000;
+    pub(crate) const LISTED: usize = 10_000;
     /// How many reasons are listed: the first in alphabetical order.
     const REASONS: usize = 64;
     /// How many reasons [`Quarantine::commonest`] names.

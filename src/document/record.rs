@@ -50,7 +50,7 @@ impl Content<'_> {
     }
 
     /// The length of the text in UTF-8 bytes; 0 for ready-made features and fingerprints.
-    pub fn text_bytes(&self) -> u64 {
+    pub(crate) fn text_bytes(&self) -> u64 {
         match self {
             Content::Text(text) => text.len() as u64,
             Content::Features(_) | Content::Fingerprint(_) => 0,

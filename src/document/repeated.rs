@@ -30,7 +30,7 @@ pub struct Repeated<'a> {
 
 impl<'a> Repeated<'a> {
     /// How many documents are listed. Further ones are only counted.
-    pub const LISTED: u64 = 100_000;
+    pub(crate) const LISTED: u64 = 100_000;
     /// The most characters of an id in the list.
     const SHOWN: usize = 1024;
 

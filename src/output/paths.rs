@@ -43,7 +43,7 @@ pub(crate) fn has_magic(path: &Path, magic: &[u8]) -> Result<bool> {
 }
 
 /// The folder beside an unfinished output that keeps what a rerun need not do again.
-pub fn resume_folder(target: &Path) -> PathBuf {
+pub(crate) fn resume_folder(target: &Path) -> PathBuf {
     sibling(target, ".resume")
 }
 

@@ -86,13 +86,15 @@ pub use draft::Draft;
 pub use folder::{Added, Store};
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
-pub use segment::{BLOCK_ROWS, COLD_BITS, Codec, Coding, ColdBits, Column, ColumnSize, hot, is_id};
+pub(crate) use segment::{BLOCK_ROWS, COLD_BITS, ColdBits};
 pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
+pub use segment::{Codec, Coding, Column, ColumnSize, hot};
 pub use segment::{Counts, IdKind, Lists, Row, SegmentOptions, SegmentWriter};
 pub use verification::Verification;
-pub use version::{Version, chunk_bytes, chunks};
+pub(crate) use version::chunk_bytes;
+pub use version::{Version, chunks};
 
 #[cfg(test)]
 mod tests;

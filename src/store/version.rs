@@ -26,7 +26,7 @@ const CHUNKS: u64 = 64;
 const SPARE_FILES: u64 = 64;
 
 /// The target size, in compressed bytes, of the chunks of `segments`.
-pub fn chunk_bytes(segments: &[Segment]) -> u64 {
+pub(crate) fn chunk_bytes(segments: &[Segment]) -> u64 {
     let all: u64 = segments.iter().flat_map(Segment::cuts).map(|(_, bytes)| bytes).sum();
     (all / CHUNKS).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
 }

@@ -15,10 +15,10 @@ use super::words::{HEADER_BYTES, bytes, bytes_of, word};
 use super::{elias_fano, huffman, rice};
 
 /// Fingerprints in a block; the last block of a segment may hold fewer.
-pub const BLOCK_ROWS: usize = 16_384;
+pub(crate) const BLOCK_ROWS: usize = 16_384;
 
 /// The low bits of a fingerprint that [`Codec::HotCold`] stores apart.
-pub const COLD_BITS: u32 = 16;
+pub(crate) const COLD_BITS: u32 = 16;
 
 /// [`COLD_BITS`] in bytes.
 const COLD_BYTES: usize = COLD_BITS as usize / 8;

@@ -38,7 +38,7 @@ pub(crate) fn encode(index: u64, bits: &[u16], block: &mut Vec<u8>) -> u64 {
 
 /// Looks up cold bits by row. Keeps the blocks of the last rows in memory.
 #[derive(Debug)]
-pub struct ColdBits {
+pub(crate) struct ColdBits {
     segment: Segment,
     /// The rows of `bits`.
     held: Range<u64>,
@@ -56,7 +56,7 @@ impl ColdBits {
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`]. Nothing is returned before its checksum was verified.
-    pub fn get(&mut self, rows: Range<u64>) -> Result<&[u16]> {
+    pub(crate) fn get(&mut self, rows: Range<u64>) -> Result<&[u16]> {
         if rows.start < self.held.start || self.held.end < rows.end {
             self.turn_to(&rows)?;
         }
@@ -100,17 +100,17 @@ impl ColdBits {
 
 impl Segment {
     /// Whether the last bits of its fingerprints are in a column of their own.
-    pub fn is_split(&self) -> bool {
+    pub(crate) fn is_split(&self) -> bool {
         self.column(Column::Cold).is_some()
     }
 
     /// Looks up the cold bits of a segment that [is split](Segment::is_split).
-    pub fn cold_bits(&self) -> ColdBits {
+    pub(crate) fn cold_bits(&self) -> ColdBits {
         ColdBits::new(self.clone())
     }
 
     /// Tells the system that the cold bits of `rows` will be read soon.
-    pub fn expect_cold(&self, rows: &Range<u64>) {
+    pub(crate) fn expect_cold(&self, rows: &Range<u64>) {
         self.expect(self.cold_bytes(&blocks(rows)));
     }
 

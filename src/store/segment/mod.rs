@@ -38,14 +38,14 @@ mod verify;
 mod words;
 mod writer;
 
-pub use block::{BLOCK_ROWS, COLD_BITS, Codec, hot};
-pub use cold::ColdBits;
+pub(crate) use block::{BLOCK_ROWS, COLD_BITS};
+pub use block::{Codec, hot};
+pub(crate) use cold::ColdBits;
 pub(super) use details::Details;
 pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::Counts;
 pub use open::{ColumnSize, Segment};
-pub use packed::is_id;
 pub use scan::{KeyRange, Scan};
 pub use signatures::Checks;
 pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};

@@ -169,7 +169,7 @@ impl Segment {
     }
 
     /// Whether it has the lengths of the texts.
-    pub fn has_lengths(&self) -> bool {
+    pub(crate) fn has_lengths(&self) -> bool {
         self.column(Column::Lengths).is_some()
     }
 
@@ -200,7 +200,7 @@ impl Segment {
     }
 
     /// Whether it has the day of each row.
-    pub fn has_days(&self) -> bool {
+    pub(crate) fn has_days(&self) -> bool {
         self.column(Column::Days).is_some()
     }
 

@@ -75,7 +75,7 @@ impl Unpacker {
 }
 
 /// Whether `id` is valid in a segment: not empty, not too long, without tab, CR, LF and NUL.
-pub fn is_id(id: &str) -> bool {
+pub(crate) fn is_id(id: &str) -> bool {
     let plain = |byte: &u8| !matches!(byte, b'\t' | b'\r' | b'\n' | 0);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.as_bytes().iter().all(plain)
 }

@@ -201,7 +201,12 @@ impl<F: Fingerprint> SegmentWriter<F> {
 
     /// Like [`SegmentWriter::finish`], with lists beside the segment. They get their places right before
     /// the segment does, and the segment records their lengths and hashes.
-    pub fn finish_with(mut self, counts: Counts, identity: &str, lists: Lists) -> Result<Segment> {
+    pub(crate) fn finish_with(
+        mut self,
+        counts: Counts,
+        identity: &str,
+        lists: Lists,
+    ) -> Result<Segment> {
         let mut heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
         let mut entries = std::mem::take(&mut blocks.entries);
