@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::door::{Answer, Door, Hall, Links, State, Step};
+use super::acceptor::{Answer, Door, Hall, Links, State, Step};
 use super::identity::JobIdentity;
 use super::topology::{Patience, Peers, Topology};
 use crate::progress::{self, Activity};

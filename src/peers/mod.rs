@@ -7,8 +7,8 @@
 //! This room knows sockets and clocks, and nothing of the engine: `flow` runs its dataflows over the
 //! connections made here. Start reading at `mesh.rs`, which makes one connection to every other process.
 
+mod acceptor;
 mod callers;
-mod door;
 pub mod hosts;
 mod identity;
 mod link;
@@ -23,6 +23,6 @@ pub use identity::JobIdentity;
 pub use secret::Secret;
 pub use topology::{Patience, Peers, Topology};
 
-pub(crate) use door::Links;
+pub(crate) use acceptor::Links;
 pub(crate) use link::Link;
 pub(crate) use mesh::Mesh;
