@@ -1,15 +1,17 @@
-//! Who is let in: the side of the connections between processes that is called.
+//! The side of a connection between two processes that is called.
 //!
-//! The listener stays open from the start of the run to its end, and a thread of its own answers
-//! whoever calls: a peer of the same job at the same step is welcome; one that comes too early is
-//! told so, which is also a sign of life; a peer of another job, version, step or shape is refused
-//! with the reason; whoever does not know the secret, and anybody else (port scans, health probes,
-//! silent clients), is dropped after two seconds at most, or earlier when there are many.
+//! The listener stays open for the whole run. A thread answers every caller:
+//!
+//! - A peer of the same job at the same step is welcome.
+//! - A peer that comes too early is told so. That is a sign of life as well.
+//! - A peer of another job, version, step or number of processes is refused, with the reason.
+//! - A caller that does not know the secret (a port scan, a health probe, a silent client) is dropped after
+//!   two seconds, or earlier if there are many.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ const GREETING_BYTES: u64 = 4 << 10;
 /// How many different reasons for a refusal are logged.
 const MOST_REASONS: usize = 32;
 
-/// What a caller says: who it is, whom it wants, and all that must be equal in both.
+/// What a caller says: who it is, whom it calls, and everything that must be equal in both.
 #[derive(Serialize, Deserialize)]
 struct Hello {
     job: JobIdentity,
@@ -40,37 +42,40 @@ struct Hello {
     to: usize,
 }
 
-/// A step of the run: how many went before it, and its name.
+/// A step of the run: the number of steps before it, and its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Step(pub(super) u64, pub(super) String);
 
-/// What the called process says.
+/// What the called process answers.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Answer {
+    /// The connection is made.
     Welcome,
+    /// The called process is not ready. Call again.
     Later,
+    /// The connection will never be made; this is why.
     Refused(String),
 }
 
-/// What a welcome caller says last, so that neither side keeps a connection the other gave up.
+/// The last word of a welcome caller. Without it, one side could keep a connection that the other gave up.
 #[derive(Serialize, Deserialize)]
 struct Here;
 
-/// The connections to all other processes by index; none at one's own.
+/// The connections to all other processes, by their numbers; none at the own number.
 pub(crate) type Links = Vec<Option<Link>>;
 
-/// The place where peers arrive.
-pub(super) struct Door {
+/// Accepts the calls of peers.
+pub(super) struct Acceptor {
     pub(super) topology: Topology,
     job: JobIdentity,
     secret: Secret,
     callers: Arc<Callers>,
-    hall: Mutex<Hall>,
+    arrivals: Mutex<Arrivals>,
     arrival: Condvar,
 }
 
-/// What the door goes by, and who came through it.
-pub(super) struct Hall {
+/// The current step, and the peers that have arrived at it.
+pub(super) struct Arrivals {
     pub(super) step: Step,
     pub(super) state: State,
     pub(super) arrived: Links,
@@ -81,9 +86,9 @@ pub(super) struct Hall {
 /// Where this process is in its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
-    /// Not at the step yet.
+    /// Not at the next step yet.
     Before,
-    /// At the step, which the leader prepares: nobody is let in.
+    /// At the step, which the leader prepares. Nobody is let in.
     Preparing,
     /// Peers are let in.
     Open,
@@ -91,49 +96,60 @@ pub(super) enum State {
     Gone,
 }
 
-impl Door {
-    pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Door {
+impl Acceptor {
+    pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Acceptor {
         let arrived = (0..topology.processes).map(|_| None).collect();
-        let (step, state) = (Step::default(), State::Before);
-        let hall = Mutex::new(Hall { step, state, arrived, refusals: BTreeSet::new() });
-        Door { topology, job, secret, callers: Arc::default(), hall, arrival: Condvar::new() }
+        let arrivals = Mutex::new(Arrivals {
+            step: Step::default(),
+            state: State::Before,
+            arrived,
+            refusals: BTreeSet::new(),
+        });
+        Acceptor {
+            topology,
+            job,
+            secret,
+            callers: Arc::default(),
+            arrivals,
+            arrival: Condvar::new(),
+        }
     }
 
-    pub(super) fn hall(&self) -> MutexGuard<'_, Hall> {
-        self.hall.lock().expect("nobody panics in the hall")
+    pub(super) fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until somebody arrives, or for so long.
-    pub(super) fn wait(&self, hall: MutexGuard<'_, Hall>, longest: Duration) {
-        drop(self.arrival.wait_timeout(hall, longest));
+    /// Waits until a peer arrives, at most for `longest`.
+    pub(super) fn wait(&self, arrivals: MutexGuard<'_, Arrivals>, longest: Duration) {
+        drop(self.arrival.wait_timeout(arrivals, longest));
     }
 
-    /// What there is to know of callers that were turned away, if any were.
+    /// What is known of callers that were turned away; none if there were none.
     pub(super) fn crowd(&self) -> Option<String> {
         self.callers.crowd()
     }
 
-    /// Hears every caller on a thread of its own, so that none keeps another waiting, until the run
-    /// is over.
-    pub(super) fn attend(self: &Arc<Door>, listener: &TcpListener) {
+    /// Hears every caller until the run is over, each on a thread of its own, so that no caller has to
+    /// wait for another.
+    pub(super) fn accept(self: &Arc<Acceptor>, listener: &TcpListener) {
         for socket in listener.incoming() {
-            if self.hall().state == State::Gone {
+            if self.arrivals().state == State::Gone {
                 return;
             }
             let admitted = socket.and_then(|socket| Ok((self.callers.admit(&socket)?, socket)));
             let Ok((caller, socket)) = admitted else {
-                // Too many open files, most likely.
+                // Most likely, too many files are open.
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            let door = Arc::clone(self);
-            let hear = move || door.hear(socket, caller);
-            // Without a thread for it the caller is turned away, and calls again.
+            let acceptor = Arc::clone(self);
+            let hear = move || acceptor.hear(socket, caller);
+            // If no thread can be started, the caller is turned away and calls again.
             drop(thread::Builder::new().name("caller".into()).spawn(hear));
         }
     }
 
-    /// Hears one caller out; why callers are refused is logged, each reason once.
+    /// Hears one caller. The reason for a refusal is logged, each reason once.
     fn hear(&self, socket: TcpStream, caller: Caller) {
         let address = socket.peer_addr().map_or("unknown".into(), |address| address.to_string());
         let reason = match self.receive(socket, caller) {
@@ -141,9 +157,10 @@ impl Door {
             Ok(_) => return,
             Err(cause) => cause.to_string(),
         };
-        let mut hall = self.hall();
-        let is_worth_telling = hall.state != State::Gone && hall.refusals.len() < MOST_REASONS;
-        if is_worth_telling && hall.refusals.insert(reason.clone()) {
+        let mut arrivals = self.arrivals();
+        let is_worth_telling =
+            arrivals.state != State::Gone && arrivals.refusals.len() < MOST_REASONS;
+        if is_worth_telling && arrivals.refusals.insert(reason.clone()) {
             tracing::warn!(caller = address, reason, "refused a caller");
         }
     }
@@ -153,37 +170,38 @@ impl Door {
         let link = Link::answer(socket, &self.secret, &mut wait)?;
         caller.is_known()?;
         let hello: Hello = link.receive(GREETING_BYTES, Some(&mut wait))?;
-        let answer = self.answer(&self.hall(), &hello);
+        let answer = self.answer(&self.arrivals(), &hello);
         link.send(&answer, GREETING_BYTES)?;
         if answer == Answer::Welcome {
             let Here = link.receive(GREETING_BYTES, Some(&mut wait))?;
-            let mut hall = self.hall();
-            if self.answer(&hall, &hello) == Answer::Welcome {
-                hall.arrived[hello.from] = Some(link);
+            let mut arrivals = self.arrivals();
+            if self.answer(&arrivals, &hello) == Answer::Welcome {
+                arrivals.arrived[hello.from] = Some(link);
                 self.arrival.notify_all();
             }
         }
         Ok(answer)
     }
 
-    fn answer(&self, hall: &Hall, caller: &Hello) -> Answer {
+    fn answer(&self, arrivals: &Arrivals, caller: &Hello) -> Answer {
         if let Some(reason) = self.difference(caller) {
             return Answer::Refused(reason);
         }
-        let here = hall.state != State::Before && caller.step.0 == hall.step.0;
-        if caller.step.0 < hall.step.0 || (here && caller.step != hall.step) {
-            let (Step(ours, our_name), Step(theirs, their_name)) = (&hall.step, &caller.step);
+        let here = arrivals.state != State::Before && caller.step.0 == arrivals.step.0;
+        if caller.step.0 < arrivals.step.0 || (here && caller.step != arrivals.step) {
+            let Step(ours, our_name) = &arrivals.step;
+            let Step(theirs, their_name) = &caller.step;
             return Answer::Refused(format!(
                 "another step: expected {ours} {our_name:?}, found {theirs} {their_name:?}"
             ));
         }
-        match here && hall.state == State::Open && caller.from > self.topology.process {
-            true => Answer::Welcome,
-            false => Answer::Later,
+        if here && arrivals.state == State::Open && caller.from > self.topology.process {
+            return Answer::Welcome;
         }
+        Answer::Later
     }
 
-    /// What differs of that which must be equal.
+    /// What differs although it must be equal; none if nothing does.
     fn difference(&self, caller: &Hello) -> Option<String> {
         let own = self.hello(self.topology.process, Step::default());
         let known = caller.from < own.processes && caller.from != own.from;
@@ -206,8 +224,8 @@ impl Door {
         Hello { job: self.job, version, processes, workers, step, from, to }
     }
 
-    /// Calls process `to` at `host` to be let in at its door, or for a sign of life. A welcome
-    /// comes with the connection to it.
+    /// Calls process `to` at `host`, to be connected or for a sign of life. If the answer is a welcome, the
+    /// link is the connection to it.
     pub(super) fn call(&self, to: usize, host: &str, step: &Step) -> io::Result<(Answer, Link)> {
         let mut wait = Wait::promptly();
         let link = Link::call(wire::connect(host)?, &self.secret, &mut wait)?;

@@ -1,9 +1,8 @@
-//! How many callers are heard at the same time.
+//! Bounds how many callers are heard at the same time.
 //!
-//! A caller is a stranger until it has shown that it knows the secret. Strangers share a few places,
-//! apart from those of the peers. When all are taken, the address with the most strangers loses its
-//! oldest one: a peer shows what it knows at once, so it is gone before its turn comes, and callers
-//! that stay silent are in nobody's way.
+//! A caller is a stranger until it has proved that it knows the secret. There are places for 64 strangers,
+//! apart from the places of peers. When all are taken, the address with the most strangers loses its oldest
+//! one. A peer proves what it knows at once and gives its place back, so silent callers cannot keep it out.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,16 +13,16 @@ use super::wire;
 
 /// How many strangers are heard at the same time.
 const MOST_STRANGERS: usize = 64;
-/// How many callers are heard that know the secret.
+/// How many callers that know the secret are heard at the same time.
 const MOST_KNOWN: usize = 256;
 
-/// All callers that are being heard.
+/// The callers that are being heard.
 #[derive(Default)]
 pub(super) struct Callers(Mutex<Places>);
 
 #[derive(Default)]
 struct Places {
-    /// The oldest first.
+    /// From the oldest to the newest.
     strangers: Vec<Stranger>,
     known: usize,
     admitted: u64,
@@ -36,7 +35,7 @@ struct Stranger {
     socket: TcpStream,
 }
 
-/// A caller's place, which is free again when this is dropped.
+/// The place of a caller. Dropping it makes the place free.
 pub(super) struct Caller {
     callers: Arc<Callers>,
     number: u64,
@@ -44,9 +43,10 @@ pub(super) struct Caller {
 }
 
 impl Callers {
-    /// Gives a place to whoever calls by `socket`, which another stranger may lose.
+    /// Gives a place to the caller at `socket`. Another stranger may lose its place for it.
     pub(super) fn admit(self: &Arc<Callers>, socket: &TcpStream) -> io::Result<Caller> {
-        let (address, socket) = (socket.peer_addr()?.ip(), socket.try_clone()?);
+        let address = socket.peer_addr()?.ip();
+        let socket = socket.try_clone()?;
         let mut places = self.places();
         if places.strangers.len() >= MOST_STRANGERS {
             places.turn_one_away();
@@ -57,7 +57,7 @@ impl Callers {
         Ok(Caller { callers: Arc::clone(self), number, is_known: false })
     }
 
-    /// What there is to know of strangers that were turned away, if any were.
+    /// How many strangers were turned away, and from where; none if there were none.
     pub(super) fn crowd(&self) -> Option<String> {
         let places = self.places();
         let all: u64 = places.turned_away.values().sum();
@@ -74,7 +74,7 @@ impl Callers {
 }
 
 impl Places {
-    /// Hangs up on the oldest stranger of the address that has the most.
+    /// Ends the connection to the oldest stranger of the address that has the most.
     fn turn_one_away(&mut self) {
         let mut counts = HashMap::new();
         self.strangers.iter().for_each(|one| *counts.entry(one.address).or_insert(0) += 1);
@@ -82,7 +82,7 @@ impl Places {
             counts.into_iter().max_by_key(|(_, count)| *count).map(|(address, _)| address);
         let oldest = self.strangers.iter().position(|one| Some(one.address) == crowded);
         let Some(one) = oldest.map(|oldest| self.strangers.remove(oldest)) else { return };
-        // Addresses that come and go must not take the memory.
+        // Very many different addresses must not fill the memory.
         if self.turned_away.len() < MOST_KNOWN || self.turned_away.contains_key(&one.address) {
             *self.turned_away.entry(one.address).or_default() += 1;
         }
@@ -92,7 +92,7 @@ impl Places {
 }
 
 impl Caller {
-    /// Gives the stranger's place back: it has shown that it knows the secret.
+    /// Gives the stranger's place back, because it has proved that it knows the secret.
     ///
     /// # Errors
     /// [`io::ErrorKind::ResourceBusy`] if it was turned away before, or too many are known.
@@ -114,9 +114,10 @@ impl Caller {
 impl Drop for Caller {
     fn drop(&mut self) {
         let mut places = self.callers.places();
-        match self.is_known {
-            true => places.known -= 1,
-            false => places.strangers.retain(|one| one.number != self.number),
+        if self.is_known {
+            places.known -= 1;
+        } else {
+            places.strangers.retain(|one| one.number != self.number);
         }
     }
 }

@@ -1,5 +1,19 @@
-//! The hosts of a cluster. In their file line I is the `host:port` of process I; blank lines and what
-//! follows a `#` do not count.
+//! The hosts file of a cluster: line I is the `host:port` of process I. Blank lines are skipped, and so is
+//! everything after a `#`.
+//!
+//! ```
+//! use dupsieve::peers::hosts;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("hosts.txt");
+//! std::fs::write(&path, "# two machines\nalpha:2101\n\nbeta:2101 # the slow one\n")?;
+//! assert_eq!(hosts::read(&path)?, ["alpha:2101", "beta:2101"]);
+//!
+//! std::fs::write(&path, "alpha:2101\nbeta\n")?;
+//! let error = hosts::read(&path).unwrap_err();
+//! assert!(error.to_string().ends_with("expected host:port, found \"beta\""));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
@@ -12,8 +26,8 @@ use crate::{Error, Kind, Result, small_file};
 /// The addresses in the file at `path`, in the order of the processes.
 ///
 /// # Errors
-/// [`Kind::Config`] with the line of an address that is not `host:port`, or stands there twice, or
-/// if there is none at all; and whatever reading the file gives.
+/// [`Kind::Config`] if an address is not `host:port` or occurs twice, with its line, or if there is none;
+/// and the errors of reading the file.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
     let path = path.as_ref();
     parse(&small_file::read_text(path, LONGEST, Kind::Config)?, path)
@@ -22,7 +36,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<String>> {
 /// The addresses of `host`, which is `host:port`, if its name server answers within `limit`.
 ///
 /// # Errors
-/// What the name server says, or [`io::ErrorKind::TimedOut`] if it says nothing.
+/// The error of the name server, or [`io::ErrorKind::TimedOut`] if it does not answer.
 pub fn resolve(host: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse() {
         return Ok(vec![address]);
@@ -31,7 +45,7 @@ pub fn resolve(host: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     in_time(limit, move || Ok(host.to_socket_addrs()?.collect()))
 }
 
-/// Does what may take minutes on a thread of its own, which is left alone after `limit`.
+/// Runs `look_up`, which may take minutes, on another thread. After `limit` the thread is left to itself.
 fn in_time<T: Send + 'static>(
     limit: Duration,
     look_up: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -44,7 +58,7 @@ fn in_time<T: Send + 'static>(
     })
 }
 
-/// The most bytes that a hosts file may have.
+/// The longest hosts file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 fn parse(text: &str, path: &Path) -> Result<Vec<String>> {
@@ -64,10 +78,10 @@ fn parse(text: &str, path: &Path) -> Result<Vec<String>> {
         }
         hosts.push(address.to_owned());
     }
-    match hosts.is_empty() {
-        true => Err(wrong("no process is named").expected("one host:port a line")),
-        false => Ok(hosts),
+    if hosts.is_empty() {
+        return Err(wrong("no process is named").expected("one host:port a line"));
     }
+    Ok(hosts)
 }
 
 /// Whether `text` is `host:port`, where the host may be an IPv6 address in brackets.

@@ -1,4 +1,4 @@
-//! Which job the processes of a cluster are there for, as a digest that gives nothing away.
+//! The identity of a job, as a digest that reveals nothing about it.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 pub struct JobIdentity([u8; 32]);
 
 impl JobIdentity {
-    /// The identity of `job` with `parameters`: whatever must be equal in all processes, as inputs,
-    /// flags and digests.
+    /// The identity of `job` with `parameters`: everything that must be equal in all processes, such as
+    /// inputs, flags and digests.
     pub fn new(job: &str, parameters: &str) -> JobIdentity {
         let mut digest = Sha256::new();
         for part in [env!("CARGO_PKG_VERSION"), job, parameters] {

@@ -1,11 +1,14 @@
 //! A sealed connection to one other process: messages before a dataflow, the engine's bytes during it.
 //!
-//! Everything travels in records, each a length and what [`Seal`] makes of a kind and up to 32 KiB;
-//! records are numbered in each direction, so that none can be changed, left out, repeated or put
-//! elsewhere without the run ending. There are three kinds: data; a pulse, which says that this
-//! process lives and how far it got; and the end. Pulses are sent by a thread of their own, so
-//! that a process which sends none for long is lost however busy it may have been: killed, frozen,
-//! or cut off. The connection must end with the record that says so.
+//! Everything is sent in records: a length, then a kind and up to 32 KiB of data, sealed. Records are numbered
+//! in each direction. If one is changed, left out, repeated or moved, the run ends.
+//!
+//! There are three kinds: data; a pulse, which says that the process lives and how many steps of work it has
+//! done; and the end, without which a connection counts as lost. A thread of its own sends the pulses. So a
+//! process that sends none for a long time is not merely busy: it was killed, frozen or cut off.
+//!
+//! An example: the three bytes `abc` become a record of 24 bytes, 4 for the length 20, then 1 for the kind, 3
+//! for the data and 16 for the seal.
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -23,12 +26,14 @@ use super::wait::Wait;
 use super::wire;
 use crate::progress::{self, Activity};
 
-/// The most data in a record, in bytes.
+/// The most data in one record, in bytes.
 const RECORD: usize = 32 << 10;
 /// Bytes read from the socket at once.
 const AHEAD: usize = 2 * RECORD;
-/// The longest time between two pulses, and the part of the silence allowed that it is at most.
-const PULSE: (Duration, u32) = (Duration::from_secs(2), 4);
+/// The longest time between two pulses.
+const PULSE: Duration = Duration::from_secs(2);
+/// At least so many pulses are sent in the time that a peer may be silent.
+const PULSES: u32 = 4;
 
 /// The kinds of records: data, a pulse, the end.
 const DATA: u8 = 0;
@@ -42,17 +47,17 @@ pub(crate) struct Link(Arc<Ends>);
 struct Ends {
     socket: TcpStream,
     seal: Seal,
-    /// Who is at the other end, once that is known.
+    /// The process at the other end, once it is known.
     peer: OnceLock<String>,
     sending: Mutex<Sending>,
     receiving: Mutex<Receiving>,
-    /// How long the other end may say nothing, once it is meant to send pulses.
+    /// How long the other end may be silent, once it has to send pulses.
     silence: OnceLock<Duration>,
 }
 
 #[derive(Default)]
 struct Sending {
-    /// How many records there were.
+    /// How many records were sent.
     records: u64,
     ended: bool,
     plain: Vec<u8>,
@@ -64,22 +69,23 @@ struct Receiving {
     records: u64,
     ended: bool,
     sealed: Vec<u8>,
-    /// The last record, of which `plain[at..]` has not been asked for yet.
+    /// The last record.
     plain: Vec<u8>,
+    /// Where the part of it begins that was not read yet.
     at: usize,
-    /// How far the other process had got at its last pulse.
+    /// How many steps the other process had done at its last pulse.
     heard: u64,
 }
 
 impl Link {
-    /// Calls whoever listens at the other end of `socket`.
+    /// The caller's end of a connection through `socket`.
     pub(super) fn call(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
         wire::set_up(&socket)?;
         let seal = Seal::call(&socket, secret, wait)?;
         Link::new(socket, seal)
     }
 
-    /// Answers whoever called by `socket`.
+    /// The called end of a connection through `socket`.
     pub(super) fn answer(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
         wire::set_up(&socket)?;
         let seal = Seal::answer(&socket, secret, wait)?;
@@ -96,28 +102,28 @@ impl Link {
             at: 0,
             heard: 0,
         });
-        let (peer, silence) = (OnceLock::new(), OnceLock::new());
         Ok(Link(Arc::new(Ends {
             socket,
             seal,
-            peer,
+            peer: OnceLock::new(),
             sending: Mutex::default(),
             receiving,
-            silence,
+            silence: OnceLock::new(),
         })))
     }
 
-    /// From now on sends pulses, and counts the process at the other end, `peer`, as lost when none
-    /// has come for as long as `silence`.
+    /// Starts to send pulses. From now on the process at the other end, `peer`, counts as lost if no pulse
+    /// comes for as long as `silence`.
     pub(super) fn keep_alive(&self, peer: String, silence: Duration) -> io::Result<()> {
         let first = self.0.silence.set(silence).is_ok() && self.0.peer.set(peer).is_ok();
         assert!(first, "a connection is kept alive once");
-        let (ends, pause) = (Arc::downgrade(&self.0), PULSE.0.min(silence / PULSE.1));
+        let ends = Arc::downgrade(&self.0);
+        let pause = PULSE.min(silence / PULSES);
         thread::Builder::new().name("pulse".into()).spawn(move || beat(&ends, pause))?;
         Ok(())
     }
 
-    /// Shuts one half of the connection, or both. The other end is told before the writing half is shut.
+    /// Shuts down one half of the connection, or both. Before the writing half is shut, the other end is told.
     pub(crate) fn shut(&self, half: Shutdown) -> io::Result<()> {
         if half != Shutdown::Read {
             self.0.send(END, &[])?;
@@ -125,14 +131,13 @@ impl Link {
         self.0.socket.shutdown(half)
     }
 
-    /// Sends one message, which may be `limit` bytes long.
+    /// Sends one message of at most `limit` bytes.
     pub(crate) fn send<T: Serialize>(&self, message: &T, limit: u64) -> io::Result<()> {
         let body = codec(limit).serialize(message).map_err(io::Error::other)?;
         (&*self.0).write_all(&[&(body.len() as u64).to_le_bytes(), &body[..]].concat())
     }
 
-    /// Receives one message, refusing one that is longer than `limit` or, where there is a limit to
-    /// the waiting, takes longer.
+    /// Receives one message. It fails if the message is longer than `limit` or, with a `wait`, takes longer.
     pub(crate) fn receive<T: DeserializeOwned>(
         &self,
         limit: u64,
@@ -158,14 +163,14 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// Sends pulses until nobody holds the connection any more, or it has ended.
+/// Sends pulses until the connection has ended or nobody holds it any more.
 fn beat(ends: &Weak<Ends>, pause: Duration) {
     loop {
         thread::sleep(pause);
         let Some(ends) = ends.upgrade() else { return };
         let alive = progress::own_ticks().to_le_bytes();
         if ends.send(ALIVE, &alive).is_err() {
-            // Whoever reads notices as well, and says so.
+            // The reading side notices it too, and reports it.
             return;
         }
     }
@@ -188,12 +193,12 @@ impl Ends {
         self.seal.seal(*records, plain, sealed)?;
         *records += 1;
         let written = self.wait().write_whole(&self.socket, sealed);
-        // What is left of a record that went out in part must not be followed by another.
+        // After a record that was written in part, no other record may follow.
         *ended |= written.is_err();
         written.map_err(|cause| self.named(&cause))
     }
 
-    /// Receives one record, within `wait` or as long as the other end may be silent.
+    /// Receives one record, within `wait` or else within the time that the other end may be silent.
     fn receive(&self, receiving: &mut Receiving, wait: Option<&mut Wait>) -> io::Result<u8> {
         let Receiving { reader, records, sealed, plain, at, .. } = receiving;
         let mut patience = self.wait();
@@ -212,7 +217,7 @@ impl Ends {
         Ok(plain[0])
     }
 
-    /// Reads some of the other end's data, or none after its end.
+    /// Reads some data of the other end; none after its end.
     fn read(&self, into: &mut [u8], mut wait: Option<&mut Wait>) -> io::Result<usize> {
         let mut receiving = lock(&self.receiving);
         while receiving.at == receiving.plain.len() && !receiving.ended {
@@ -245,7 +250,7 @@ impl Ends {
         self.silence.get().map_or_else(Wait::promptly, |&silence| Wait::new(silence))
     }
 
-    /// The failure in words that name who is lost.
+    /// The failure, with the name of the process that is lost.
     fn named(&self, cause: &io::Error) -> io::Error {
         let Some(peer) = self.peer.get() else {
             return io::Error::new(cause.kind(), cause.to_string());
@@ -279,7 +284,8 @@ impl Receiving {
     }
 }
 
-/// What a thread that panicked left behind is whole all the same: records are numbered last.
+/// Locks one direction. If a thread panicked in it, the state is still valid, because records are counted
+/// last.
 fn lock<T>(half: &Mutex<T>) -> MutexGuard<'_, T> {
     half.lock().unwrap_or_else(PoisonError::into_inner)
 }

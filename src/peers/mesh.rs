@@ -1,9 +1,9 @@
-//! One connection between every two processes of a cluster, made anew for each step of a run:
-//! process I calls all lower ones.
+//! One connection between every two processes of a cluster, made anew for each step of a run. Process I
+//! calls all processes with lower numbers.
 //!
-//! Patience is for silence: a peer that answers may come as late as its work takes it; one that
-//! never answered, or refuses, is given up after a time, and one that answered and does so no more
-//! after another.
+//! A peer that answers may come as late as its work requires. A peer that never answered, or that refuses, is
+//! given up after one time limit; a peer that answered before and is silent now, after another. See
+//! [`Patience`].
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::acceptor::{Answer, Door, Hall, Links, State, Step};
+use super::acceptor::{Acceptor, Answer, Arrivals, Links, State, Step};
 use super::identity::JobIdentity;
 use super::topology::{Patience, Peers, Topology};
 use crate::progress::{self, Activity};
@@ -22,26 +22,29 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(2
 
 /// This process among its peers.
 pub(crate) struct Mesh {
-    door: Arc<Door>,
+    acceptor: Arc<Acceptor>,
     address: SocketAddr,
     hosts: Vec<String>,
     patience: Patience,
-    attendant: Option<JoinHandle<()>>,
+    /// The thread that accepts calls.
+    accepting: Option<JoinHandle<()>>,
 }
 
-/// What is known of a peer that is waited for.
+/// What is known of a peer that has not arrived yet.
+#[derive(Clone)]
 struct Awaited {
+    /// When it last answered.
     sign_of_life: Instant,
     /// Whether it ever answered.
     answered: bool,
-    /// Why it could not be reached at last.
+    /// Why it could not be reached the last time.
     trouble: String,
-    /// Why it did not want us, or we it, at first: says more than that it has given up since.
+    /// The first reason for a refusal, by either side. It says more than later failures.
     refusal: Option<String>,
 }
 
 impl Mesh {
-    /// Starts answering the calls that come to `listener`.
+    /// Starts to accept the calls that come to `listener`.
     pub(crate) fn new(
         topology: Topology,
         listener: TcpListener,
@@ -49,32 +52,35 @@ impl Mesh {
         job: JobIdentity,
     ) -> io::Result<Mesh> {
         let Peers { hosts, secret, patience } = peers;
-        let door = Arc::new(Door::new(topology, job, secret));
+        let acceptor = Arc::new(Acceptor::new(topology, job, secret));
         let address = listener.local_addr()?;
-        let attended = Arc::clone(&door);
-        let attend = move || attended.attend(&listener);
-        let attendant = Some(thread::Builder::new().name("attendant".into()).spawn(attend)?);
-        Ok(Mesh { door, address, hosts, patience, attendant })
+        let accepting = Arc::clone(&acceptor);
+        let accept = move || accepting.accept(&listener);
+        let accepting = Some(thread::Builder::new().name("acceptor".into()).spawn(accept)?);
+        Ok(Mesh { acceptor, address, hosts, patience, accepting })
     }
 
-    /// Comes to the next step, which is of this name and has yet to be prepared.
+    /// Enters the next step, which has this name. Nobody is let in yet.
     pub(crate) fn begin(&self, step: &str) {
-        let mut hall = self.door.hall();
-        hall.step.1 = step.to_owned();
-        hall.state = State::Preparing;
+        let mut arrivals = self.acceptor.arrivals();
+        arrivals.step.1 = step.to_owned();
+        arrivals.state = State::Preparing;
     }
 
-    /// Lets the peers in and calls them until all have come. Once a round, `meanwhile` gets the
-    /// connections to those that have.
+    /// Lets peers in and calls them until all have arrived. In each round, `meanwhile` gets the connections to
+    /// those that have.
+    ///
+    /// # Errors
+    /// [`Kind::Unavailable`] if a peer does not arrive in time, [`Kind::Temporary`] if one is lost.
     pub(crate) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
         let mut peers = self.awaited();
         let mut pause = PAUSES[0];
-        self.door.hall().state = State::Open;
+        self.acceptor.arrivals().state = State::Open;
         loop {
             self.call_missing(&mut peers);
-            let mut hall = self.door.hall();
-            meanwhile(&mut hall.arrived);
-            let mut missing = self.missing(&hall);
+            let mut arrivals = self.acceptor.arrivals();
+            meanwhile(&mut arrivals.arrived);
+            let mut missing = self.missing(&arrivals);
             if missing.is_empty() {
                 return Ok(());
             }
@@ -83,23 +89,23 @@ impl Mesh {
             if !missing.is_empty() {
                 return Err(self.given_up(&missing, &peers));
             }
-            self.door.wait(hall, pause);
+            self.acceptor.wait(arrivals, pause);
             pause = (pause * 2).min(PAUSES[1]);
-            // Those that are waited for see to it themselves that they get further.
+            // A peer that makes no progress ends by itself.
             progress::tick(Activity::Hearing);
         }
     }
 
-    /// Ends the step's gathering: lets nobody in any more and gives the connections to those that
-    /// came, which are kept alive from now on.
+    /// Lets nobody in any more and returns the connections to the peers that arrived. They are kept alive from
+    /// now on.
     ///
     /// # Errors
-    /// As [`Error::system`], if no thread can be had for that.
+    /// As [`Error::system`], if no thread can be started for that.
     pub(crate) fn close(&self) -> Result<Links> {
-        let mut hall = self.door.hall();
-        hall.state = State::Before;
-        hall.step = Step(hall.step.0 + 1, String::new());
-        let links: Links = hall.arrived.iter_mut().map(Option::take).collect();
+        let mut arrivals = self.acceptor.arrivals();
+        arrivals.state = State::Before;
+        arrivals.step = Step(arrivals.step.0 + 1, String::new());
+        let links: Links = arrivals.arrived.iter_mut().map(Option::take).collect();
         for (link, peer) in
             links.iter().zip(0..).filter_map(|(link, peer)| Some((link.as_ref()?, peer)))
         {
@@ -111,14 +117,14 @@ impl Mesh {
 
     /// What is known of the peers before the first call of a step.
     fn awaited(&self) -> Vec<Awaited> {
-        let (sign_of_life, answered) = (Instant::now(), self.door.hall().step.0 > 0);
-        let trouble = || "no answer".to_owned();
-        let one =
-            |_: &String| Awaited { sign_of_life, answered, trouble: trouble(), refusal: None };
-        self.hosts.iter().map(one).collect()
+        let sign_of_life = Instant::now();
+        let answered = self.acceptor.arrivals().step.0 > 0;
+        let awaited =
+            Awaited { sign_of_life, answered, trouble: "no answer".into(), refusal: None };
+        vec![awaited; self.hosts.len()]
     }
 
-    /// What people call a peer.
+    /// The name of a peer in messages.
     pub(super) fn name(&self, peer: usize) -> String {
         format!("process {peer} at {}", self.hosts[peer])
     }
@@ -128,21 +134,24 @@ impl Mesh {
         if peer.answered { self.patience.silence } else { self.patience.arrival }
     }
 
-    fn missing(&self, hall: &Hall) -> Vec<usize> {
-        let me = self.door.topology.process;
-        (0..self.hosts.len()).filter(|&peer| peer != me && hall.arrived[peer].is_none()).collect()
+    fn missing(&self, arrivals: &Arrivals) -> Vec<usize> {
+        let me = self.acceptor.topology.process;
+        (0..self.hosts.len())
+            .filter(|&peer| peer != me && arrivals.arrived[peer].is_none())
+            .collect()
     }
 
-    /// One round of calls, all at once, to the peers that are missing: to the lower ones to be let
-    /// in, to the higher ones, if they have been silent for a while, for a sign of life.
+    /// One round of calls to the missing peers, all at the same time: to those with lower numbers to be let in,
+    /// to the others, if they have been silent for a while, for a sign of life.
     fn call_missing(&self, peers: &mut [Awaited]) {
-        let hall = self.door.hall();
-        let (missing, step) = (self.missing(&hall), &hall.step.clone());
-        drop(hall);
+        let arrivals = self.acceptor.arrivals();
+        let missing = self.missing(&arrivals);
+        let step = &arrivals.step.clone();
+        drop(arrivals);
         thread::scope(|round| {
             for (peer, awaited) in peers.iter_mut().enumerate() {
                 let quiet = awaited.sign_of_life.elapsed() > self.patience(awaited) / 4;
-                if missing.contains(&peer) && (peer < self.door.topology.process || quiet) {
+                if missing.contains(&peer) && (peer < self.acceptor.topology.process || quiet) {
                     round.spawn(move || self.call(peer, step, awaited));
                 }
             }
@@ -150,8 +159,8 @@ impl Mesh {
     }
 
     fn call(&self, peer: usize, step: &Step, awaited: &mut Awaited) {
-        match self.door.call(peer, &self.hosts[peer], step) {
-            Ok((Answer::Welcome, link)) => self.door.hall().arrived[peer] = Some(link),
+        match self.acceptor.call(peer, &self.hosts[peer], step) {
+            Ok((Answer::Welcome, link)) => self.acceptor.arrivals().arrived[peer] = Some(link),
             Ok((Answer::Later, _)) => awaited.lives(),
             Ok((Answer::Refused(reason), _)) => awaited.refuses(&reason),
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
@@ -167,26 +176,18 @@ impl Mesh {
             format!("{} ({})", self.name(peer), refusal.as_ref().unwrap_or(trouble))
         };
         let who = silent.iter().map(describe).collect::<Vec<_>>().join(", ");
-        // Where strangers crowd the door, that may be why.
-        let crowd = self.door.crowd().map_or(String::new(), |crowd| format!("; {crowd}"));
+        // Many strangers may be the reason.
+        let crowd = self.acceptor.crowd().map_or(String::new(), |crowd| format!("; {crowd}"));
         let Patience { arrival, silence } = self.patience;
-        match silent.iter().all(|&peer| peers[peer].answered) {
-            true => {
-                let silence = silence.as_secs_f32();
-                Error::new(
-                    Kind::Temporary,
-                    format!("lost {who}: no sign of life for {silence} s{crowd}"),
-                )
-            }
-            false => {
-                let arrival = arrival.as_secs_f32();
-                Error::new(
-                    Kind::Unavailable,
-                    format!("{who} did not come within {arrival} s{crowd}"),
-                )
-                .help("start all processes together, of one version and with equal parameters")
-            }
+        if silent.iter().all(|&peer| peers[peer].answered) {
+            let silence = silence.as_secs_f32();
+            let what = format!("lost {who}: no sign of life for {silence} s{crowd}");
+            return Error::new(Kind::Temporary, what);
         }
+        let arrival = arrival.as_secs_f32();
+        let what = format!("{who} did not come within {arrival} s{crowd}");
+        Error::new(Kind::Unavailable, what)
+            .help("start all processes together, with the same version and the same parameters")
     }
 }
 
@@ -204,10 +205,10 @@ impl Awaited {
 impl Drop for Mesh {
     /// Closes the listener.
     fn drop(&mut self) {
-        self.door.hall().state = State::Gone;
+        self.acceptor.arrivals().state = State::Gone;
         let woken = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)).is_ok();
-        if let Some(attendant) = self.attendant.take().filter(|_| woken) {
-            let _ = attendant.join();
+        if let Some(accepting) = self.accepting.take().filter(|_| woken) {
+            let _ = accepting.join();
         }
     }
 }

@@ -1,11 +1,22 @@
 //! The processes of one run: how they find each other, prove who they are, and keep in touch.
 //!
-//! Each process calls the others from a [hosts file](hosts), proves that it knows the [`Secret`], and
-//! shows that it runs the same job ([`JobIdentity`]). What passes between two processes afterwards is
-//! sealed against change and against reading. A process that says nothing for too long counts as lost.
+//! Each process calls the others from a [hosts file](hosts), proves that it knows the [`Secret`], and shows
+//! that it runs the same job ([`JobIdentity`]). Everything that two processes send afterwards is sealed:
+//! nobody else can change it or read it. A process that is silent for too long counts as lost.
 //!
 //! This room knows sockets and clocks, and nothing of the engine: `flow` runs its dataflows over the
-//! connections made here. Start reading at `mesh.rs`, which makes one connection to every other process.
+//! connections that are made here. It may import `error`, `progress` and `small_file`. Start reading at
+//! `mesh.rs`, which makes a connection to every other process; `acceptor.rs` is the side that is called,
+//! `link.rs` one connection, and `seal.rs` its handshake.
+//!
+//! ```
+//! use dupsieve::peers::JobIdentity;
+//!
+//! // Processes refuse each other unless job and parameters are equal.
+//! let identity = JobIdentity::new("dedup", "k = 3");
+//! assert_eq!(identity, JobIdentity::new("dedup", "k = 3"));
+//! assert_ne!(identity, JobIdentity::new("dedup", "k = 4"));
+//! ```
 
 mod acceptor;
 mod callers;

@@ -1,11 +1,11 @@
-//! How two processes prove to each other that they know the secret, and agree on the keys of one
-//! connection.
+//! Two processes prove to each other that they know the secret, and agree on the keys of one connection.
 //!
-//! It is the handshake NNpsk0 of the Noise protocol framework (Perrin, revision 34), as `snow` has
-//! it: both sides bring a key made for this connection alone, and mix both with the secret. Who
-//! does not know the secret can neither open the first message nor answer it; who recorded an
-//! earlier connection has nothing to repeat, since the other side's half is new; and who learns
-//! the secret later still cannot read what was recorded.
+//! It is the handshake NNpsk0 of the Noise protocol framework (Perrin, revision 34), as `snow` implements it.
+//! Both sides make a key for this connection alone, and mix both keys with the secret.
+//!
+//! - Without the secret, nobody can read the first message or answer it.
+//! - A recorded connection cannot be repeated, because the other side's key is new.
+//! - With a secret learnt later, nobody can read a recorded connection.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
@@ -18,9 +18,9 @@ use super::wire::{self, MAGIC};
 
 /// The handshake, the curve, the cipher and the hash.
 const PROTOCOL: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
-/// The bytes by which what is sealed is longer.
+/// How many bytes sealing adds.
 pub(super) const TAG: usize = 16;
-/// More than a message of the handshake takes.
+/// At least the length of each message of the handshake.
 const HANDSHAKE: usize = 128;
 
 /// The keys of one connection, one for each direction.
@@ -44,8 +44,8 @@ impl Seal {
         Seal::of(handshake)
     }
 
-    /// The side of the process that is called. The caller knows the secret only if it also seals
-    /// what it says next.
+    /// The called side of the handshake. The caller has proved that it knows the secret only when its next
+    /// message can be opened.
     pub(super) fn answer(socket: &TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Seal> {
         let mut handshake = builder(secret)?.build_responder().map_err(failed)?;
         hear(&mut handshake, &wire::receive(socket, wait)?)?;
@@ -57,7 +57,7 @@ impl Seal {
         handshake.into_stateless_transport_mode().map(Seal).map_err(failed)
     }
 
-    /// Appends `plain`, sealed under this number of its direction, to `sealed`.
+    /// Seals `plain` under this number and appends it to `sealed`. Each direction has its own numbers.
     pub(super) fn seal(&self, number: u64, plain: &[u8], sealed: &mut Vec<u8>) -> io::Result<()> {
         let start = sealed.len();
         sealed.resize(start + plain.len() + TAG, 0);
@@ -65,7 +65,10 @@ impl Seal {
         Ok(())
     }
 
-    /// Makes `plain` of what was `sealed` under this number; fails if a bit of it differs.
+    /// Opens what was `sealed` under this number, into `plain`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidData`] if a bit of it differs.
     pub(super) fn open(&self, number: u64, sealed: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
         plain.resize(sealed.len().saturating_sub(TAG), 0);
         let altered = |_| io::Error::new(ErrorKind::InvalidData, "it was altered on its way");
@@ -90,7 +93,7 @@ fn hear(handshake: &mut HandshakeState, message: &[u8]) -> io::Result<()> {
     said.map(drop).map_err(|_| stranger("it does not know the secret"))
 }
 
-/// Whoever is at the other end, it is none of ours.
+/// The other side is not one of ours.
 fn stranger(what: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, what)
 }

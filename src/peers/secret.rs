@@ -1,4 +1,4 @@
-//! What the processes of a cluster know and nobody else does.
+//! The secret that the processes of a cluster know and nobody else does.
 
 use std::fmt;
 use std::fs::File;
@@ -13,28 +13,36 @@ use crate::{Error, Kind, Result};
 
 /// The longest secret, in bytes.
 const MOST: u64 = 4 << 10;
-/// A shorter one could be found by trying.
+/// A shorter one could be guessed.
 const FEW: usize = 16;
-/// What the group of the file may do with it, though it is better not.
+/// The bit of the mode by which the group can read the file: allowed with a warning.
 const GROUP_READS: u32 = 0o040;
-/// What nobody but its owner may do: write it, or, not being of its group, anything.
+/// The bits of the mode that are refused: the group can write the file, or others can do anything with it.
 const NOBODY: u32 = 0o027;
 
-/// The key that all connections of a cluster hang on. It is shown nowhere.
+/// The key that protects all connections of a cluster. It is never shown.
+///
+/// ```
+/// use dupsieve::peers::Secret;
+///
+/// let secret = Secret::new(b"correct horse battery staple");
+/// assert!(secret == Secret::new(b"correct horse battery staple"));
+/// assert_eq!(format!("{secret:?}"), "Secret");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// The key made of `words`, which may be none: then everybody has it.
+    /// The key made of `words`. If there are none, everybody has the key.
     pub fn new(words: &[u8]) -> Secret {
         Secret(Sha256::new_with_prefix("dupsieve secret").chain_update(words).finalize().into())
     }
 
-    /// The secret in the file at `path`, without the space around it.
+    /// Reads the secret in the file at `path`, without spaces around it.
     ///
     /// # Errors
     /// [`Kind::Permission`] if the file is open to more than its owner and group, [`Kind::Config`]
-    /// if it is empty or longer than 4 KiB, and whatever reading it gives.
+    /// if it is empty or longer than 4 KiB, and the errors of reading it.
     pub fn read(path: &Path) -> Result<Secret> {
         let mut file = File::open(path).at(path)?;
         check_mode(file.metadata().at(path)?.permissions().mode(), path)?;

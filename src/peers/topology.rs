@@ -1,4 +1,4 @@
-//! How many processes and threads run a job together, and what each process knows of the others.
+//! How many processes and threads run a job together, and what each process knows about the others.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ pub struct Topology {
     pub process: usize,
 }
 
-/// Who the processes of a cluster are to each other.
+/// What the processes of a cluster share.
 #[derive(Clone, Debug)]
 pub struct Peers {
-    /// Where each process is called, in their order.
+    /// The address of each process, in their order.
     pub hosts: Vec<String>,
-    /// What they know and nobody else does.
+    /// The secret that they know and nobody else does.
     pub secret: Secret,
     /// How long they wait for each other.
     pub patience: Patience,
 }
 
-/// How long a process waits for another one that says nothing.
+/// How long a process waits for another one that is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For the first word of one that has yet to start.
+    /// For the first answer of one that has not started yet.
     pub arrival: Duration,
-    /// For a sign of life from one that has come.
+    /// For a sign of life of one that has arrived.
     pub silence: Duration,
 }

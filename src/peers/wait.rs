@@ -1,35 +1,36 @@
-//! Waiting on a socket, for a time as this process lives it.
+//! Waiting on a socket, where only the time counts in which this process ran.
 //!
-//! A process that was stopped, or whose machine slept, must not take the time it missed for the
-//! silence of others. So it waits in slices, and a slice counts for no more than its length.
+//! A process that was stopped, or whose machine slept, must not conclude that the others were silent. So it
+//! waits in slices, and a slice counts for no more than its length. An example: 30 s are left to wait, and
+//! the machine sleeps for an hour. The slice of 500 ms in which that happens leaves 29.5 s.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest time that is waited in one go.
+/// The longest time that is waited at once.
 const SLICE: Duration = Duration::from_millis(500);
-/// How long an exchange may take that should take no time at all.
+/// How long an exchange may take that needs no computation.
 const PROMPT: Duration = Duration::from_secs(2);
 
-/// The time that is left to wait.
+/// The time that is left for waiting.
 #[derive(Debug)]
 pub(crate) struct Wait {
     left: Duration,
 }
 
 impl Wait {
-    /// Waits for so long in all.
+    /// Waits for `left` in total.
     pub(super) fn new(left: Duration) -> Wait {
         Wait { left }
     }
 
-    /// Waits as long as an exchange should take that takes no time at all.
+    /// Waits as long as an exchange may take that needs no computation.
     pub(super) fn promptly() -> Wait {
         Wait::new(PROMPT)
     }
 
-    /// Fills `bytes`, however slowly they trickle in.
+    /// Fills `bytes`, in any number of reads.
     pub(super) fn read_whole(
         &mut self,
         socket: &TcpStream,
@@ -49,7 +50,7 @@ impl Wait {
         Ok(())
     }
 
-    /// Writes all of `bytes`, however slowly they are taken.
+    /// Writes all of `bytes`, in any number of writes.
     pub(super) fn write_whole(&mut self, mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
         let mut written = 0;
         while written < bytes.len() {
@@ -65,13 +66,13 @@ impl Wait {
     }
 
     fn slice(&self) -> io::Result<Duration> {
-        match self.left.is_zero() {
-            true => Err(ErrorKind::TimedOut.into()),
-            false => Ok(self.left.min(SLICE)),
+        if self.left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
         }
+        Ok(self.left.min(SLICE))
     }
 
-    /// Does what may wait for a slice; nothing comes of it when it waited in vain.
+    /// Runs `act`, which may wait for a slice; none if nothing came in that time.
     fn spend(&mut self, act: impl FnOnce() -> io::Result<usize>) -> io::Result<Option<usize>> {
         let began = Instant::now();
         let done = act();

@@ -1,5 +1,5 @@
-//! Sockets, and what travels on them before they are sealed: eight bytes that say who speaks, a
-//! length, and the bytes of a handshake, bounded in number and in time.
+//! Sockets, and the messages of a handshake before anything is sealed: eight bytes that name the protocol, a
+//! length, and the bytes of the message. Both the length and the time to wait are bounded.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
@@ -10,11 +10,11 @@ use rustix::net::sockopt;
 use super::hosts;
 use super::wait::Wait;
 
-/// What a handshake begins with, and is bound to; the digit is the version of this protocol.
+/// Every message of a handshake begins with this. The digit is the version of the protocol.
 pub(super) const MAGIC: [u8; 8] = *b"dupsiev2";
 /// How long one connection attempt may take.
 const PROMPT: Duration = Duration::from_secs(2);
-/// A peer whose host answers nothing for this long is lost, whether or not anybody reads from it.
+/// A peer is lost if its host does not answer for this long, even if nobody reads from it.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Writes one message of a handshake.
@@ -23,7 +23,7 @@ pub(super) fn send(socket: &TcpStream, message: &[u8], wait: &mut Wait) -> io::R
     wait.write_whole(socket, &[&MAGIC[..], &length.to_le_bytes(), message].concat())
 }
 
-/// Reads one message of a handshake, and nothing beyond it.
+/// Reads one message of a handshake, and nothing after it.
 pub(super) fn receive(mut socket: &TcpStream, wait: &mut Wait) -> io::Result<Vec<u8>> {
     let mut heading = [0; 10];
     wait.read_whole(socket, &mut socket, &mut heading)?;
@@ -37,13 +37,13 @@ pub(super) fn receive(mut socket: &TcpStream, wait: &mut Wait) -> io::Result<Vec
     Ok(message)
 }
 
-/// Tells a caller that there are too many: an empty message, which no handshake has.
+/// Tells a caller that there are too many callers, by an empty message. No handshake has one.
 pub(super) fn turn_away(mut socket: &TcpStream) {
-    // The caller may have gone.
+    // The caller may be gone.
     let _ = socket.write_all(&[&MAGIC[..], &[0, 0]].concat());
 }
 
-/// Connects to the first address of `host` that answers, promptly.
+/// Connects to the first address of `host` that answers soon.
 pub(super) fn connect(host: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for address in hosts::resolve(host, PROMPT)? {
@@ -55,7 +55,7 @@ pub(super) fn connect(host: &str) -> io::Result<TcpStream> {
     Err(failure)
 }
 
-/// Small messages leave at once, and a dead network becomes an error.
+/// Makes small messages leave at once, and a dead network an error.
 pub(super) fn set_up(socket: &TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
     sockopt::set_socket_keepalive(socket, true)?;
