@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use dupsieve::output::STDOUT;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::compare;
@@ -28,7 +29,6 @@ use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::summary::{Summary, SummaryLine};
-use dupsieve::output::STDOUT;
 
 /// Finds the near-duplicates in a web crawl, exactly: among the pages of a day, and against all pages
 /// of earlier days.

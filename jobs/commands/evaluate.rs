@@ -1,4 +1,4 @@
-//! `dupsieve evaluate`: how good pairs are, by labels; with `--sweep`, which recipe is.
+//! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which recipe agrees best.
 
 mod candidates;
 mod checks;
@@ -16,22 +16,22 @@ use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
 use sweep::SweepFlags;
 
-/// Judge pairs by labels, or recipes with --sweep
+/// Compare pairs with labels, or with --sweep find the best recipe
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The pairs: a matches.tsv, or two columns of ids
+    /// Pairs to judge: a matches.tsv, or two columns of ids
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
     pairs: Option<PathBuf>,
-    /// What belongs together: `id<TAB>cluster`
+    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
-    /// How alike pairs are (columns id1, id2, J3), for the recall of pairs so and so alike
+    /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     similarity: Option<PathBuf>,
-    /// What is drawn at random follows from this
+    /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Judge the pairs within every k by many recipes instead
+    /// Instead, judge many recipes by their pairs within k bits, for every k
     #[arg(long, requires = "input")]
     sweep: bool,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let labels = Labels::read(&arguments.labels)?;
     if labels.is_empty() {
-        return Err(Error::new(Kind::BadData, "there are no labels").at(&arguments.labels));
+        return Err(Error::new(Kind::BadData, "the file has no labels").at(&arguments.labels));
     }
     match &arguments.pairs {
         Some(path) => judge(&Pairs::read(path, &labels)?, &labels, arguments),

@@ -1,4 +1,4 @@
-//! `dupsieve explain`: why two documents are as far apart as they are.
+//! `dupsieve explain`: why two documents have the distance they have.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use crate::flags::config::Config;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
-/// How many features are shown of a text, of a difference, and of a bit.
+/// How many features are shown for a text, for a difference, and for a bit.
 const SHOWN: [usize; 3] = [10, 20, 5];
 
-/// Explain the distance of two documents: their features, and those that moved the bits that differ.
+/// Explain the distance of two documents: their features, and those that changed the bits.
 ///
-/// With --config and --date one id is enough: the other page is the one that the verdict of that day
-/// names.
+/// With --config and --date one id is enough: the other page is the one named in the verdict of that
+/// day.
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
@@ -35,42 +35,43 @@ pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The day of `run` whose verdict names the other page; the inputs and the output are those of
-    /// the file that --config names
+    /// Day of `run` whose verdict names the other page; the file named with --config gives the inputs
+    /// and the output
     #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "input")]
     date: Option<Day>,
-    /// The recipe: a name, or a .toml file [default: default]
+    /// Recipe: a name, or a .toml file [default: default]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
-    /// 64 or 128 bits, where the recipe allows both
+    /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Tell how alike the two are by this check, too: as for `fingerprint --check`, or jaccard
+    /// Also show the similarity by this check: one of `fingerprint --check`, or jaccard
     #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
     check: Measure,
     #[command(flatten)]
     pages: PageFlags,
-    /// The ids of the two documents, or with --date of the one
+    /// Ids of the two documents; with --date, of one document
     #[arg(value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
 }
 
-/// A document that is to be found, and where.
+/// A document to find, and the inputs to look in.
 struct Wanted {
     id: String,
     inputs: Vec<PathBuf>,
 }
 
 impl Arguments {
-    /// The two documents. After `--input PATH...` their ids look like two paths more.
+    /// The two documents. After `--input PATH...` clap takes their ids for two more paths.
     fn wanted(&self) -> Result<[Wanted; 2]> {
-        let (inputs, ids) = match self.ids.is_empty() {
-            true => self.input.split_at(self.input.len().saturating_sub(2)),
-            false => (&self.input[..], &self.ids[..]),
+        let (inputs, ids) = if self.ids.is_empty() {
+            self.input.split_at(self.input.len().saturating_sub(2))
+        } else {
+            (&self.input[..], &self.ids[..])
         };
         match ids {
             [one, another] if !inputs.is_empty() => {
-                let wanted = |id| Ok(Wanted { id: text(id)?, inputs: inputs.to_vec() });
+                let wanted = |id| Ok(Wanted { id: id_text(id)?, inputs: inputs.to_vec() });
                 Ok([wanted(one)?, wanted(another)?])
             }
             _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")
@@ -78,25 +79,25 @@ impl Arguments {
         }
     }
 
-    /// The document that is named, and the one that the verdict of the day names.
+    /// The document with the given id, and the verdict of the day on it.
     fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, Verdict)> {
         let output = config.output.as_deref().filter(|_| !config.inputs.is_empty());
         let (Some(output), [id]) = (output, &self.ids[..]) else {
             return Err(Error::new(
                 Kind::Usage,
-                "--date needs one id, and a file that `run` reads",
+                "--date needs one id and a configuration file of `run`",
             )
-            .help("name the file with --config"));
+            .help("give the file with --config"));
         };
-        let (id, output) = (text(id)?, day.expand(output));
+        let (id, output) = (id_text(id)?, day.expand(output));
         let verdict = outputs::verdict(Path::new(&output), &id)?;
         Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
     }
 }
 
-/// An id as it was typed.
-fn text(id: &Path) -> Result<String> {
-    let id = id.to_str().ok_or_else(|| Error::new(Kind::Usage, "an id is not UTF-8"))?;
+/// An id as text.
+fn id_text(id: &Path) -> Result<String> {
+    let id = id.to_str().ok_or_else(|| Error::new(Kind::Usage, "the id is not UTF-8"))?;
     Ok(id.to_owned())
 }
 
@@ -105,8 +106,8 @@ fn inputs_of(config: &Config, day: Day) -> Vec<PathBuf> {
     config.inputs.iter().map(|input| day.expand(input).into()).collect()
 }
 
-/// A document, taken apart.
-struct Apart {
+/// A document with its features.
+struct Analysed {
     id: String,
     fingerprint: u128,
     class: Class,
@@ -122,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Some(day) => {
             let (wanted, verdict) = arguments.by_verdict(day, &config)?;
             let Some(Nearest { id, against, .. }) = &verdict.nearest else {
-                return tell_undropped(&wanted.id, &verdict, common.json);
+                return print_undropped(&wanted.id, &verdict, common.json);
             };
             // `batch` is the same day.
             let inputs = inputs_of(&config, against.parse().unwrap_or(day));
@@ -136,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         ..arguments.pages.over(file)
     };
     let recipe = settings.recipe(settings.format.unwrap_or_default())?;
-    let documents = take_apart(&wanted, &settings, &recipe)?;
+    let documents = analyse(&wanted, &settings, &recipe)?;
     let [one, another] = &documents;
     let distant = one.fingerprint ^ another.fingerprint;
     let sides = [&one.features[..], &another.features[..]];
@@ -145,45 +146,45 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         && nearest.distance != distant.count_ones()
     {
         tracing::warn!(
-            "the verdict was drawn at {} bits: the recipe or the pages have changed since",
+            "the verdict gives a distance of {} bits: the recipe or the pages have changed since then",
             nearest.distance
         );
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let check = arguments.check;
     let alike = (check, check.similarity([&one.text, &another.text])?);
-    match common.json {
-        true => {
-            let mut object = object(&documents, &difference, &recipe, alike);
-            object["verdict"] = json!(verdict);
-            writeln!(out, "{object}")
-        }
-        false => describe_verdict(verdict.as_ref(), &mut out)
-            .and_then(|()| describe(&documents, &difference, &recipe, alike, &mut out)),
-    }
-    .and_then(|()| out.flush())
-    .at("stdout")?;
+    let printed = if common.json {
+        let mut object = object(&documents, &difference, &recipe, alike);
+        object["verdict"] = json!(verdict);
+        writeln!(out, "{object}")
+    } else {
+        describe_verdict(verdict.as_ref(), &mut out)
+            .and_then(|()| describe(&documents, &difference, &recipe, alike, &mut out))
+    };
+    printed.and_then(|()| out.flush()).at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// Says of a page that was not dropped what became of it.
-fn tell_undropped(id: &str, verdict: &Verdict, as_json: bool) -> Result<Summary> {
+/// Prints the verdict on a page that was not dropped.
+fn print_undropped(id: &str, verdict: &Verdict, as_json: bool) -> Result<Summary> {
     match (as_json, verdict.word.as_str()) {
         (true, _) => println!("{}", json!({ "id": id, "verdict": verdict })),
         (false, "empty") => {
-            println!("{id} has no feature, so it has no fingerprint and no verdict")
+            println!(
+                "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
+            )
         }
-        (false, word) => println!("{id}: {word}; no page that counts as kept before it is near"),
+        (false, word) => println!("{id}: {word}; it is not near any page that was kept before it"),
     }
     Ok(Summary::answered())
 }
 
-/// Finds the two documents, the first of their ids, and their features.
-fn take_apart(
+/// Finds the two documents and their features. Of several documents with the same id it takes the first.
+fn analyse(
     wanted: &[Wanted; 2],
     settings: &FingerprintSettings,
     recipe: &Recipe,
-) -> Result<[Apart; 2]> {
+) -> Result<[Analysed; 2]> {
     let mut sketcher = recipe.sketcher()?;
     let mut found = [None, None];
     let same = wanted[0].inputs == wanted[1].inputs;
@@ -200,7 +201,7 @@ fn take_apart(
                 })?;
                 let features = sketcher.weighted(text)?;
                 let (id, text) = (id.to_owned(), text.clone().into_owned());
-                *found = Some(Apart { id, fingerprint, class, features, text });
+                *found = Some(Analysed { id, fingerprint, class, features, text });
             }
             Ok(())
         })?;
@@ -209,7 +210,7 @@ fn take_apart(
         [Some(one), Some(another)] => Ok([one, another]),
         [one, _] => {
             let id = &wanted[usize::from(one.is_some())].id;
-            Err(Error::new(Kind::Missing, "no document of the inputs has this id").found(id))
+            Err(Error::new(Kind::Missing, "the inputs have no document with this id").found(id))
         }
     }
 }
@@ -224,9 +225,9 @@ fn describe_verdict(verdict: Option<&Verdict>, out: &mut impl Write) -> io::Resu
     writeln!(out, "verdict   {word}: {distance} bits from {id}, {held}")
 }
 
-/// All that is known of the two as one JSON object.
+/// The comparison as one JSON object.
 fn object(
-    documents: &[Apart; 2],
+    documents: &[Analysed; 2],
     difference: &Difference,
     recipe: &Recipe,
     (check, similarity): (Measure, f64),
@@ -269,7 +270,7 @@ fn object(
 }
 
 fn describe(
-    documents: &[Apart; 2],
+    documents: &[Analysed; 2],
     difference: &Difference,
     recipe: &Recipe,
     (check, similarity): (Measure, f64),
@@ -284,7 +285,7 @@ fn describe(
             writeln!(out, "    class        short: the hash of these features in order of weight")?;
         }
         let features = document.features.len();
-        writeln!(out, "    features     {features}, which weigh {:.1}", weight(total))?;
+        writeln!(out, "    features     {features}, total weight {:.1}", weight(total))?;
         let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
         heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
         for feature in &heaviest[..features.min(SHOWN[0])] {
@@ -293,7 +294,7 @@ fn describe(
     }
     let larger = difference.totals[0].max(difference.totals[1]);
     let shared = 100.0 * weight(difference.shared) / weight(larger);
-    writeln!(out, "\ndistance  {}; {shared:.1} % of the weight is in both", difference.bits.len())?;
+    writeln!(out, "\ndistance  {}; {shared:.1} % of the weight is shared", difference.bits.len())?;
     writeln!(out, "check     {similarity:.4} by {check}")?;
     let moved = &difference.moved;
     writeln!(out, "\n{} features differ     first    second", moved.len())?;
@@ -304,11 +305,11 @@ fn describe(
     match documents.each_ref().map(|document| document.class) {
         [Class::Full, Class::Full] => describe_bits(difference, out),
         [Class::Short, Class::Short] => Ok(()),
-        _ => writeln!(out, "\nthey are of two classes and never match"),
+        _ => writeln!(out, "\nthey are of different classes, so they never match"),
     }
 }
 
-/// For each bit that differs its two sums, and the features that moved it.
+/// Prints for each bit that differs both sums, and the features that changed it.
 fn describe_bits(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let weight = |fixed: i128| fixed as f64 / ONE as f64;
     for bit in &difference.bits {

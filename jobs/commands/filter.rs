@@ -10,6 +10,7 @@ use dupsieve::document::{
 };
 use dupsieve::fingerprint::Width;
 use dupsieve::output::{Lock, is_same_file};
+use dupsieve::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -18,7 +19,6 @@ use crate::flags::common::Common;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
-use dupsieve::output::{PackedFile, STDOUT};
 
 /// Copy the records whose ids are in a list, for example the pages that were kept
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! `dupsieve generate`: made-up inputs to measure and to check on.
+//! `dupsieve generate`: random inputs to measure and to test with.
 
 mod documents;
 mod segment;
@@ -9,7 +9,7 @@ use dupsieve::Result;
 use crate::flags::common::Common;
 use crate::outcome::summary::Summary;
 
-/// Make up inputs to measure and to check on, the same for the same seed
+/// Make random inputs to measure and to test with; the same seed gives the same inputs
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

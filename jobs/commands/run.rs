@@ -1,4 +1,5 @@
-//! The whole day, and the day after: fingerprint, join with the store, add to the store.
+//! `dupsieve run`: whole days, one after the other. Each is fingerprinted, joined with the store and added
+//! to it.
 
 mod days;
 mod preflight;
@@ -20,29 +21,29 @@ use crate::outcome::failure;
 use crate::outcome::report;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
-use days::Plan;
+use days::DayPlan;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
 #[derive(Args, Debug)]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
 pub(crate) struct Arguments {
-    /// The configuration file, such as configs/local.toml
+    /// Configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]
     pub(crate) days: PathBuf,
-    /// The day to run, or a range of days A..B; can be repeated [default: the file's dates]
+    /// Day to run, or a range of days A..B; can be repeated [default: the dates in the file]
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
     dates: Vec<DayRange>,
-    /// Make a day again that the store holds, and join the days that followed it again, all or none;
-    /// --dry-run says which these are
+    /// Make a day of the store again, and join all days again that were added after it. Either all of
+    /// this succeeds or nothing changes; --dry-run shows which days these are
     #[arg(long, value_name = "D", conflicts_with = "dates")]
     redo: Option<Day>,
-    #[command(flatten, next_help_heading = "Instead of what the file says under [fingerprint]")]
+    #[command(flatten, next_help_heading = "Flags that override [fingerprint] in the file")]
     fingerprint: FingerprintSettings,
-    #[command(flatten, next_help_heading = "Instead of what the file says under [dedup]")]
+    #[command(flatten, next_help_heading = "Flags that override [dedup] in the file")]
     dedup: DedupSettings,
 }
 
-/// Runs the days, one after the other. Days that are done already are passed over.
+/// Runs the days, one after the other. Days that are done already are skipped.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let file = Config::read(&arguments.days)?;
     let config = Config {
@@ -51,11 +52,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
         ..file
     };
-    let plan = Plan::of(&config).map_err(|error| error.at(&arguments.days))?;
+    let plan = DayPlan::of(&config).map_err(|error| error.at(&arguments.days))?;
     if plan.days.is_empty() && arguments.redo.is_none() {
-        return Err(Error::new(Kind::Usage, "no day is named")
+        return Err(Error::new(Kind::Usage, "no day is given")
             .at(&arguments.days)
-            .help("name one with --date, or give the file dates"));
+            .help("give one with --date, or set dates in the file"));
     }
     let mut cluster = cluster::join(common, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {
@@ -81,13 +82,22 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     }
 }
 
-fn run_day(plan: &Plan<'_>, cluster: &mut Cluster, day: Day, common: &Common) -> Result<Summary> {
+fn run_day(
+    plan: &DayPlan<'_>,
+    cluster: &mut Cluster,
+    day: Day,
+    common: &Common,
+) -> Result<Summary> {
     let (made, joined) = (plan.to_fingerprint(day), plan.to_join(day));
     if common.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
-        return Err(Error::new(Kind::Exists, "the output of a day that the store holds stays")
-            .at(plan.output(day)));
+        return Err(Error::new(
+            Kind::Exists,
+            "the output of a day in the store cannot be replaced",
+        )
+        .at(plan.output(day)));
     }
-    let read = fingerprint(cluster, &made, common).map_err(|error| plan.explain(day, error))?;
+    let read =
+        fingerprint(cluster, &made, common).map_err(|error| plan.explain_missing(day, error))?;
     if common.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
         return Ok(read);
     }
@@ -104,24 +114,23 @@ fn run_day(plan: &Plan<'_>, cluster: &mut Cluster, day: Day, common: &Common) ->
     })?;
     let was_there = matches!(&added, Some(Added::Already(_)));
     if let Some(added) = added {
-        tell(day, &read, &found, &added);
+        log_day(day, &read, &found, &added);
     }
     let done = read.then(found);
     Ok(if was_there { done } else { done.changed() })
 }
 
 /// Adds the day to the version of the store that it was joined with.
-fn add(plan: &Plan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
+fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
     let only = plan.only(&joined.output);
     let report = report::Report::read(&joined.output)?;
     let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
     Store::open(&plan.store)?.add(&joined.batch, day, only.as_deref(), after)
 }
 
-/// Says what was read and found, what was written, and what can be done with it. `day` is the
-/// last of the days.
-fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
-    // As the file names it.
+/// Adds sentences: what was read and found, what was written, and what to do next. `day` is the last day.
+fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
+    // The path as the file has it.
     let folder = plan.named_output(day);
     let output = folder.join("dedup");
     let output = output.display();
@@ -134,20 +143,20 @@ fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<S
         1 => format!("Day {day}"),
         days => format!("{days} days, the last {day}"),
     };
-    let done = if total.is_already_done() { "done before, nothing changed" } else { "done" };
+    let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.as_deref().unwrap_or(&plan.store);
     let (store, config) = (store.display(), config.display());
     Ok(total
-        .say(format!("{days}: {done}. {pages} pages were read:"))
+        .say(format!("{days}: {done}. {pages} pages read:"))
         .say(format!("  {kept} kept, because no earlier page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
-        .say(format!("  {empty} without any word, {repeated} with an id that came earlier that day, {bad} unreadable"))
+        .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
-        .say("  verdicts.tsv         what becomes of each page, and because of which other page")
+        .say("  verdicts.tsv         the verdict on each page, and the page it is a duplicate of")
         .say("  matches.tsv          pairs of near pages with their distance in bits")
-        .say("  keep.txt, drop.txt   the ids of the kept and of the dropped pages")
+        .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
         .say("  report.json          parameters, counts and checksums")
         .say("Next:")
         .say(format!("  look at some pairs    {program} sample {}", folder.display()))
@@ -156,7 +165,7 @@ fn closing(plan: &Plan<'_>, total: Summary, day: Day, config: &Path) -> Result<S
         .say(format!("  check the results     {program} verify {}", folder.display())))
 }
 
-fn tell(day: Day, read: &Summary, found: &Summary, added: &Added) {
+fn log_day(day: Day, read: &Summary, found: &Summary, added: &Added) {
     let [pages, repeated, bad] = ["read", "repeated", "quarantined"].map(|it| read.counted(it));
     let [kept, dropped, empty, matches] =
         ["kept", "dropped", "empty", "matches"].map(|it| found.counted(it));

@@ -1,8 +1,8 @@
-//! `dupsieve sample`: some of the pairs that an output calls near, with their texts side by side, for
-//! a person to judge whether the distance and the recipe suit the corpus.
+//! `dupsieve sample`: some near pairs of an output, with what differs in their texts, so that a person can
+//! judge whether the distance and the recipe suit the corpus.
 //!
-//! Of every distance the same number of pairs is drawn, at random but always the same for one seed. Only
-//! the drawn pairs and the beginnings of their texts are held in memory.
+//! The same number of pairs is drawn for every distance, at random, but always the same pairs for the
+//! same seed. Only the drawn pairs and the beginnings of their texts are kept in memory.
 
 mod difference;
 
@@ -27,51 +27,51 @@ use crate::flags::settings::FingerprintSettings;
 use crate::outcome::report::Report;
 use crate::outcome::summary::Summary;
 
-/// How much of a text is held and compared, in bytes.
-const HELD_BYTES: usize = 32 << 10;
+/// How many bytes of a text are kept and compared.
+const EXCERPT_BYTES: usize = 32 << 10;
 
-/// Show pairs of near pages, some for each distance, with their similarity and what differs
+/// Show some near pairs for each distance, with their similarity and what differs in the texts
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A folder that dedup wrote, or one of a day that run wrote
+    /// Output folder of dedup, or of a day of run
     output: PathBuf,
-    /// How many pairs to show for each distance
+    /// Show this many pairs for each distance
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     per_distance: u32,
-    /// Where the pages are: files, folders or globs. {date} stands for the day of a page [default: the
-    /// inputs that the report names]
+    /// Files, folders or globs with the pages; {date} is replaced by the day of a page [default: the
+    /// inputs named in the report]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<String>,
-    /// Random seed: which pairs are shown
+    /// Random seed: another seed shows other pairs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     pages: PageFlags,
 }
 
-/// Two pages that are near.
+/// Two near pages.
 struct Pair {
     new: String,
     existing: Nearest,
 }
 
-/// The pairs drawn of one distance.
+/// The pairs drawn for one distance.
 struct Drawn {
     pairs: Vec<Pair>,
-    /// How many there were to draw from.
+    /// How many pairs have this distance.
     seen: u64,
     random: ChaCha8Rng,
 }
 
 /// The beginning of a text.
-struct Held {
+struct Excerpt {
     text: String,
     is_cut: bool,
 }
 
-/// Texts by the inputs that hold them and by id.
-type Texts = HashMap<(Vec<PathBuf>, String), Held>;
+/// Excerpts by the inputs that hold the text, and by id.
+type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
 /// Runs `sample`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
@@ -94,18 +94,19 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
                 [None, _] => Err(pair.new.as_str()),
                 [_, None] => Err(pair.existing.id.as_str()),
             };
-            let told = match common.json {
-                true => writeln!(out, "{}", object(pair, compared.ok())),
-                false => describe(pair, compared, &mut out),
+            let printed = if common.json {
+                writeln!(out, "{}", object(pair, compared.ok()))
+            } else {
+                describe(pair, compared, &mut out)
             };
-            told.at("stdout")?;
+            printed.at("stdout")?;
         }
     }
     out.flush().at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// Draws pairs for each distance from one pass over the matches.
+/// Draws the pairs for each distance, in one pass over the matches.
 fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
     let most = u64::from(arguments.per_distance);
     let mut drawn = BTreeMap::new();
@@ -116,7 +117,7 @@ fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
             seen: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
         });
-        of_distance.take(Pair { new: new.to_owned(), existing }, most);
+        of_distance.add(Pair { new: new.to_owned(), existing }, most);
     })?;
     for Drawn { pairs, .. } in drawn.values_mut() {
         pairs.sort_by(|a, b| (&a.new, &a.existing.id).cmp(&(&b.new, &b.existing.id)));
@@ -125,8 +126,8 @@ fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
 }
 
 impl Drawn {
-    /// Takes the next pair in, so that every pair seen so far is held with the same chance.
-    fn take(&mut self, pair: Pair, most: u64) {
+    /// Takes in the next pair by reservoir sampling: every pair seen so far is kept with the same chance.
+    fn add(&mut self, pair: Pair, most: u64) {
         let place = self.random.random_range(0..=self.seen);
         self.seen += 1;
         match self.pairs.get_mut(place as usize) {
@@ -137,13 +138,13 @@ impl Drawn {
     }
 }
 
-/// Where the pages are, and how they are read: as the command line says, else as the report does.
+/// Where the pages are, and how to read them: from the command line, the configuration file or the report.
 fn source(arguments: &Arguments, common: &Common) -> Result<(PageSource, FingerprintSettings)> {
     let output = outputs::folder(&arguments.output);
     let report = Report::read(&output)?;
-    let told = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
+    let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
     let file = common.config()?;
-    let mut source = told.unwrap_or_default();
+    let mut source = recorded.unwrap_or_default();
     source.day = report.and_then(|report| report.day);
     for inputs in [file.inputs, arguments.input.clone()] {
         if !inputs.is_empty() {
@@ -151,21 +152,23 @@ fn source(arguments: &Arguments, common: &Common) -> Result<(PageSource, Fingerp
         }
     }
     if source.inputs.is_empty() {
-        return Err(Error::new(Kind::Usage, "the report does not say where the pages are")
+        return Err(Error::new(Kind::Usage, "the report does not name the inputs")
             .at(&output)
-            .help("name them with --input, or the configuration of `run` with --config"));
+            .help(
+                "name them with --input, or give the configuration file of `run` with --config",
+            ));
     }
     let settings = arguments.pages.over(source.settings(file.fingerprint)?);
     Ok((source, settings))
 }
 
-/// The beginnings of the texts of all drawn pages that the inputs hold.
+/// The excerpts of all drawn pages that the inputs hold.
 fn read(
     drawn: &BTreeMap<u32, Drawn>,
     source: &PageSource,
     settings: &FingerprintSettings,
 ) -> Result<Texts> {
-    let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Held>>> = BTreeMap::new();
+    let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
     for pair in drawn.values().flat_map(|drawn| &drawn.pairs) {
         for (of, id) in [(None, &pair.new), (Some(&pair.existing), &pair.existing.id)] {
             wanted.entry(source.inputs(of)?).or_default().insert(id.clone(), None);
@@ -178,12 +181,12 @@ fn read(
                 let Content::Text(text) = &document.content else {
                     return Err(no_text(&document.id));
                 };
-                *held = Some(Held::beginning(text));
+                *held = Some(Excerpt::beginning(text));
             }
             Ok(())
         });
         match read {
-            // The pages of earlier days are often gone.
+            // The pages of earlier days have often been deleted.
             Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
             read => read?,
         }
@@ -193,24 +196,24 @@ fn read(
     Ok(texts)
 }
 
-impl Held {
-    fn beginning(text: &str) -> Held {
-        let end = text.floor_char_boundary(HELD_BYTES);
-        Held { text: text[..end].to_owned(), is_cut: end < text.len() }
+impl Excerpt {
+    fn beginning(text: &str) -> Excerpt {
+        let end = text.floor_char_boundary(EXCERPT_BYTES);
+        Excerpt { text: text[..end].to_owned(), is_cut: end < text.len() }
     }
 }
 
-/// What two texts have in common and what not.
+/// How two texts compare.
 struct Compared {
-    /// The share of common shingles.
+    /// The Jaccard similarity of the sets of shingles.
     jaccard: f64,
     difference: Vec<String>,
-    /// Whether one of them is longer than what was compared.
+    /// Whether one of the texts is longer than its excerpt.
     is_cut: bool,
 }
 
 impl Compared {
-    fn of(texts: [&Held; 2]) -> Result<Compared> {
+    fn of(texts: [&Excerpt; 2]) -> Result<Compared> {
         let is_cut = texts.iter().any(|held| held.is_cut);
         let texts = texts.map(|held| held.text.as_str());
         let jaccard = Measure::Jaccard.similarity(texts)?;
@@ -228,7 +231,7 @@ fn object(pair: &Pair, compared: Option<Compared>) -> Value {
     object
 }
 
-/// Prints a pair; where it could not be compared, the id that is not in the inputs.
+/// Prints a pair. `compared` is an error with the missing id if the inputs lack one of the pages.
 fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write) -> io::Result<()> {
     let Pair { new, existing: Nearest { id, against, .. } } = pair;
     write!(out, "{new}  {id} ({against})")?;
@@ -237,7 +240,7 @@ fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write)
         Ok(Compared { jaccard, difference, is_cut }) => {
             write!(out, "  jaccard {jaccard:.4}")?;
             if is_cut {
-                write!(out, " of the first {} KiB", HELD_BYTES >> 10)?;
+                write!(out, " of the first {} KiB", EXCERPT_BYTES >> 10)?;
             }
             writeln!(out)?;
             difference.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
@@ -247,15 +250,15 @@ fn describe(pair: &Pair, compared: Result<Compared, &str>, out: &mut impl Write)
 }
 
 impl PageSource {
-    /// The inputs of the new page, or of the one that it is near.
+    /// The inputs that hold the new page, or the page that it is near.
     fn inputs(&self, existing: Option<&Nearest>) -> Result<Vec<PathBuf>> {
         let held: Option<Day> = existing.and_then(|existing| existing.against.parse().ok());
         let expand = |input: &String| match held.or(self.day) {
             Some(day) => Ok(PathBuf::from(day.expand(input))),
             None if input.contains('{') => {
-                Err(Error::new(Kind::Usage, "the report does not say of which day the batch is")
+                Err(Error::new(Kind::Usage, "the report does not name the day of the batch")
                     .found(input)
-                    .help("name the inputs without the day"))
+                    .help("name the inputs with --input and without {date}"))
             }
             None => Ok(PathBuf::from(input)),
         };

@@ -1,4 +1,4 @@
-//! `dupsieve store`: the fingerprints held, day by day and version by version.
+//! `dupsieve store`: makes, changes, lists and checks a store.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::flags::common::Common;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-/// Keep the fingerprints of all pages held, in versions
+/// Keep the fingerprints of all pages, day by day and in versions
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,59 +28,59 @@ pub(crate) struct Arguments {
 enum Change {
     /// Make an empty store
     Init {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Add a day; the same again changes nothing
+    /// Add a day; adding the same day again changes nothing
     Add {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// What to add
+        /// Segment to add
         #[arg(long, value_name = "FILE")]
         segment: PathBuf,
-        /// The day under which it is held, YYYY-MM-DD
+        /// Day of the segment, YYYY-MM-DD
         #[arg(long, value_name = "D")]
         day: Day,
-        /// Add these ids alone, one a line
+        /// Add only these ids, one a line
         #[arg(long, value_name = "ids.txt")]
         only: Option<PathBuf>,
     },
-    /// List the days held
+    /// List the days in the store
     List {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
     /// Show what each version changed
     Log {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Read the segments of every version and check all of them
+    /// Check every byte of the segments of all versions
     Verify {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// Check this version alone
+        /// Check only this version
         #[arg(long, value_name = "N")]
         version: Option<u64>,
     },
-    /// Merge all days into one file; joins give the same as before
+    /// Merge all days into one file; joins give the same results as before
     Compact {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// How the fingerprints are coded: elias-fano, dense, hot-cold, huffman or raw
+        /// Codec of the fingerprints: elias-fano, dense, hot-cold, huffman or raw
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
     },
-    /// Go back to what an earlier version held, once its segments are found sound. This makes a new
-    /// version; the others stay
+    /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
+    /// version and keeps the others
     Rollback {
-        /// The store's folder
+        /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
         #[command(flatten)]
@@ -92,10 +92,10 @@ enum Change {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct Target {
-    /// The version to go back to; `store log` lists them
+    /// Version to go back to; `store log` lists the versions
     #[arg(long, value_name = "VERSION")]
     to: Option<u64>,
-    /// Go back to the version before this day was added. Days that were added later leave the store too
+    /// Go back to the version before this day was added. Days added after it also leave the store
     #[arg(long, value_name = "D")]
     before_day: Option<Day>,
 }
@@ -120,7 +120,7 @@ fn init(path: &Path, dry_run: bool) -> Result<Summary> {
         return Ok(Summary::new().path("store", path));
     }
     let (store, made) = Store::init(path)?;
-    let summary = held(&store, &store.at(None)?);
+    let summary = summary_of(&store, &store.at(None)?);
     Ok(if made { summary } else { summary.already_done() })
 }
 
@@ -132,66 +132,67 @@ fn add(
     dry_run: bool,
 ) -> Result<Summary> {
     if dry_run {
-        let summary = held(store, &store.at(None)?);
+        let summary = summary_of(store, &store.at(None)?);
         let would = store.would_add(segment, day, only)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
     Ok(match store.add(segment, day, only, None)? {
-        Added::New(version) => held(store, &version),
-        Added::Already(version) => held(store, &version).already_done(),
+        Added::New(version) => summary_of(store, &version),
+        Added::Already(version) => summary_of(store, &version).already_done(),
     })
 }
 
 fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
     if dry_run {
-        let summary = held(store, &store.at(None)?);
+        let summary = summary_of(store, &store.at(None)?);
         let would = store.would_compact(codec)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
     Ok(match store.compact(codec)? {
-        Compacted::New(version) => held(store, &version),
-        Compacted::Already(version) => held(store, &version).already_done(),
+        Compacted::New(version) => summary_of(store, &version),
+        Compacted::Already(version) => summary_of(store, &version).already_done(),
     })
 }
 
-/// Reads every segment of one version, or of all, and checks it.
+/// Checks every segment of one version, or of all versions.
 pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Result<Summary> {
     let verification = store.verification(version)?;
     let (read, _shown) = show(&verification, common);
     verification.run(&read)?;
-    Ok(held(store, &store.at(version)?)
+    Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
         .count("segments", verification.files()))
 }
 
-/// A counter for the bytes that are read, and what shows it.
+/// A counter for the bytes that are read, and the display of it.
 pub(crate) fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
-    let (read, bytes) = (Arc::new(AtomicU64::new(0)), verification.bytes());
+    let read = Arc::new(AtomicU64::new(0));
+    let bytes = verification.bytes();
     let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), common.quiet);
     (read, shown)
 }
 
-/// Says what leaves the store, checks what it goes back to, and goes back.
+/// Logs which days leave the store, checks the version it goes back to, and goes back.
 fn rollback(store: &Store, target: &Target, common: &Common) -> Result<Summary> {
     let current = store.at(None)?;
     let to = match (target.to, target.before_day) {
         (Some(to), _) => to,
         (None, Some(day)) => current.joined_by(day).ok_or_else(|| not_held(store, day))?,
-        (None, None) => unreachable!("clap asks for one of them"),
+        (None, None) => unreachable!("clap requires one of them"),
     };
     let version = store.at(Some(to))?;
-    tell_days("leave the store", days_of_one(&current, &version));
-    tell_days("come back", days_of_one(&version, &current));
+    log_days("leave the store", days_of_one(&current, &version));
+    log_days("come back", days_of_one(&version, &current));
     let verification = store.verification(Some(to))?;
     let (read, _shown) = show(&verification, common);
     if common.dry_run {
         verification.run(&read)?;
-        return Ok(held(store, &version));
+        return Ok(summary_of(store, &version));
     }
-    Ok(held(store, &store.rollback(to, &read)?))
+    Ok(summary_of(store, &store.rollback(to, &read)?))
 }
 
-/// The days that `one` holds and `other` does not hold alike.
+/// The days of `one` that `other` lacks or holds with other contents.
 fn days_of_one(one: &Version, other: &Version) -> Vec<String> {
     let lacks = |entry: &&Entry| {
         let same = |it: &Entry| (it.day, it.digest) == (entry.day, entry.digest);
@@ -200,12 +201,13 @@ fn days_of_one(one: &Version, other: &Version) -> Vec<String> {
     one.entries().iter().filter(lacks).map(|entry| entry.day.to_string()).collect()
 }
 
-fn tell_days(what: &str, days: Vec<String>) {
+fn log_days(what: &str, days: Vec<String>) {
     if !days.is_empty() {
         tracing::info!("days that {what}: {}", days.join(", "));
     }
 }
 
+/// The error for a day that the store does not hold.
 pub(crate) fn not_held(store: &Store, day: Day) -> Error {
     Error::new(Kind::Missing, format!("the store does not hold {day}"))
         .at(store.path())
@@ -216,11 +218,12 @@ pub(crate) fn not_held(store: &Store, day: Day) -> Error {
 fn log(store: &Store, as_json: bool) -> Result<Summary> {
     let history = store.history()?;
     let mut out = io::stdout().lock();
-    match as_json {
-        true => writeln!(out, "{}", versions(&history)),
-        false => print_history(&history, &mut out),
-    }
-    .at("stdout")?;
+    let printed = if as_json {
+        writeln!(out, "{}", versions(&history))
+    } else {
+        print_history(&history, &mut out)
+    };
+    printed.at("stdout")?;
     Ok(Summary::answered())
 }
 
@@ -240,15 +243,13 @@ fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the days, one a line, and what several of them share.
+/// Prints the days, one a line, and the merged files that hold several of them.
 fn list(store: &Store, as_json: bool) -> Result<Summary> {
     let version = store.at(None)?;
     let mut out = io::stdout().lock();
-    match as_json {
-        true => writeln!(out, "{}", days(&version)),
-        false => print_days(&version, &mut out),
-    }
-    .at("stdout")?;
+    let printed =
+        if as_json { writeln!(out, "{}", days(&version)) } else { print_days(&version, &mut out) };
+    printed.at("stdout")?;
     Ok(Summary::answered())
 }
 
@@ -281,8 +282,8 @@ fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What a version holds.
-fn held(store: &Store, version: &Version) -> Summary {
+/// The summary of a version.
+fn summary_of(store: &Store, version: &Version) -> Summary {
     Summary::new()
         .count("version", version.number())
         .count("days", version.entries().len() as u64)

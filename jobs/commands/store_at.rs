@@ -1,25 +1,25 @@
-//! Which version of which store a batch is joined with.
+//! The version of a store that a batch is joined with.
 
 use std::path::{Path, PathBuf};
 
 use dupsieve::Result;
 use dupsieve::store::{Day, Store, Version};
 
-/// A version of a store, before it is known which one that is.
+/// Which version of which store to join with, before it has been looked up.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreAt {
-    /// No store: the batch is joined with itself alone.
+    /// No store: the batch is joined only with itself.
     Nowhere,
-    /// A store as it is, or as it was.
+    /// The current version of a store, or the given one.
     Version(PathBuf, Option<u64>),
-    /// A store, made if there is none, as it was before this day was added.
+    /// The version before this day was added. The store is made if it does not exist.
     Before(PathBuf, Day),
-    /// A version of a draft that is being made in a store, before this day.
+    /// A version of a draft that is being made in a store, for this day.
     Drafted(PathBuf, Day, u64),
 }
 
 impl StoreAt {
-    /// Where the store is.
+    /// The folder of the store.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             StoreAt::Nowhere => None,
@@ -29,7 +29,7 @@ impl StoreAt {
         }
     }
 
-    /// The day that is joined, where it is known.
+    /// The day that is joined, if it is known.
     pub(crate) fn day(&self) -> Option<Day> {
         match self {
             StoreAt::Before(_, day) | StoreAt::Drafted(_, day, _) => Some(*day),
@@ -37,7 +37,7 @@ impl StoreAt {
         }
     }
 
-    /// The version that process 0 finds.
+    /// Looks the version up, as process 0 does.
     pub(crate) fn find(&self) -> Result<Option<Version>> {
         match self {
             StoreAt::Nowhere => Ok(None),
@@ -51,7 +51,7 @@ impl StoreAt {
         }
     }
 
-    /// The version that process 0 found.
+    /// Opens the version that process 0 has found.
     pub(crate) fn at(&self, found: Option<u64>) -> Result<Option<Version>> {
         match self {
             StoreAt::Nowhere => Ok(None),
@@ -62,7 +62,7 @@ impl StoreAt {
         }
     }
 
-    /// Whether a day is to follow that the store does not hold yet.
+    /// Whether the day that is joined has not been added to the store yet.
     pub(crate) fn is_unfinished(&self) -> Result<bool> {
         match self {
             StoreAt::Nowhere | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),

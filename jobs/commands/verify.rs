@@ -1,5 +1,5 @@
-//! `dupsieve verify`: proves that what was written is whole, is what was written, and agrees with
-//! itself and with what it was made from.
+//! `dupsieve verify`: proves that an output is complete and unchanged, and that it agrees with itself and
+//! with its inputs.
 
 mod held;
 
@@ -21,25 +21,25 @@ use crate::flags::settings::parse_count;
 use crate::outcome::report::{Report, records};
 use crate::outcome::summary::Summary;
 
-/// Prove that an output is whole and sound, and that nothing is lost in it
+/// Prove that an output is complete, undamaged and right
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A folder that dedup wrote, one of a day that run wrote, a segment, or a store
+    /// Output folder of dedup or of a day of run, a segment, or a store
     output: PathBuf,
-    /// Join all pages of the batch anew, instead of a sample of them
+    /// Recompute the matches of all pages of the batch instead of a sample
     #[arg(long)]
     all: bool,
-    /// How many pages of the batch are joined anew with the store and with each other; a batch with
-    /// no more pages is joined whole
+    /// Recompute the matches of this many pages of the batch, against the store and each other; of all
+    /// pages, if the batch has no more
     #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
     sample: u64,
-    /// The seed by which the sample is drawn
+    /// Random seed of the sample
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
 
 impl Arguments {
-    /// Which pages are joined anew: how many, and the seed.
+    /// How many pages to recompute, and the seed.
     fn sample(&self) -> (u64, u64) {
         (if self.all { u64::MAX } else { self.sample }, self.seed)
     }
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let path = arguments.output.as_path();
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {
-        return verify_segment(path).map(|segment| told(&segment));
+        return verify_segment(path).map(|segment| segment_summary(&segment));
     }
     if holds("CURRENT") {
         return store::verify(&Store::open(path)?, None, common);
@@ -60,15 +60,15 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         let found = path.join("dedup");
         let joined = verify_join(&found, Some(batch.clone()), arguments, common)?;
         held::check(&found, &batch)?;
-        return Ok(told(&batch).then(joined));
+        return Ok(segment_summary(&batch).then(joined));
     }
-    match path.exists() {
-        true => verify_join(path, None, arguments, common),
-        false => Err(Error::new(Kind::Missing, "there is nothing here").at(path)),
+    if !path.exists() {
+        return Err(Error::new(Kind::Missing, "this path does not exist").at(path));
     }
+    verify_join(path, None, arguments, common)
 }
 
-fn told(segment: &Segment) -> Summary {
+fn segment_summary(segment: &Segment) -> Summary {
     let counts = segment.counts();
     Summary::new()
         .count("read", counts.read)
@@ -79,14 +79,14 @@ fn told(segment: &Segment) -> Summary {
         .path("segment", segment.path())
 }
 
-/// Every byte of the segment, and every record it was made from by its count.
+/// Checks every byte of the segment, and that its counts account for every record.
 fn verify_segment(path: &Path) -> Result<Segment> {
     let segment = Segment::open(path)?;
     segment.verify()?;
     let counts = segment.counts();
     let held = (segment.rows(), segment.empties());
     if !counts.add_up() || held != (counts.fingerprinted, counts.empty) {
-        return Err(Error::new(Kind::BadData, "the counts do not add up")
+        return Err(Error::new(Kind::BadData, "the counts of the segment do not add up")
             .at(path)
             .expected(format_args!("{counts:?}"))
             .found(format_args!("{} fingerprints and {} empty pages", held.0, held.1)));
@@ -96,26 +96,26 @@ fn verify_segment(path: &Path) -> Result<Segment> {
     Ok(segment)
 }
 
-/// A list beside the segment. One that is no longer there is told.
+/// Checks a list beside the segment. If it has been removed, this is logged.
 fn verify_list(segment: &Segment, written: Option<&Sum>, suffix: &str) -> Result<()> {
     let path = beside(segment.path(), suffix);
     let Some(written) = written else { return Ok(()) };
     if !path.exists() {
-        tracing::warn!("{} is not there, so it was not checked", path.display());
+        tracing::warn!("{} is missing and was not checked", path.display());
         return Ok(());
     }
     let found = Sum::of(&path)?;
-    match found == *written {
-        true => Ok(()),
-        false => Err(Error::new(Kind::BadData, "this is not the list that was written")
-            .at(&path)
-            .expected(written)
-            .found(found)),
+    if found == *written {
+        return Ok(());
     }
+    Err(Error::new(Kind::BadData, "the list has been changed since it was written")
+        .at(&path)
+        .expected(written)
+        .found(found))
 }
 
-/// An output of `dedup`: its report and files, what they say, and the batch and the store where they
-/// are still to be found.
+/// Verifies an output of `dedup`: its report and files, their contents, and the batch and the store if they
+/// still exist.
 fn verify_join(
     output: &Path,
     batch: Option<Segment>,
@@ -123,23 +123,24 @@ fn verify_join(
     common: &Common,
 ) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
-        let what = "this is no whole output of dupsieve";
+        let what = "this is not a complete output of dupsieve";
         return Err(Error::new(Kind::BadData, what).at(output).expected(format_args!(
             "an output of dedup (report.json and {SUCCESS}), a day of run (batch.seg and dedup/), \
                  a segment, or a store"
         )));
     };
     report.check_files(output)?;
-    let made = Made { output, report: &report, memory_bytes: common.budget().verification() };
-    let batch = match (batch, made.input("batch")) {
+    let found =
+        JoinOutput { output, report: &report, memory_bytes: common.budget().verification() };
+    let batch = match (batch, found.input("batch")) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),
         (None, None) => None,
     };
-    made.check_counts()?;
-    let store = made.input("store").map(|path| made.verify_store(&path)).transpose()?;
-    made.audit(batch.as_ref())?;
-    let recomputed = made.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
+    found.check_counts()?;
+    let store = found.input("store").map(|path| found.verify_store(&path)).transpose()?;
+    found.audit(batch.as_ref())?;
+    let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     let bytes = report.outcome.files.values().map(|sum| sum.bytes).sum();
     Ok(report
@@ -150,41 +151,40 @@ fn verify_join(
         .count("recomputed", recomputed.pages))
 }
 
-/// An output and what its report says of how it was made.
-struct Made<'a> {
+/// An output of `dedup` and its report.
+struct JoinOutput<'a> {
     output: &'a Path,
     report: &'a Report,
     memory_bytes: usize,
 }
 
-impl Made<'_> {
-    /// Every document of the batch was judged, and every chunk of the store probed.
+impl JoinOutput<'_> {
+    /// Checks that every document of the batch was judged and every chunk of the store was probed.
     fn check_counts(&self) -> Result<()> {
         let Report { batch, outcome, probe, .. } = self.report;
         let judged = batch.fingerprinted == outcome.kept + outcome.dropped;
         if judged && probe.is_complete() {
             return Ok(());
         }
-        Err(Error::new(Kind::BadData, "the report's counts do not add up")
+        Err(Error::new(Kind::BadData, "the counts of the report do not add up")
             .at(self.output)
             .found(format_args!("{batch:?}, {outcome:?}, {probe:?}")))
     }
 
-    /// Where an input was, if it is still there.
+    /// The path of an input, if it still exists.
     fn input(&self, name: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.report.run["inputs"][name].as_str()?);
         path.exists().then_some(path)
     }
 
-    /// A parameter by its name.
+    /// The value of a parameter.
     fn parameter(&self, name: &str) -> Result<&str> {
         self.report.parameters.get(name).map(String::as_str).ok_or_else(|| {
-            Error::new(Kind::BadData, format!("the report does not name its {name}"))
-                .at(self.output)
+            Error::new(Kind::BadData, format!("the report has no parameter {name}")).at(self.output)
         })
     }
 
-    /// The version of the store that was read: still there, and with the same contents.
+    /// Opens the version of the store that was read, and checks that its contents are the same.
     fn verify_store(&self, path: &Path) -> Result<Version> {
         let version = Store::open(path)?.at(self.report.store_version)?;
         self.expect("store", version.digest().to_string(), path)?;
@@ -192,7 +192,7 @@ impl Made<'_> {
         Ok(version)
     }
 
-    /// The files among themselves, and against the batch.
+    /// Checks that the files agree with each other and with the batch.
     fn audit(&self, batch: Option<&Segment>) -> Result<()> {
         let documents = batch.map(|batch| self.documents(batch)).transpose()?;
         let audit = Audit {
@@ -221,8 +221,8 @@ impl Made<'_> {
         let Some(batch) = batch.filter(|_| !lacks_store) else {
             let which = if batch.is_none() { "batch" } else { "store" };
             tracing::warn!(
-                "nothing was recomputed: the {which} is not where it was when {} was made; the files \
-                 agree with each other, but this does not prove that they are right",
+                "nothing was recomputed, because the {which} is no longer where it was when {} was made. \
+                 The files agree with each other, but this does not prove that they are right",
                 self.output.display()
             );
             return Ok(Recomputed::default());
@@ -248,7 +248,8 @@ impl Made<'_> {
     }
 
     fn distance(&self) -> Result<u32> {
-        let wrong = |_| Error::new(Kind::BadData, "the report makes no sense").at(self.output);
+        let wrong =
+            |_| Error::new(Kind::BadData, "the report has an invalid distance").at(self.output);
         self.parameter("distance")?.parse().map_err(wrong)
     }
 
@@ -256,20 +257,23 @@ impl Made<'_> {
         self.parameter("matches")?.parse()
     }
 
-    /// What matches were confirmed by, if by anything.
+    /// The check that confirmed matches, if there was one.
     fn confirm(&self) -> Result<Option<Confirm>> {
         self.report.parameters.get("check").map(|check| check.parse()).transpose()
     }
 
-    /// The documents of the batch, which must be the one that was read, in the order of their ids.
+    /// The documents of the batch in the order of their ids. Fails unless it is the batch that was read.
     fn documents(&self, batch: &Segment) -> Result<Sorted<Document>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
         if self.report.batch != batch.counts() {
-            return Err(Error::new(Kind::BadData, "the report has other counts than its batch")
-                .at(self.output)
-                .expected(format_args!("{:?}", batch.counts()))
-                .found(format_args!("{:?}", self.report.batch)));
+            return Err(Error::new(
+                Kind::BadData,
+                "the counts of the report and of the batch differ",
+            )
+            .at(self.output)
+            .expected(format_args!("{:?}", batch.counts()))
+            .found(format_args!("{:?}", self.report.batch)));
         }
         let mut sorter = Sorter::new(&env::temp_dir(), self.memory_bytes);
         let mut ids = batch.ids();
@@ -282,15 +286,15 @@ impl Made<'_> {
         sorter.sorted()
     }
 
-    /// Fails unless the digest of what stands at `path` is the one that was read.
+    /// Fails unless `found`, the digest of the input at `path`, is the one in the report.
     fn expect(&self, name: &str, found: String, path: &Path) -> Result<()> {
-        let told = self.parameter(name)?;
-        match told == found {
-            true => Ok(()),
-            false => Err(Error::new(Kind::BadData, format!("not the {name} this was made from"))
-                .at(path)
-                .expected(told)
-                .found(found)),
+        let expected = self.parameter(name)?;
+        if expected == found {
+            return Ok(());
         }
+        Err(Error::new(Kind::BadData, format!("this is not the {name} the output was made from"))
+            .at(path)
+            .expected(expected)
+            .found(found))
     }
 }

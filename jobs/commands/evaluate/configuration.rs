@@ -4,7 +4,7 @@ use dupsieve::fingerprint::Check;
 
 use crate::flags::settings::RecipeChoice;
 
-/// What a configuration says to choose a recipe, a distance, and a check with its least similarity.
+/// The text of a configuration file that chooses a recipe, a distance, and a check with its least similarity.
 pub(super) fn configuration(
     choice: &RecipeChoice,
     distance: u32,

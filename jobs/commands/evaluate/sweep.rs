@@ -33,20 +33,20 @@ const BEYOND: u32 = 7;
 /// The flags of a sweep.
 #[derive(Args, Debug)]
 pub(super) struct SweepFlags {
-    /// With --sweep: files, folders or globs that hold the labelled documents
+    /// With --sweep: files, folders or globs with the labelled documents
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
     input: Vec<PathBuf>,
-    /// With --sweep: a drawing of the outcome
+    /// With --sweep: file for a drawing of the scores
     #[arg(long, value_name = "FILE", requires = "sweep")]
     svg: Option<PathBuf>,
-    /// With --sweep: these recipes, each a name or a .toml file, instead of the usual ones
+    /// With --sweep: judge these recipes, each a name or a .toml file, instead of the usual ones
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
     recipe: Vec<RecipeChoice>,
-    /// With --sweep: confirm pairs by these checks, each at its best least similarity: as for
-    /// `fingerprint --check`, or jaccard, the exact similarity of which they are estimates
+    /// With --sweep: confirm pairs by these checks, and choose the least similarity of each: checks
+    /// of `fingerprint --check`, or jaccard, the exact similarity that checks estimate
     #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
     check: Vec<Measure>,
-    /// With --sweep: the largest distance that is to count as near [default: 3]
+    /// With --sweep: recommend a recipe for this distance [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
     distance: Option<u32>,
@@ -208,12 +208,12 @@ impl Sweep<'_> {
     }
 }
 
-/// The recipe to take: the best at this distance by the half that chooses.
+/// The recipe to use: the best at this distance on the half that chooses.
 fn best(candidates: &[Candidate], distance: usize) -> Option<&Candidate> {
     candidates.iter().rev().max_by(|a, b| a.f1(distance).total_cmp(&b.f1(distance)))
 }
 
-/// All scores, and which recipe to take, as one JSON object.
+/// All scores, and which recipe to use, as one JSON object.
 fn object(candidates: &[Candidate], distance: usize) -> Value {
     let recipes = candidates.iter().map(|candidate| {
         let rows = candidate.scores.iter().enumerate();
@@ -228,7 +228,7 @@ fn object(candidates: &[Candidate], distance: usize) -> Value {
     json!({ "recipes": recipes.collect::<Vec<_>>(), "recommended": recommended })
 }
 
-/// Prints a line for each recipe and k, and which recipe to take.
+/// Prints a line for each recipe and k, and which recipe to use.
 fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let score = |score: Option<f64>| score.map_or("-".into(), |score| format!("{score:.3}"));
@@ -275,15 +275,16 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
     let rivals =
         candidates.iter().filter(|rival| rival.name != best.name && rival.f1(distance) >= low);
     let rivals: Vec<&str> = rivals.map(|rival| &*rival.name).collect();
-    match rivals.is_empty() {
-        true => writeln!(out, "    no other recipe comes within its interval")?,
-        false => writeln!(out, "    within its interval too: {}", rivals.join(", "))?,
+    if rivals.is_empty() {
+        writeln!(out, "    no other recipe is within its interval")?;
+    } else {
+        writeln!(out, "    also within its interval: {}", rivals.join(", "))?;
     }
     let configuration = configuration(&best.choice, distance as u32, None);
     write!(out, "\nin a configuration file this is:\n\n{configuration}")
 }
 
-/// Precision over recall on the half that judges.
+/// The curve of precision over recall on the half that judges.
 fn curve(candidates: &[Candidate], title: String, marked: u32) -> Curve {
     let point = |row: &HalfScores| row.judging.recall.zip(row.judging.precision);
     let lines = candidates.iter().map(|candidate| Line {

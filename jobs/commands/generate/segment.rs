@@ -1,9 +1,10 @@
-//! `generate segment`: random fingerprints, and near-duplicates of another segment's among them.
+//! `generate segment`: random fingerprints, some of them near-duplicates of another segment's rows.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::output::{self, PackedFile};
 use dupsieve::store::{Codec, IdKind, Segment};
 use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
@@ -12,18 +13,18 @@ use serde_json::json;
 use crate::flags::common::Common;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
-use dupsieve::output::{self, PackedFile};
 
 /// Write a segment of random fingerprints, sorted and distinct
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// How many fingerprints, planted ones included
+    /// How many fingerprints, including planted ones
     #[arg(long, value_name = "N", value_parser = parse_count)]
     count: u64,
-    /// What every random choice follows from
+    /// Random seed: the same seed gives the same segment
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Take the first fingerprints of a set of this size, drawn over all keys [default: the count]
+    /// Draw a set of this many fingerprints and take the smallest ones, so that they are as dense as
+    /// those of a store of this size [default: the count]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     density: Option<u64>,
     /// Plant near-duplicates of random rows of this segment
@@ -32,32 +33,32 @@ pub(crate) struct Arguments {
     /// How many to plant
     #[arg(long, value_name = "M", value_parser = parse_count, requires = "near", default_value = "0")]
     planted: u64,
-    /// In how many bits a planted fingerprint differs from its row
+    /// A planted fingerprint differs from its row in this many bits
     #[arg(long, value_name = "K", default_value_t = 3)]
     planted_distance: u32,
-    /// Where the planted pairs go: `planted near distance`
+    /// File for the list of planted pairs: `planted near distance`
     #[arg(long, value_name = "FILE", requires = "near")]
     truth: Option<PathBuf>,
-    /// What names the rows
+    /// Ids of the rows
     #[arg(long, value_enum, default_value_t)]
     ids: Ids,
-    /// How they are coded: elias-fano, dense, hot-cold, huffman or raw
+    /// Codec of the fingerprints: elias-fano, dense, hot-cold, huffman or raw
     #[arg(long, value_name = "C", default_value_t)]
     codec: Codec,
-    /// The width of the fingerprints in bits, 64 or 128
+    /// Bits of a fingerprint, 64 or 128
     #[arg(long, value_name = "W", value_parser = parse_width, default_value = "64")]
     width: Width,
-    /// Where to
+    /// Output file
     #[arg(long, value_name = "FILE.seg")]
     output: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Ids {
-    /// Nothing: an id is the fingerprint, as 0x...
+    /// No ids are stored: the id of a row is its fingerprint, as 0x...
     #[default]
     None,
-    /// Their numbers, from 0
+    /// The numbers of the rows, from 0
     Numbers,
 }
 
@@ -67,8 +68,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let wanted = arguments.wanted();
     arguments.check(&wanted, near.as_ref())?;
     let identity = arguments.identity(&wanted, near.as_ref());
-    let stands = arguments.stands(&identity, common.overwrite)?;
-    if stands && arguments.truth.is_none() {
+    let exists = arguments.exists(&identity, common.overwrite)?;
+    if exists && arguments.truth.is_none() {
         return Ok(arguments.summary(Summary::new().already_done()));
     }
     if !common.dry_run {
@@ -90,7 +91,7 @@ impl Arguments {
         SegmentSpec { seed: self.seed, count: self.count, density, ids, codec: self.codec }
     }
 
-    /// Fails where the numbers do not go together.
+    /// Refuses numbers that contradict each other.
     fn check(&self, wanted: &SegmentSpec, near: Option<&Segment>) -> Result<()> {
         let refuse = |what: &str, found: u64, most: u64| {
             let error = Error::new(Kind::Usage, what).found(found);
@@ -98,7 +99,8 @@ impl Arguments {
         };
         match near {
             Some(near) if near.width() != self.width => {
-                let error = Error::new(Kind::Usage, "--near is of another width").at(near.path());
+                let error = Error::new(Kind::Usage, "the segment of --near has another width")
+                    .at(near.path());
                 return Err(error.expected(self.width.bits()).found(near.width().bits()));
             }
             _ => {}
@@ -110,7 +112,7 @@ impl Arguments {
             return refuse("--count exceeds --density", self.count, wanted.density);
         }
         match wanted.density > MAX_COUNT {
-            true => refuse("too many fingerprints to draw", wanted.density, MAX_COUNT),
+            true => refuse("--density or --count is too large", wanted.density, MAX_COUNT),
             false => Ok(()),
         }
     }
@@ -131,10 +133,10 @@ impl Arguments {
         .to_string()
     }
 
-    /// Whether the output stands there, made from the same parameters. Whose truth a file is cannot be
-    /// told from the file: it is compared once it is known again.
-    fn stands(&self, identity: &str, overwrite: bool) -> Result<bool> {
-        let stands = match self.output.exists() {
+    /// Whether the output exists already, made from the same parameters. The file of --truth does not say
+    /// which output it belongs to; it is compared when it is written again.
+    fn exists(&self, identity: &str, overwrite: bool) -> Result<bool> {
+        let exists = match self.output.exists() {
             false => false,
             true if !Segment::stands_at(&self.output)? => {
                 return Err(output::foreign(&self.output, "a segment"));
@@ -154,12 +156,12 @@ impl Arguments {
             }
         };
         match &self.truth {
-            Some(truth) if truth.exists() && !stands && !overwrite => {
-                Err(Error::new(Kind::Exists, "the truth belongs to another output")
+            Some(truth) if truth.exists() && !exists && !overwrite => {
+                Err(Error::new(Kind::Exists, "the file of --truth belongs to another output")
                     .at(truth)
                     .help("choose another --truth, or replace both with --overwrite"))
             }
-            _ => Ok(stands),
+            _ => Ok(exists),
         }
     }
 

@@ -1,5 +1,4 @@
-//! What a configuration file says of each day: where its inputs are, where its output goes, and which
-//! store it enters.
+//! What a configuration file says about each day: its inputs, its output and its store.
 
 use std::collections::HashSet;
 use std::path::{self, Path, PathBuf};
@@ -13,20 +12,20 @@ use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 
-/// What a configuration file asks for, with what it must name.
-pub(crate) struct Plan<'a> {
+/// The days that a configuration file asks for. All keys that it needs are there.
+pub(crate) struct DayPlan<'a> {
     pub(crate) config: &'a Config,
     output: &'a str,
     pub(crate) store: PathBuf,
-    /// The days to run, each once, in the order in which they were named first.
+    /// The days to run, each once, in the order in which they are first named.
     pub(crate) days: Vec<Day>,
 }
 
-impl Plan<'_> {
-    pub(crate) fn of(config: &Config) -> Result<Plan<'_>> {
+impl DayPlan<'_> {
+    pub(crate) fn of(config: &Config) -> Result<DayPlan<'_>> {
         let missing = |key: &str| {
-            Error::new(Kind::Config, format!("the file does not say `{key}`"))
-                .help("see configs/local.toml for a whole one")
+            Error::new(Kind::Config, format!("the file does not set `{key}`"))
+                .help("see configs/local.toml for a complete file")
         };
         let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
         let store = config.store.as_deref().ok_or_else(|| missing("store"))?;
@@ -35,14 +34,14 @@ impl Plan<'_> {
         }
         let has = |part: &str| output.contains(part);
         if !has("{date}") && !["{year}", "{month}", "{day}"].into_iter().all(has) {
-            return Err(Error::new(Kind::Config, "several days would have the same output")
+            return Err(Error::new(Kind::Config, "all days would have the same output")
                 .expected("{date}, or {year}, {month} and {day}, in `output`")
                 .found(output));
         }
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        Ok(Plan { config, output, store: absolute(store), days })
+        Ok(DayPlan { config, output, store: absolute(store), days })
     }
 
     /// The folder for the output of a day.
@@ -50,25 +49,25 @@ impl Plan<'_> {
         absolute(&self.named_output(day))
     }
 
-    /// The folder for the output of a day, as the file names it.
+    /// The folder for the output of a day, as written in the file.
     pub(crate) fn named_output(&self, day: Day) -> PathBuf {
         PathBuf::from(day.expand(self.output))
     }
 
-    /// Says where the inputs of a day are looked for, if that is why the job failed.
-    pub(crate) fn explain(&self, day: Day, error: Error) -> Error {
+    /// Adds to an error about missing inputs where they were looked for.
+    pub(crate) fn explain_missing(&self, day: Day, error: Error) -> Error {
         if error.kind() != Kind::Missing || self.inputs(day).all(|it| Path::new(&it).is_absolute())
         {
             return error;
         }
         let paths = self.inputs(day).map(|it| absolute(Path::new(&it)).display().to_string());
         error.help(format!(
-            "the inputs of {day} are looked for at {}; relative paths start at the working directory",
+            "the inputs of {day} were looked for at {}; relative paths start at the working directory",
             paths.collect::<Vec<_>>().join(", ")
         ))
     }
 
-    /// The inputs of a day, as the file names them.
+    /// The inputs of a day, as written in the file.
     pub(crate) fn inputs(&self, day: Day) -> impl Iterator<Item = String> {
         self.config.inputs.iter().map(move |input| day.expand(input))
     }
@@ -96,12 +95,12 @@ impl Plan<'_> {
         self.output(day).join("batch.seg")
     }
 
-    /// The folder for what is found of a day.
+    /// The output folder of the join of a day.
     pub(crate) fn found(&self, day: Day) -> PathBuf {
         self.output(day).join("dedup")
     }
 
-    /// The segment of a day, as it is asked for.
+    /// The request to fingerprint a day.
     pub(crate) fn to_fingerprint(&self, day: Day) -> fingerprint::Request {
         fingerprint::Request {
             inputs: self.inputs(day).map(PathBuf::from).collect(),
@@ -110,7 +109,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The join of a day with the store before it, as it is asked for.
+    /// The request to join a day with the store as it was before that day.
     pub(crate) fn to_join(&self, day: Day) -> dedup::Request {
         dedup::Request {
             batch: self.batch(day),
@@ -122,13 +121,13 @@ impl Plan<'_> {
         }
     }
 
-    /// The list of what enters the store, of what stands in `found`, unless all of it does.
+    /// The list of the pages that enter the store, in the output `found` of a join; none if all pages do.
     pub(crate) fn only(&self, found: &Path) -> Option<PathBuf> {
         (self.config.add == Add::Kept).then(|| found.join("keep.txt"))
     }
 }
 
-/// The path with the working directory before it if it is relative.
+/// The path, made absolute from the working directory.
 fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

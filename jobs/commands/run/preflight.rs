@@ -1,5 +1,5 @@
-//! What would stop a day after its long part, found before any page is read: settings that do not go
-//! together, a store of another recipe, outputs that were made with other settings.
+//! Checks before any page is read, for errors that would otherwise stop a day after hours: settings that
+//! contradict each other, a store with another recipe, outputs that were made with other settings.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use dupsieve::matches::KeepOrder;
 use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use super::days::Plan;
+use super::days::DayPlan;
 use crate::commands::dedup;
 use crate::flags::common::Common;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::report::{self, Parameters, Report};
 
-/// Fails if one of the days would be refused.
-pub(super) fn check(plan: &Plan<'_>, config: &Path, common: &Common) -> Result<()> {
+/// Fails if one of the days would fail.
+pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Result<()> {
     let (fingerprint, dedup) = (&plan.config.fingerprint, &plan.config.dedup);
     let recipe = fingerprint.recipe(fingerprint.format.unwrap_or_default())?;
     let store = match Store::open(&plan.store) {
         Ok(store) => Some(store.at(None)?),
-        // The first day makes it, or completes one that was begun.
+        // The first day makes the store.
         Err(error) if error.kind() == Kind::Missing => None,
         Err(error) => return Err(error),
     };
@@ -38,7 +38,7 @@ pub(super) fn check(plan: &Plan<'_>, config: &Path, common: &Common) -> Result<(
     Ok(())
 }
 
-/// The pages must have what they are to be kept by.
+/// Fails if --keep needs the time or the length of pages and these are not known.
 fn check_keep_order(
     dedup: &DedupSettings,
     fingerprint: &FingerprintSettings,
@@ -56,29 +56,29 @@ fn check_keep_order(
     Err(Error::new(Kind::Usage, what).help(help))
 }
 
-/// A batch that stands already must be of this recipe. What else it was made from is compared when
-/// its day comes.
+/// Fails if the batch exists already with another recipe. Its other parameters are compared when its day is
+/// run.
 fn check_batch(path: &Path, recipe: &Recipe) -> Result<()> {
-    // A damaged one is the business of the step that makes it.
+    // The step that makes the batch handles a damaged one.
     let Ok(made) = Segment::open(path) else { return Ok(()) };
     let asked = recipe.stamp();
     let named = |stamp: &str| Parameters::from([("recipe".to_owned(), stamp.to_owned())]);
-    match made.stamp() == asked.as_str() {
-        true => Ok(()),
-        false => Err(report::made_otherwise(path, &named(made.stamp()), &named(asked.as_str()))),
+    if made.stamp() == asked.as_str() {
+        return Ok(());
     }
+    Err(report::made_otherwise(path, &named(made.stamp()), &named(asked.as_str())))
 }
 
-/// An output that stands already must have been made with these settings. What it was made from is
-/// compared when its day comes.
+/// Fails if the output exists already and was made with other settings. Its inputs are compared when its
+/// day is run.
 fn check_output(path: &Path, settings: &DedupSettings) -> Result<()> {
     let Ok(Some(report)) = Report::read(path) else { return Ok(()) };
     let asked = dedup::parameters(settings);
     let mut made = report.parameters;
     let known = ["distance", "matches", "check"];
     made.retain(|name, _| known.contains(&name.as_str()));
-    match made == asked {
-        true => Ok(()),
-        false => Err(report::made_otherwise(path, &made, &asked)),
+    if made == asked {
+        return Ok(());
     }
+    Err(report::made_otherwise(path, &made, &asked))
 }

@@ -1,9 +1,9 @@
-//! A bad day made again, with all days that were joined after it: outputs and store together.
+//! Makes a day of the store again, with all days that were joined after it: outputs and store together.
 //!
-//! Everything is made beside what stands: the outputs in a folder `.redo` of each day, the versions of the
-//! store in a draft. When all of it is whole, the store moves to the last of them in one step and the
-//! outputs follow. A run that dies before that step has changed nothing. What one that dies after it
-//! has left is put in place by the next run of those days.
+//! Everything new is made beside what exists: the outputs in a folder `.redo` of each day, the versions of
+//! the store in a draft. When all of it is complete, the store moves to the last new version in one step,
+//! and then the outputs are moved to their places. A run that ends before that step has changed nothing.
+//! If a run ends after that step, the next run of those days moves the remaining outputs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,7 +16,7 @@ use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::days::Plan;
+use super::days::DayPlan;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
@@ -26,77 +26,80 @@ use crate::flags::common::Common;
 use crate::outcome::report::{self, Report};
 use crate::outcome::summary::Summary;
 
-/// The folder, in the output of a day, for what is made again.
+/// The folder, in the output of a day, for the new outputs.
 const STAGED: &str = ".redo";
 
-/// What failed attempts leave beside a segment.
+/// The files that failed attempts leave beside a segment.
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", ".failed.json"];
 
-/// What is to be made again.
+/// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
-struct Course {
+struct RedoPlan {
     /// The newest version of the store.
     newest: u64,
-    /// The version that the store goes back to first.
+    /// The version that the store goes back to before the days are added again.
     base: u64,
-    /// The bad day, and then the days that were added after it, in that order.
+    /// The day to make again, and then the days that were added after it, in that order.
     days: Vec<Day>,
-    /// Whether all of them stand as they would be made.
-    stands: bool,
+    /// Whether all of them exist already as they would be made.
+    is_done: bool,
 }
 
-/// Makes `day` again. Every process of the cluster calls this; process 0 changes the store.
+/// Makes `day` again. Every process of the cluster calls this; only process 0 changes the store.
 pub(crate) fn redo(
-    plan: &Plan<'_>,
+    plan: &DayPlan<'_>,
     cluster: &mut Cluster,
     day: Day,
     common: &Common,
 ) -> Result<Summary> {
     let mut draft = None;
-    let course = cluster.agree(&format!("redo {day}"), || {
-        let course = Course::of(plan, day, common)?;
-        if !course.stands && !common.dry_run {
-            draft = Some(Store::open(&plan.store)?.draft(course.newest, course.base)?);
-            course.days.iter().try_for_each(|&day| clear(&plan.output(day)))?;
+    let redo_plan = cluster.agree(&format!("redo {day}"), || {
+        let redo_plan = RedoPlan::of(plan, day, common)?;
+        if !redo_plan.is_done && !common.dry_run {
+            draft = Some(Store::open(&plan.store)?.draft(redo_plan.newest, redo_plan.base)?);
+            redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)))?;
         }
-        Ok(course)
+        Ok(redo_plan)
     })?;
     let summary = Summary::new().path("store", &plan.store);
-    let count = course.days.len() as u64;
-    if course.stands {
-        let stands = format!("{day} and the days after it are as they would be made");
-        return Ok(summary.already_done().say(stands));
+    let count = redo_plan.days.len() as u64;
+    if redo_plan.is_done {
+        let done = format!("{day} and the days after it are already as they would be made");
+        return Ok(summary.already_done().say(done));
     }
     if common.dry_run {
-        return Ok(summary.count("days", count).count("back_to_version", course.base));
+        return Ok(summary.count("days", count).count("back_to_version", redo_plan.base));
     }
     let mut total = summary;
-    for (number, &day) in (course.newest + 1..).zip(&course.days) {
-        total = total.plus(make(plan, cluster, day, &course, number, &mut draft, common)?);
+    for (number, &day) in (redo_plan.newest + 1..).zip(&redo_plan.days) {
+        total = total.plus(make(plan, cluster, day, &redo_plan, number, &mut draft, common)?);
     }
     cluster.agree("commit the days", || {
-        // What is staged must outlast a power cut before the store relies on it.
-        course.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)))?;
+        // The new outputs must survive a power cut before the store relies on them.
+        redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)))?;
         draft.map_or(Ok(()), Draft::commit)?;
-        course.days.iter().try_for_each(|&day| settle(&plan.output(day)))
+        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)))
     })?;
-    let days = shown(&course.days);
+    let days = shown(&redo_plan.days);
     let total = total.moved(&format!("/{STAGED}/"), "/");
-    Ok(total.count("days", count).say(format!("Made again, and in the store again: {days}.")))
+    Ok(total
+        .count("days", count)
+        .say(format!("These days were made again and added to the store again: {days}.")))
 }
 
-/// Puts in place what a redo of these days has left that died once the store had moved.
-pub(crate) fn finish(plan: &Plan<'_>, days: &[Day]) -> Result<()> {
+/// Moves outputs to their places that an earlier redo of these days left in [`STAGED`], if it ended after
+/// the store had moved.
+pub(crate) fn finish(plan: &DayPlan<'_>, days: &[Day]) -> Result<()> {
     for &day in days {
         let output = plan.output(day);
         if output.join(STAGED).exists() && is_committed(plan, day, &output) {
-            settle(&output)?;
+            put_in_place(&output)?;
         }
     }
     Ok(())
 }
 
-/// Whether sound outputs stand that were made from other inputs or with other parameters.
+/// Whether undamaged outputs exist that were made from other inputs or with other parameters.
 pub(crate) fn was_made_otherwise(
     made: &fingerprint::Request,
     joined: &dedup::Request,
@@ -109,27 +112,30 @@ pub(crate) fn was_made_otherwise(
     Ok(is_sound && is_whole && !dedup::stands(joined)?)
 }
 
-impl Course {
-    /// Finds what is to be made again, says it, and checks all that can be checked before.
-    fn of(plan: &Plan<'_>, day: Day, common: &Common) -> Result<Course> {
+impl RedoPlan {
+    /// Finds out what to make again, logs it, and checks everything that can be checked beforehand.
+    fn of(plan: &DayPlan<'_>, day: Day, common: &Common) -> Result<RedoPlan> {
         let store = Store::open(&plan.store)?;
         let current = store.at(None)?;
         let base = current.joined_by(day).ok_or_else(|| {
-            not_held(&store, day).help(format!("`run --date {day}` makes a day the first time"))
+            not_held(&store, day).help(format!("`run --date {day}` makes it for the first time"))
         })?;
         let mut entries: Vec<&Entry> =
             current.entries().iter().filter(|entry| entry.added_in > base).collect();
         entries.sort_by_key(|entry| entry.added_in);
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
-        tracing::info!("{day} is made again: the store goes back to version {base}");
-        tracing::info!("these days leave it and enter it again, in this order: {}", shown(&days));
+        tracing::info!("making {day} again: the store goes back to version {base}");
+        tracing::info!(
+            "these days leave the store and enter it again, in this order: {}",
+            shown(&days)
+        );
         if !common.dry_run {
             finish(plan, &days)?;
         }
         check_rest(&store, &current, &store.at(Some(base))?, &days)?;
-        let stands = fingerprint::stands(&plan.to_fingerprint(day))
-            .map_err(|error| plan.explain(day, error))?;
-        let mut course = Course { newest: current.number(), base, days, stands };
+        let is_done = fingerprint::stands(&plan.to_fingerprint(day))
+            .map_err(|error| plan.explain_missing(day, error))?;
+        let mut redo_plan = RedoPlan { newest: current.number(), base, days, is_done };
         for (place, entry) in entries.iter().enumerate() {
             let found = plan.found(entry.day);
             if found.exists() {
@@ -138,63 +144,64 @@ impl Course {
             if place > 0 {
                 check_batch(&plan.batch(entry.day), entry)?;
             }
-            course.stands = course.stands && is_held_so(plan, &store, entry.day);
+            redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day);
         }
         let verification = store.verification(Some(base))?;
         let (read, _shown) = show(&verification, common);
         verification.run(&read)?;
-        Ok(course)
+        Ok(redo_plan)
     }
 }
 
-/// Without these days the store must hold what `base` held: nothing else is lost by going back.
+/// Fails unless the store without these days holds exactly what `base` held: going back must not lose
+/// anything else.
 fn check_rest(store: &Store, current: &Version, base: &Version, days: &[Day]) -> Result<()> {
     let held = |entry: &Entry| (entry.day, entry.digest);
     let rest = current.entries().iter().filter(|entry| !days.contains(&entry.day)).map(held);
-    match rest.eq(base.entries().iter().map(held)) {
-        true => Ok(()),
-        false => Err(Error::new(Kind::Usage, "going back would change other days too")
-            .at(store.path())
-            .help("see `store log`; go back with `store rollback`, and run the days one by one")),
+    if rest.eq(base.entries().iter().map(held)) {
+        return Ok(());
     }
+    Err(Error::new(Kind::Usage, "going back would change other days too")
+        .at(store.path())
+        .help("see `store log`; go back with `store rollback`, and run the days one by one"))
 }
 
-/// The later days are joined again and not read again, so that their segments must be there.
+/// Fails unless the segment of a later day is there: such a day is joined again but not read again.
 fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
     let day = entry.day;
-    let advice = format!("`run --date {day}` makes it again as it was; then redo");
+    let advice = format!("`run --date {day}` makes it again as it was; then use --redo");
     let batch = Segment::open(path).and_then(|batch| batch.verify().map(|()| batch));
     let batch = batch.map_err(|error| error.help(&advice))?;
-    match batch.digest() == entry.source {
-        true => Ok(()),
-        false => Err(Error::new(Kind::BadData, format!("this is not what was added as {day}"))
-            .at(path)
-            .expected(entry.source)
-            .found(batch.digest())
-            .help(advice)),
+    if batch.digest() == entry.source {
+        return Ok(());
     }
+    Err(Error::new(Kind::BadData, format!("this is not the segment that was added as {day}"))
+        .at(path)
+        .expected(entry.source)
+        .found(batch.digest())
+        .help(advice))
 }
 
-/// Whether the output of a day stands as it would be made, and is what the store holds.
-fn is_held_so(plan: &Plan<'_>, store: &Store, day: Day) -> bool {
+/// Whether the output of a day exists as it would be made, and the store holds it.
+fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> bool {
     let only = plan.only(&plan.found(day));
     dedup::stands(&plan.to_join(day)).unwrap_or(false)
         && store.would_add(&plan.batch(day), day, only.as_deref()) == Ok(false)
 }
 
-/// Makes one day beside what stands and adds it to the draft, of which `number` is the last version.
+/// Makes one day in [`STAGED`] and adds it to the draft. `number` is the version of the draft to join with.
 fn make(
-    plan: &Plan<'_>,
+    plan: &DayPlan<'_>,
     cluster: &mut Cluster,
     day: Day,
-    course: &Course,
+    redo_plan: &RedoPlan,
     number: u64,
     draft: &mut Option<Draft>,
     common: &Common,
 ) -> Result<Summary> {
     let staged = plan.output(day).join(STAGED);
     let asked = plan.to_join(day);
-    let (batch, read) = match course.days.first() == Some(&day) {
+    let (batch, read) = match redo_plan.days.first() == Some(&day) {
         true => {
             let made = fingerprint::Request {
                 output: staged.join("batch.seg"),
@@ -221,8 +228,8 @@ fn make(
     Ok(read.then(found).changed())
 }
 
-/// Whether what a redo made of `day` is what the store holds.
-fn is_committed(plan: &Plan<'_>, day: Day, output: &Path) -> bool {
+/// Whether the store holds the output that a redo has staged for `day`.
+fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
     let Ok(Some(report)) = Report::read(&output.join(STAGED).join("dedup")) else { return false };
     let Ok(current) = Store::open(&plan.store).and_then(|store| store.at(None)) else {
         return false;
@@ -233,14 +240,14 @@ fn is_committed(plan: &Plan<'_>, day: Day, output: &Path) -> bool {
     })
 }
 
-/// Puts what was made again in the place of what stood there. What is in place already stays, so that
-/// this can be repeated after any of its steps.
-fn settle(output: &Path) -> Result<()> {
+/// Replaces the old outputs by the new ones. This can be repeated after it was interrupted at any step:
+/// what has been moved already stays.
+fn put_in_place(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
     let [batch, found] = ["batch.seg", "dedup"].map(|name| output.join(name));
     let _locks = [Lock::beside(&batch)?, Lock::beside(&found)?];
     if staged.join("batch.seg").exists() {
-        settle_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
+        move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
@@ -249,15 +256,15 @@ fn settle(output: &Path) -> Result<()> {
         remove_file(&output::beside(&found, ".failed.json"))?;
     }
     match fs::remove_dir_all(&staged) {
-        // Another run has settled the same day.
+        // Another run has moved the outputs of the same day.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed.at(&staged),
     }
 }
 
-/// Gives the segment at `batch` the lists of the segment that replaces it. A list that this one names and
-/// that is not staged has its place already.
-fn settle_lists(made: &Segment, batch: &Path) -> Result<()> {
+/// Moves the lists of the new segment beside `batch`. A list that the segment names and that is not staged
+/// has been moved already.
+fn move_lists(made: &Segment, batch: &Path) -> Result<()> {
     let lists = [(QUARANTINE, made.quarantine()), (REPEATED, made.repeated())];
     for (suffix, named) in lists {
         let (staged, list) = (output::beside(made.path(), suffix), output::beside(batch, suffix));
@@ -270,7 +277,7 @@ fn settle_lists(made: &Segment, batch: &Path) -> Result<()> {
     FAILED.iter().try_for_each(|suffix| remove_file(&output::beside(batch, suffix)))
 }
 
-/// Removes what an earlier attempt has left, if all of it is ours.
+/// Removes what an earlier attempt has left. Fails if dupsieve did not make all of it.
 fn clear(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
     if fs::symlink_metadata(&staged).is_err() {
@@ -281,13 +288,13 @@ fn clear(output: &Path) -> Result<()> {
         let name = name.to_string_lossy();
         let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
         if !["batch.seg", "dedup"].iter().any(|ours| name.starts_with(ours)) {
-            return Err(output::foreign(&staged, "what an earlier redo has left"));
+            return Err(output::foreign(&staged, "only files of an earlier redo"));
         }
     }
     fs::remove_dir_all(&staged).at(&staged)
 }
 
-/// What stands before the name of an output in the names of files that are not whole.
+/// The prefix in the name of an unfinished output.
 fn output_prefix(name: &str) -> &'static str {
     [".unfinished-", "."].into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("")
 }
@@ -297,10 +304,7 @@ fn move_file(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn remove_file(path: &Path) -> Result<()> {
-    match path.exists() {
-        true => fs::remove_file(path).at(path),
-        false => Ok(()),
-    }
+    if path.exists() { fs::remove_file(path).at(path) } else { Ok(()) }
 }
 
 fn shown(days: &[Day]) -> String {

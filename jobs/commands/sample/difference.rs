@@ -1,18 +1,18 @@
-//! What differs between two texts, word by word, in few lines: `[-only in the first-]` and
+//! What differs between two texts, word by word, in a few lines: `[-only in the first-]` and
 //! `{+only in the second+}`, each with some words around it.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many words of each text are compared: the time grows with their product.
+/// How many words of each text are compared. The time grows with the product of both numbers.
 const MOST_WORDS: usize = 4000;
-/// How many equal words and spaces stand around a change.
+/// How many equal words and spaces are shown on each side of a change.
 const AROUND: usize = 8;
 /// How many lines are shown.
 const MOST_LINES: usize = 8;
-/// A line is cut after the change that makes it longer than so many characters.
+/// A line ends after the change that makes it longer than this many characters.
 const LONGEST_LINE: usize = 400;
-/// The longest run of characters that is shown of one side of a change.
+/// At most this many characters are shown of each side of a change.
 const LONGEST: usize = 160;
 
 /// The changes from one text to the other, each on a line of its own.
@@ -59,8 +59,8 @@ fn line(group: &[DiffOp], one: &[&str], another: &[&str]) -> String {
     line.trim().to_owned()
 }
 
-/// The words on one line, without what would move the cursor of a terminal; the middle of many is left
-/// out.
+/// The words on one line, without control characters, which could move the cursor of a terminal. The
+/// middle of a long text is left out.
 fn shown(words: &[&str]) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = words.concat().chars().map(plain).collect();
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_stand_with_their_words_around() {
+    fn changes_are_shown_with_the_words_around_them() {
         let (one, another) = ("the quick brown fox jumps", "the quick red fox jumps high");
         assert_eq!(lines([one, another]), ["the quick [-brown-]{+red+} fox jumps{+ high+}"]);
         assert_eq!(lines(["我来到北京清华", "我来到上海清华"]), ["我来到[-北京-]{+上海+}清华"]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn much_is_shown_in_few_lines() {
+    fn many_changes_take_few_lines() {
         let numbered =
             |start| (start..start + 3000).map(|number| format!("w{number} ")).collect::<String>();
         let shown = lines([&numbered(0), &numbered(9000)]);
