@@ -153,7 +153,7 @@ impl Job {
     fn is_done(&self, asked: &Parameters, overwrite: bool) -> Result<bool> {
         let output = self.pages.output();
         if output.is_symlink() && !output.exists()
-            || output.exists() && !Segment::stands_at(output)?
+            || output.exists() && !Segment::is_segment(output)?
         {
             return Err(output::foreign(output, "a segment"));
         }

@@ -68,15 +68,15 @@ impl Format {
             Format::Text => Some(Format::Text),
             Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
-            Format::Jsonl => match Told::of(path, head)? {
-                Told::Format(Format::Jsonl) => Some(Format::Jsonl),
+            Format::Jsonl => match Recognized::of(path, head)? {
+                Recognized::Format(Format::Jsonl) => Some(Format::Jsonl),
                 _ => None,
             },
-            Format::Auto => match Told::of(path, head)? {
-                Told::Format(format) => Some(format),
-                Told::Unknown => Some(Format::Text),
-                Told::OneJson => None,
-                Told::NotRead(what) => return Err(not_read(path, what)),
+            Format::Auto => match Recognized::of(path, head)? {
+                Recognized::Format(format) => Some(format),
+                Recognized::Unknown => Some(Format::Text),
+                Recognized::OneJson => None,
+                Recognized::NotRead(what) => return Err(not_read(path, what)),
             },
         })
     }
@@ -89,11 +89,11 @@ impl Format {
         if self != Format::Auto {
             return Ok(self);
         }
-        match Told::of(path, head)? {
-            Told::Format(format) => Ok(format),
-            Told::OneJson => Err(not_read(path, "JSON, but not one object a line")),
-            Told::NotRead(what) => Err(not_read(path, what)),
-            Told::Unknown => {
+        match Recognized::of(path, head)? {
+            Recognized::Format(format) => Ok(format),
+            Recognized::OneJson => Err(not_read(path, "JSON, but not one object a line")),
+            Recognized::NotRead(what) => Err(not_read(path, what)),
+            Recognized::Unknown => {
                 let what = "the format cannot be recognized by the file's name or first bytes";
                 Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
             }
@@ -117,7 +117,7 @@ impl<R: FnOnce() -> Result<Vec<u8>>> ReadHead for R {}
 
 /// What the name and the first bytes of a file tell about its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Recognized {
     /// A format that can be read.
     Format(Format),
     /// JSON, but not one object a line: an object over several lines, or an array.
@@ -141,44 +141,44 @@ const NOT_READ: [(&str, &[&str]); 9] = [
     ("an archive", &["zip", "tar", "tgz", "7z", "rar"]),
 ];
 
-impl Told {
-    fn of(path: &Path, head: impl ReadHead) -> Result<Told> {
+impl Recognized {
+    fn of(path: &Path, head: impl ReadHead) -> Result<Recognized> {
         let extension = extension(path);
         if ["jsonl", "ndjson"].contains(&extension.as_str()) {
-            return Ok(Told::Format(Format::Jsonl));
+            return Ok(Recognized::Format(Format::Jsonl));
         }
         let head = head()?;
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
-        Ok(Told::of_head(head).unwrap_or_else(|| Told::of_name(&extension, head)))
+        Ok(Recognized::of_head(head).unwrap_or_else(|| Recognized::of_name(&extension, head)))
     }
 
     /// What the first bytes alone tell.
-    fn of_head(head: &[u8]) -> Option<Told> {
+    fn of_head(head: &[u8]) -> Option<Recognized> {
         let opens_as_html =
             |tag: &[u8]| head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
         if opens_json_lines(head) {
-            Some(Told::Format(Format::Jsonl))
+            Some(Recognized::Format(Format::Jsonl))
         } else if head.starts_with(b"WARC/") {
-            Some(Told::NotRead("WARC"))
+            Some(Recognized::NotRead("WARC"))
         } else if head.starts_with(b"PAR1") {
-            Some(Told::NotRead("Parquet"))
+            Some(Recognized::NotRead("Parquet"))
         } else if opens_as_html(b"<!doctype html") || opens_as_html(b"<html") {
-            Some(Told::NotRead("HTML"))
+            Some(Recognized::NotRead("HTML"))
         } else {
             None
         }
     }
 
     /// What the name tells of a file whose first bytes tell nothing.
-    fn of_name(extension: &str, head: &[u8]) -> Told {
+    fn of_name(extension: &str, head: &[u8]) -> Recognized {
         match extension {
-            "json" if head.is_empty() => Told::Format(Format::Jsonl),
-            "json" => Told::OneJson,
-            "tsv" => Told::Format(Format::Tsv),
-            "txt" | "" => Told::Format(Format::Text),
+            "json" if head.is_empty() => Recognized::Format(Format::Jsonl),
+            "json" => Recognized::OneJson,
+            "tsv" => Recognized::Format(Format::Tsv),
+            "txt" | "" => Recognized::Format(Format::Text),
             _ => {
                 let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
-                known.map_or(Told::Unknown, |(what, _)| Told::NotRead(what))
+                known.map_or(Recognized::Unknown, |(what, _)| Recognized::NotRead(what))
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Inputs -> Source (bytes) -> Batch (records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
-//! - `expand`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
+//! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `batch`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
@@ -54,6 +54,7 @@ mod source;
 mod time;
 mod tolerance;
 mod tsv;
+mod walk;
 
 pub use batch::Batch;
 pub use contents::Contents;

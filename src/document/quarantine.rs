@@ -23,14 +23,14 @@ pub struct Quarantined {
 /// bounded. The result does not depend on the order in which the records come.
 #[derive(Debug, Default)]
 pub struct Quarantine {
-    reasons: BTreeMap<Cow<'static, str>, Listed>,
+    reasons: BTreeMap<Cow<'static, str>, ByReason>,
     /// The number of records with reasons beyond the first [`Quarantine::REASONS`].
     others: u64,
 }
 
 /// The records of one reason.
 #[derive(Debug, Default)]
-struct Listed {
+struct ByReason {
     count: u64,
     /// The first of them; the last of these is on top of the heap.
     first: BinaryHeap<Quarantined>,

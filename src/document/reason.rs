@@ -49,7 +49,8 @@ impl From<String> for Reason {
 
 impl From<&Error> for Reason {
     fn from(error: &Error) -> Reason {
-        let (what, whole) = (error.what().to_owned(), error.to_string());
+        let what = error.what().to_owned();
+        let whole = error.to_string();
         match whole.strip_prefix(&what).map(str::to_owned) {
             Some(detail) => Reason::with(what, detail),
             None => Reason::with(what, format_args!(" ({whole})")),

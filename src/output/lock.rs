@@ -117,7 +117,7 @@ impl Lock {
             }
             // The last owner may have removed the file between the two steps. Then others would lock
             // a new file, and this lock would keep nobody out.
-            if stands_at(&file, path).at(path)? {
+            if is_at(&file, path).at(path)? {
                 break file;
             }
         };
@@ -259,7 +259,7 @@ fn is_ours(start: &[u8]) -> bool {
 }
 
 /// Whether `file` is the file at `path` now.
-fn stands_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
     match fs::symlink_metadata(path) {
         Ok(found) => Ok((found.dev(), found.ino()) == (own.dev(), own.ino())),

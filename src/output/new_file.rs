@@ -130,7 +130,8 @@ fn unfinished(path: &Path) -> OsString {
 
 /// Removes the files that attempts at `path` which died have left. Nobody else may be at it.
 pub(super) fn remove_unfinished(path: &Path) -> Result<()> {
-    let (folder, prefix) = (parent_of(path), unfinished(path));
+    let folder = parent_of(path);
+    let prefix = unfinished(path);
     for entry in fs::read_dir(folder).at(folder)? {
         let entry = entry.at(folder)?;
         let name = entry.file_name();

@@ -41,7 +41,7 @@ impl Record for FingerprintedDocument {
 
 /// The first document with its id, ordered as in a segment.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Entry {
+struct SegmentRow {
     fingerprint: u128,
     id: String,
     length: u64,
@@ -50,7 +50,7 @@ struct Entry {
     check: Vec<u8>,
 }
 
-impl Record for Entry {
+impl Record for SegmentRow {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.check.len()
     }
@@ -59,60 +59,55 @@ impl Record for Entry {
 /// A segment that is being built: its documents, each id once.
 pub struct SegmentBuilder {
     segment: Box<dyn AnyWidth>,
-    entries: Sorter<Entry>,
+    entries: Sorter<SegmentRow>,
     counts: Counts,
 }
 
 impl SegmentBuilder {
-    /// Takes `documents` for the segment of this `width` at `path`. In `counts` the caller gives what was read, quarantined
-    /// and blank; the rest is counted here. Calls `repeated` for a document whose id came before, with
-    /// its id, the place of the first and its own. The sort uses about `memory_bytes`.
+    /// Takes `documents` for a segment of this `width` at `path`. In `counts` the caller gives what was
+    /// read, quarantined and blank; the rest is counted here. Calls `repeated` for a document whose id
+    /// came before, with its id, the place of the first and its own. The sort uses about
+    /// `memory_bytes`.
     pub fn of(
         documents: Sorted<FingerprintedDocument>,
         width: Width,
         path: &Path,
         options: SegmentOptions,
-        mut counts: Counts,
+        counts: Counts,
         memory_bytes: usize,
         repeated: &mut dyn FnMut(&str, Place, Place) -> Result<()>,
     ) -> Result<SegmentBuilder> {
-        let mut segment: Box<dyn AnyWidth> = match width {
+        let segment: Box<dyn AnyWidth> = match width {
             Width::W64 => Box::new(SegmentWriter::<u64>::create(path, options)?),
             Width::W128 => Box::new(SegmentWriter::<u128>::create(path, options)?),
         };
-        let mut entries = Sorter::new(output::parent_of(path), memory_bytes);
+        let entries = Sorter::new(output::parent_of(path), memory_bytes);
         let mut last: Option<(String, Place)> = None;
+        let mut builder = SegmentBuilder { segment, entries, counts };
         for document in documents {
-            let FingerprintedDocument {
-                id,
-                position,
-                content,
-                fingerprint,
-                length,
-                time,
-                class,
-                check,
-            } = document?;
-            let place = Place { position, content };
+            let document = document?;
+            let place = Place { position: document.position, content: document.content };
             if let Some((last, first)) = &last
-                && *last == id
+                && *last == document.id
             {
-                counts.repeated += 1;
-                repeated(&id, *first, place)?;
+                builder.counts.repeated += 1;
+                repeated(&document.id, *first, place)?;
                 continue;
             }
-            last = Some((id.clone(), place));
-            match fingerprint {
-                Some(fingerprint) => {
-                    entries.push(Entry { fingerprint, id, length, time, class, check })?;
-                }
-                None => {
-                    counts.empty += 1;
-                    segment.push_empty(&id)?;
-                }
-            }
+            last = Some((document.id.clone(), place));
+            builder.take(document)?;
         }
-        Ok(SegmentBuilder { segment, entries, counts })
+        Ok(builder)
+    }
+
+    /// Takes the first document with its id.
+    fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
+        let FingerprintedDocument { id, length, time, class, check, .. } = document;
+        let Some(fingerprint) = document.fingerprint else {
+            self.counts.empty += 1;
+            return self.segment.push_empty(&id);
+        };
+        self.entries.push(SegmentRow { fingerprint, id, length, time, class, check })
     }
 
     /// Writes the segment and puts it and `lists` into their places.
@@ -120,9 +115,9 @@ impl SegmentBuilder {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
-            let Entry { fingerprint, id, length, time, class, check } = entry?;
-            let (id, check) = (&id, &check);
-            segment.push(&Row { fingerprint, id, length, time, class, day: None, check })?;
+            let SegmentRow { fingerprint, id, length, time, class, check } = entry?;
+            let row = Row { fingerprint, id: &id, length, time, class, day: None, check: &check };
+            segment.push(&row)?;
             counts.fingerprinted += 1;
         }
         if !counts.add_up() {
@@ -134,8 +129,8 @@ impl SegmentBuilder {
     }
 }
 
-/// A segment writer of either width. The builder need not be generic then, and the code of both widths is
-/// compiled once, here.
+/// A segment writer of either width. With it the builder need not be generic, and the code of both
+/// widths is compiled once, here.
 trait AnyWidth {
     fn fenced(&mut self, fence: &Fence);
     fn push(&mut self, row: &Row<'_, u128>) -> Result<()>;

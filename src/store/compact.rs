@@ -55,7 +55,7 @@ impl Store {
         if is_compact(&segments, codec)? {
             return Ok(Compacted::Already(version));
         }
-        self.sweep(&current, &lock)?;
+        self.remove_orphans(&current, &lock)?;
         check_free_space(self.path(), segments.iter().map(Segment::bytes).sum())?;
         let file = format!("compacted-{:06}.seg", current.version + 1);
         let path = self.path().join(SEGMENTS).join(&file);
@@ -115,8 +115,8 @@ fn merge_rows<F: Fingerprint>(
     let options = options(segments, codec);
     let with_ids = options.ids == IdKind::Text;
     let mut writer = SegmentWriter::<F>::create(path, options)?;
-    let mut sources: Vec<Source<F>> =
-        segments.iter().map(|dated| Source::new(dated, with_ids)).collect();
+    let mut sources: Vec<MergeSource<F>> =
+        segments.iter().map(|dated| MergeSource::new(dated, with_ids)).collect();
     let mut next = BinaryHeap::new();
     for (number, source) in sources.iter_mut().enumerate() {
         let mut head = Head { number, ..Head::default() };
@@ -185,7 +185,7 @@ struct Head<F> {
 }
 
 /// One of the segments to merge.
-struct Source<F: Fingerprint> {
+struct MergeSource<F: Fingerprint> {
     scan: Scan<F>,
     run: Vec<F>,
     /// The number of the row after the current one.
@@ -197,10 +197,10 @@ struct Source<F: Fingerprint> {
     days: RowDays,
 }
 
-impl<F: Fingerprint> Source<F> {
-    fn new(dated: &Dated, with_ids: bool) -> Source<F> {
+impl<F: Fingerprint> MergeSource<F> {
+    fn new(dated: &Dated, with_ids: bool) -> MergeSource<F> {
         let segment = dated.segment();
-        Source {
+        MergeSource {
             scan: segment.scan(KeyRange::all()).in_pieces_of(PIECE_BYTES),
             run: Vec::new(),
             next: 0,

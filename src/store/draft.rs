@@ -42,7 +42,7 @@ impl Store {
         if current.version != newest {
             return Err(self.has_changed().expected(newest).found(current.version));
         }
-        self.sweep(&current, &lock)?;
+        self.remove_orphans(&current, &lock)?;
         let mut last = self.manifest(base)?;
         last.version = newest + 1;
         let checksum = last.write(&self.manifest_path(last.version), &lock)?;
@@ -59,10 +59,10 @@ impl Store {
 impl Draft {
     /// Adds a segment as `day` in the next version of the draft, like [`Store::add`].
     pub fn add(&mut self, segment: &Path, day: Day, only: Option<&Path>) -> Result<()> {
-        let Some(prospect) = self.store.prospect(&self.last, segment, day, only)? else {
+        let Some(addition) = self.store.addition(&self.last, segment, day, only)? else {
             return Err(Error::new(Kind::Internal, format!("the draft already has {day}")));
         };
-        self.last = self.store.admit(&self.last, prospect, day, &self.lock)?;
+        self.last = self.store.admit(&self.last, addition, day, &self.lock)?;
         let path = self.store.manifest_path(self.last.version);
         self.checksum = self.last.write(&path, &self.lock)?;
         Ok(())

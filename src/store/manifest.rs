@@ -117,8 +117,12 @@ impl Manifest {
         for entry in &mut next.entries {
             entry.file.clone_from(&file);
         }
-        let (digest, rows, bytes) = (segment.digest(), segment.rows(), segment.bytes());
-        next.merged = vec![Merged { file, digest, rows, bytes }];
+        next.merged = vec![Merged {
+            file,
+            digest: segment.digest(),
+            rows: segment.rows(),
+            bytes: segment.bytes(),
+        }];
         next
     }
 

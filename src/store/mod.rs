@@ -18,8 +18,8 @@
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
-//! - `folder`: changes of the store. `orphans`, `draft`, `compact`, `history`, `verification`: more of
-//!   them, one a file.
+//! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
+//!   `history`, `verification`: what can be done with a store, one a file.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
@@ -60,6 +60,7 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod addition;
 mod builder;
 mod compact;
 mod damage;
@@ -77,13 +78,14 @@ mod segment;
 mod verification;
 mod version;
 
+pub use addition::Added;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use compact::Compacted;
 pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draft::Draft;
-pub use folder::{Added, Store};
+pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub(crate) use segment::{BLOCK_ROWS, COLD_BITS, ColdBits};

@@ -16,7 +16,7 @@ use crate::output::{Lock, UNFINISHED};
 impl Store {
     /// Removes what runs that died have left: unfinished files, and segments of no version. Only files
     /// with the names that a store gives are removed. Everything else is not ours and stays.
-    pub(super) fn sweep(&self, current: &Manifest, lock: &Lock) -> Result<()> {
+    pub(super) fn remove_orphans(&self, current: &Manifest, lock: &Lock) -> Result<()> {
         let segments = self.path().join(SEGMENTS);
         let mut orphans = files(&segments, is_segment_name)?;
         for number in (1..=current.version).rev() {
@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// Fails if the folder has anything in it that an interrupted `init` would not have left.
-    pub(super) fn refuse_strangers(&self) -> Result<()> {
+    pub(super) fn refuse_other_files(&self) -> Result<()> {
         let ours = |name: &OsString| {
             let name = name.to_string_lossy();
             [LOCK, MANIFESTS, SEGMENTS].contains(&&*name) || name.starts_with(UNFINISHED)
@@ -58,7 +58,7 @@ impl Store {
 
     /// Fails if the folder has segments. An interrupted `init` leaves none, so this is a store that has
     /// lost its `CURRENT`, and must not become an empty one.
-    pub(super) fn refuse_headless(&self) -> Result<()> {
+    pub(super) fn refuse_lost_current(&self) -> Result<()> {
         match names(&self.path().join(SEGMENTS))?.first() {
             None => Ok(()),
             Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")

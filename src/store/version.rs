@@ -151,13 +151,16 @@ pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<Ke
     assert!(segments.iter().all(|segment| segment.width() == F::WIDTH), "one width for all");
     let mut cuts: Vec<(u128, u64)> = segments.iter().flat_map(Segment::cuts).collect();
     cuts.sort_unstable();
-    let (mut chunks, mut low, mut held) = (Vec::new(), 0, 0);
+    let mut chunks = Vec::new();
+    let mut low = 0;
+    let mut held = 0;
     for &(first, bytes) in &cuts {
         // Fingerprints that differ in cold bits only stay together.
         let first = hot(first);
         if held >= target_bytes && first > low {
             chunks.push(KeyRange { low: F::from_u128(low), high: F::from_u128(first - 1) });
-            (low, held) = (first, 0);
+            low = first;
+            held = 0;
         }
         held += bytes;
     }

@@ -116,7 +116,9 @@ pub fn generate<F: Fingerprint>(
     let planted = planted.len() as u64;
     let mut sorted =
         RandomSorted::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
-    let (mut rows, mut random, mut run) = (Vec::new(), wanted.count - planted, Vec::new());
+    let mut rows = Vec::new();
+    let mut random = wanted.count - planted;
+    let mut run = Vec::new();
     let mut push = |fingerprint| {
         writer.push(&Row {
             fingerprint,

@@ -138,7 +138,7 @@ impl Arguments {
     fn exists(&self, identity: &str, overwrite: bool) -> Result<bool> {
         let exists = match self.output.exists() {
             false => false,
-            true if !Segment::stands_at(&self.output)? => {
+            true if !Segment::is_segment(&self.output)? => {
                 return Err(output::foreign(&self.output, "a segment"));
             }
             true if overwrite => false,

@@ -209,9 +209,9 @@ impl<C: Gather> PackedColumn<C> {
 
 /// Ids, each followed by a line feed.
 #[derive(Default)]
-pub(crate) struct Lines(Vec<u8>);
+pub(crate) struct TextRows(Vec<u8>);
 
-impl Gather for Lines {
+impl Gather for TextRows {
     const CODING: Coding = Coding::Text;
 
     fn drain_into(&mut self, plain: &mut Vec<u8>) {
@@ -219,7 +219,7 @@ impl Gather for Lines {
     }
 }
 
-impl PackedColumn<Lines> {
+impl PackedColumn<TextRows> {
     pub(crate) fn push(&mut self, id: &str) -> Result<()> {
         self.gathered.0.extend(id.as_bytes());
         self.gathered.0.push(b'\n');
@@ -227,11 +227,11 @@ impl PackedColumn<Lines> {
     }
 }
 
-/// Integers of 64 bits.
+/// IntegerRows of 64 bits.
 #[derive(Default)]
-pub(crate) struct Integers(Vec<u64>);
+pub(crate) struct IntegerRows(Vec<u64>);
 
-impl Gather for Integers {
+impl Gather for IntegerRows {
     const CODING: Coding = Coding::Integers;
 
     fn drain_into(&mut self, plain: &mut Vec<u8>) {
@@ -240,7 +240,7 @@ impl Gather for Integers {
     }
 }
 
-impl PackedColumn<Integers> {
+impl PackedColumn<IntegerRows> {
     pub(crate) fn push(&mut self, integer: u64) -> Result<()> {
         self.gathered.0.push(integer);
         self.row_added()

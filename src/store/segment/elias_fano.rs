@@ -87,7 +87,8 @@ impl<F: Fingerprint> Work for Decode<'_, F> {
             _ => return Err(damaged("the high parts exceed the width")),
         }
         // If all bytes are low, all high parts are zero and the shift does not matter.
-        let (base, shift) = (F::from_u128(base), (8 * low_bytes as u32).min(F::BITS - 1));
+        let base = F::from_u128(base);
+        let shift = (8 * low_bytes as u32).min(F::BITS - 1);
         unary::read(vector, out, |growth| plus(base, F::from_u128(growth.into())) << shift);
         join_lows(block, lows_at, low_bytes - cold, 8 * cold as u32, out);
         Ok(())
@@ -130,7 +131,8 @@ fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
 
 /// How far the high parts grow.
 fn growth<F: Fingerprint>(fingerprints: &[F], low_bytes: usize) -> u128 {
-    let (first, last) = (fingerprints[0], fingerprints[fingerprints.len() - 1]);
+    let first = fingerprints[0];
+    let last = fingerprints[fingerprints.len() - 1];
     high(last, low_bytes) - high(first, low_bytes)
 }
 

@@ -19,7 +19,7 @@ use crate::store::digest::Digest;
 use super::block::{self, Codec, unknown};
 use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
 use super::metadata::{Counts, MAGIC, Metadata, content_digest};
-use super::source::{Placed, Source, TRAILER_BYTES};
+use super::source::{Placed, SegmentFile, TRAILER_BYTES};
 
 /// An open segment. Reads do not move a file position, so many threads can share it. A clone is the same
 /// open file.
@@ -70,7 +70,7 @@ impl Segment {
                 .found("a folder or a device"));
         }
         let bytes = metadata.len();
-        let source = Source { path, file: &file };
+        let source = SegmentFile { path, file: &file };
         let width = source.header(bytes)?;
         let (table, metadata, digest) = source.ending(bytes)?;
         let heads = read_heads(&source.read(table.clone())?)
@@ -100,7 +100,7 @@ impl Segment {
     }
 
     /// Whether the file at `path` is a segment, sound or damaged.
-    pub fn stands_at(path: impl AsRef<Path>) -> Result<bool> {
+    pub fn is_segment(path: impl AsRef<Path>) -> Result<bool> {
         has_magic(path.as_ref(), &MAGIC[..])
     }
 
@@ -247,7 +247,7 @@ impl Segment {
         if let Some(blocks) = placed.blocks.get() {
             return Ok(blocks);
         }
-        let source = Source { path: &self.0.path, file: &self.0.file };
+        let source = SegmentFile { path: &self.0.path, file: &self.0.file };
         let entries = source.read(placed.entries.clone())?;
         let blocks = Blocks::read(&placed.head, self.width(), placed.offset, &entries)
             .map_err(|error| error.at(self.path()).offset(placed.entries.start))?;
@@ -267,7 +267,7 @@ impl Segment {
     /// Reads the bytes of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.count(range.end - range.start);
-        Source { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
+        SegmentFile { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
     }
 
     /// Fails unless `bytes` have the checksum of `block`.

@@ -38,12 +38,12 @@ pub(crate) struct Placed {
 }
 
 /// A file that may be a segment.
-pub(crate) struct Source<'a> {
+pub(crate) struct SegmentFile<'a> {
     pub(crate) path: &'a Path,
     pub(crate) file: &'a File,
 }
 
-impl Source<'_> {
+impl SegmentFile<'_> {
     pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_into(range, &mut bytes)?;

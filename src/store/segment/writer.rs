@@ -12,7 +12,7 @@ use crate::store::day::Day;
 use crate::store::digest::Digest;
 
 use super::block::Codec;
-use super::columns::{ColdColumn, FingerprintColumn, Integers, Lines, PackedColumn};
+use super::columns::{ColdColumn, FingerprintColumn, IntegerRows, PackedColumn, TextRows};
 use super::directory::{Coding, Column, Head, IdKind};
 use super::metadata::{Counts, MAGIC, Metadata, VERSION, content_digest};
 use super::open::Segment;
@@ -84,12 +84,12 @@ pub struct SegmentWriter<F: Fingerprint> {
     path: PathBuf,
     options: SegmentOptions,
     fingerprints: FingerprintColumn<F, NewFile>,
-    ids: Option<PackedColumn<Lines>>,
-    lengths: Option<PackedColumn<Integers>>,
-    times: Option<PackedColumn<Integers>>,
-    days: Option<PackedColumn<Integers>>,
-    empties: PackedColumn<Lines>,
-    classes: Option<PackedColumn<Integers>>,
+    ids: Option<PackedColumn<TextRows>>,
+    lengths: Option<PackedColumn<IntegerRows>>,
+    times: Option<PackedColumn<IntegerRows>>,
+    days: Option<PackedColumn<IntegerRows>>,
+    empties: PackedColumn<TextRows>,
+    classes: Option<PackedColumn<IntegerRows>>,
     checks: Option<SignatureColumn>,
     cold: Option<ColdColumn>,
     last: Option<F>,
@@ -230,8 +230,13 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
             .map(|list| list.as_ref().map(|list| list.sum().clone()));
-        let (stamp, identity) = (self.options.stamp, identity.to_owned());
-        let metadata = Metadata { stamp, counts, identity, quarantine, repeated };
+        let metadata = Metadata {
+            stamp: self.options.stamp,
+            counts,
+            identity: identity.to_owned(),
+            quarantine,
+            repeated,
+        };
         out.write_all(&entries)
             .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
             .at(&self.path)?;
@@ -263,12 +268,12 @@ fn dayless(path: &Path) -> Error {
 }
 
 fn check_id(id: &str) -> Result<()> {
-    match is_id(id) {
-        true => Ok(()),
-        false => Err(Error::new(Kind::BadData, "this id is invalid")
-            .expected("1 to 65536 bytes without tab, CR, LF and NUL")
-            .found(Shown(id))),
+    if is_id(id) {
+        return Ok(());
     }
+    Err(Error::new(Kind::BadData, "this id is invalid")
+        .expected("1 to 65536 bytes without tab, CR, LF and NUL")
+        .found(Shown(id)))
 }
 
 /// Appends a finished column to the directory.

@@ -1,0 +1,140 @@
+//! Arguments stand for the files that a shell would name, in one order, each once.
+
+use super::*;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+/// A folder of the files named, each holding its own name.
+fn folder(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    folder
+}
+
+fn find(folder: &tempfile::TempDir, argument: &str, format: Format) -> Result<Inputs> {
+    Inputs::find(&[folder.path().join(argument)], format)
+}
+
+/// The names of all files found, relative to `folder`.
+fn names(folder: &tempfile::TempDir, inputs: &Inputs) -> Vec<String> {
+    let name = |input: &Input| {
+        let name = input.name().strip_prefix(folder.path()).unwrap_or(input.name());
+        name.to_str().unwrap().to_owned()
+    };
+    inputs.files().iter().map(name).collect()
+}
+
+#[test]
+fn a_folder_is_walked_in_the_order_of_its_paths() {
+    let folder = folder(&["a/x.txt", "a-b/x", "a.tsv", "b/c/d.jsonl.gz", ".hidden"]);
+    let all = find(&folder, "", Format::Auto).unwrap();
+    assert_eq!(names(&folder, &all), [".hidden", "a-b/x", "a.tsv", "a/x.txt", "b/c/d.jsonl.gz"]);
+    assert_eq!(all.bytes(), 7 + 5 + 5 + 7 + 14);
+    let formats: Vec<_> = all.files().iter().map(Input::format).collect();
+    use Format::{Jsonl, Text, Tsv};
+    assert_eq!(formats, [Text, Text, Tsv, Text, Jsonl]);
+    let lines = find(&folder, "", Format::Jsonl).unwrap();
+    assert_eq!(names(&folder, &lines), ["b/c/d.jsonl.gz"]);
+    assert_eq!(lines.passed_over().count(), 4);
+    assert!(lines.passed_over().to_string().contains("a.tsv"), "{}", lines.passed_over());
+    let text = find(&folder, "", Format::Text).unwrap();
+    assert!(text.files().iter().all(|file| file.format() == Text && !file.is_stream()));
+}
+
+#[test]
+fn arguments_keep_their_order_and_globs_are_sorted() {
+    let folder = folder(&["b.txt", "a/copyright", "c/copyright", "d.d/copyright/x"]);
+    let arguments = ["b.txt", "*/copyright"].map(|name| folder.path().join(name));
+    let inputs = Inputs::find(&arguments, Format::Text).unwrap();
+    assert_eq!(names(&folder, &inputs), ["b.txt", "a/copyright", "c/copyright", "d.d/copyright/x"]);
+    assert_eq!(inputs.files()[1].name(), inputs.files()[1].path());
+    let deep = find(&folder, "**/*", Format::Text).unwrap();
+    assert_eq!(deep.files().len(), 4);
+}
+
+#[test]
+fn a_path_that_holds_glob_signs_is_itself() {
+    let folder = folder(&["a[1].txt", "a1.txt"]);
+    let one = find(&folder, "a[1].txt", Format::Auto).unwrap();
+    assert_eq!(names(&folder, &one), ["a[1].txt"]);
+}
+
+#[test]
+fn what_is_not_there_is_missing() {
+    let folder = folder(&["a.txt", "sub/b.txt"]);
+    for nothing in ["b.txt", "*.tsv", "*/x.tsv"] {
+        let error = find(&folder, nothing, Format::Auto).unwrap_err();
+        assert_eq!(error.kind(), Kind::Missing, "{error}");
+        assert!(error.to_string().contains(nothing), "{error}");
+    }
+    let error = find(&folder, "a.txt/x", Format::Auto).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage, "a path leads through a file: {error}");
+    let error = find(&folder, "", Format::Tsv).unwrap_err();
+    assert_eq!(error.kind(), Kind::Missing);
+    assert!(error.to_string().contains("expected tsv, found other files, 2 of them"), "{error}");
+    assert_eq!(find(&folder, "***", Format::Tsv).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn an_empty_folder_holds_nothing_and_that_is_well() {
+    let inputs = find(&folder(&[]), "", Format::Jsonl).unwrap();
+    assert_eq!((inputs.files(), inputs.bytes()), (&[][..], 0));
+    assert!(inputs.contents().unwrap().is_some());
+}
+
+#[test]
+fn links_are_followed_but_never_in_circles() {
+    let folder = folder(&["a/x.txt", "b/y.txt"]);
+    let at = |name: &str| folder.path().join(name);
+    symlink(at("a/x.txt"), at("linked.txt")).unwrap();
+    for name in ["a/up", "a/self", "b/up", "b/other"] {
+        let to = if name == "a/self" { at("a") } else { folder.path().into() };
+        symlink(to, at(name)).unwrap();
+    }
+    for everything in ["", "**", "**/*"] {
+        let inputs = find(&folder, everything, Format::Text).unwrap();
+        assert_eq!(names(&folder, &inputs), ["a/x.txt", "b/y.txt", "linked.txt"]);
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused() {
+    let folder = folder(&["a/x.txt"]);
+    symlink("nowhere", folder.path().join("a/dangling.txt")).unwrap();
+    symlink("circle.txt", folder.path().join("circle.txt")).unwrap();
+    for argument in ["a", "a/*", "**/*.txt", "a/dangling.txt", "circle*"] {
+        let error = find(&folder, argument, Format::Text).unwrap_err();
+        assert_eq!(error.kind(), Kind::Missing, "{argument}: {error}");
+        assert!(error.to_string().contains("the link leads nowhere"), "{argument}: {error}");
+    }
+    find(&folder, "a/x*", Format::Text).unwrap();
+}
+
+#[test]
+fn two_stars_at_the_end_take_everything_below() {
+    let folder = folder(&["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl", "x.jsonl", "d/.h"]);
+    let all = ["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl"];
+    for argument in ["d/**", "d/**/*", "d/**/*.jsonl", "*/**", "**/d/**/**"] {
+        let inputs = find(&folder, argument, Format::Auto).unwrap();
+        assert_eq!(names(&folder, &inputs), all, "{argument}");
+    }
+    let inputs = find(&folder, "**/?.jsonl", Format::Auto).unwrap();
+    assert_eq!(inputs.files().len(), 4);
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_found() {
+    let folder = folder(&["a/b.txt"]);
+    let odd = folder.path().join(OsStr::from_bytes(b"a/\xff.txt"));
+    fs::write(&odd, "").unwrap();
+    for argument in ["a", "a/*", "**", "*/*.txt", "a/?.txt"] {
+        let inputs = find(&folder, argument, Format::Text).unwrap();
+        assert_eq!(inputs.files().len(), 2, "{argument}");
+        assert_eq!(inputs.files()[1].path(), odd, "{argument}");
+    }
+}

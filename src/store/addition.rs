@@ -1,0 +1,209 @@
+//! Adding a day to a store: the checks, the copy of the segment, the entry in the manifest.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Stamp;
+use crate::output::{Lock, NewFile, check_free_space};
+
+use super::day::Day;
+use super::digest::Digest;
+use super::folder::{SEGMENTS, Store};
+use super::id_filter::IdFilter;
+use super::manifest::{Entry, Manifest};
+use super::segment::Segment;
+use super::version::Version;
+
+/// The result of adding a segment.
+#[derive(Clone, Debug)]
+pub enum Added {
+    /// The segment is part of the store from this version on.
+    New(Version),
+    /// The store had it already, in this version.
+    Already(Version),
+}
+
+/// A segment that can be added to the store, and the ids to which it is reduced.
+pub(super) struct Addition {
+    segment: Segment,
+    only: Option<IdFilter>,
+}
+
+impl Store {
+    /// Adds the segment at `segment` as `day`: all of it, or only the ids in the file `only`, one a line.
+    /// Adding the same contents as the same day again changes nothing. With `after`, the segment is added
+    /// only if the contents of the store still have this digest: what was decided by looking at a
+    /// version must not be added to another.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if the day has other contents or the segment another recipe than the store;
+    /// [`Kind::BadData`] for damage and for an id that the segment does not have; [`Kind::Temporary`] if
+    /// another run is changing the store, or has changed it since `after`.
+    pub fn add(
+        &self,
+        segment: &Path,
+        day: Day,
+        only: Option<&Path>,
+        after: Option<Digest>,
+    ) -> Result<Added> {
+        let lock = self.lock()?;
+        let current = self.current()?;
+        let Some(addition) = self.addition(&current, segment, day, only)? else {
+            return self.at(None).map(Added::Already);
+        };
+        let held = self.at(None)?.digest();
+        if let Some(after) = after.filter(|after| *after != held) {
+            return Err(self.has_changed().expected(after).found(held));
+        }
+        self.remove_orphans(&current, &lock)?;
+        let next = self.admit(&current, addition, day, &lock)?;
+        self.commit(next, &lock).map(Added::New)
+    }
+
+    /// Copies a segment into the store. Returns the manifest after `last`, which includes it.
+    pub(super) fn admit(
+        &self,
+        last: &Manifest,
+        addition: Addition,
+        day: Day,
+        lock: &Lock,
+    ) -> Result<Manifest> {
+        let Addition { segment, only } = addition;
+        let digest = only.as_ref().map(IdFilter::digest);
+        let file = file_name(day, segment.digest(), digest);
+        let held = self.take_in(&segment, only.as_ref(), &file, lock)?;
+        let entry = Entry {
+            day,
+            file,
+            digest: held.digest(),
+            rows: held.rows(),
+            empties: held.empties(),
+            bytes: held.bytes(),
+            added_in: last.version + 1,
+            source: segment.digest(),
+            only: digest,
+        };
+        Ok(last.with(&held, entry))
+    }
+
+    /// Whether [`Store::add`] would change anything. Fails if that would fail, as far as this is known
+    /// without writing.
+    pub fn would_add(&self, segment: &Path, day: Day, only: Option<&Path>) -> Result<bool> {
+        match self.addition(&self.current()?, segment, day, only)? {
+            Some(addition) => addition.segment.verify().map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// What is added to `current`; none if `current` has it already. Rows are not read yet.
+    pub(super) fn addition(
+        &self,
+        current: &Manifest,
+        segment: &Path,
+        day: Day,
+        only: Option<&Path>,
+    ) -> Result<Option<Addition>> {
+        let segment = Segment::open(segment)?;
+        let only = only.map(IdFilter::read).transpose()?;
+        if let Some(entry) = current.entry(day) {
+            self.expect_same(entry, segment.digest(), only.as_ref().map(IdFilter::digest))?;
+            return Ok(None);
+        }
+        self.expect_recipe(current, &segment)?;
+        if segment.has_days() {
+            return Err(Error::new(
+                Kind::BadData,
+                "a segment of several days cannot be added as one day",
+            )
+            .at(segment.path()));
+        }
+        Ok(Some(Addition { segment, only }))
+    }
+
+    /// Fails unless `entry` was made from the same segment and the same ids.
+    fn expect_same(&self, entry: &Entry, source: Digest, only: Option<Digest>) -> Result<()> {
+        if (entry.source, entry.only) == (source, only) {
+            return Ok(());
+        }
+        let show = |source: Digest, only: Option<Digest>| match only {
+            Some(only) => format!("{source} only {only}"),
+            None => format!("{source} whole"),
+        };
+        Err(Error::new(Kind::Exists, format!("the store already has {}, with other contents", entry.day))
+            .at(self.path())
+            .expected(show(entry.source, entry.only))
+            .found(show(source, only))
+            .help("to replace a day, go back with `store rollback --before-day` and add it again; `run --redo` does both"))
+    }
+
+    /// Fails unless `segment` is of the store's recipe and width.
+    fn expect_recipe(&self, current: &Manifest, segment: &Segment) -> Result<()> {
+        let (stamp, width) = match (&current.stamp, current.width()) {
+            (Some(stamp), Some(width)) => (stamp.as_str(), width),
+            _ => return Ok(()),
+        };
+        if (stamp, width) == (segment.stamp(), segment.width()) {
+            return Ok(());
+        }
+        let [held, found] = Stamp::differences(stamp, segment.stamp());
+        Err(Error::new(Kind::Exists, "the store has fingerprints of another recipe")
+            .at(self.path())
+            .expected(format_args!("{} bits by {held}", width.bits()))
+            .found(format_args!("{} bits by {found}", segment.width().bits()))
+            .help("fingerprint the batch with the recipe of the store, or add it to another store"))
+    }
+
+    /// Writes a segment into the store as `file`, checked and reduced to `only`.
+    fn take_in(
+        &self,
+        segment: &Segment,
+        only: Option<&IdFilter>,
+        file: &str,
+        lock: &Lock,
+    ) -> Result<Segment> {
+        let path = self.path().join(SEGMENTS).join(file);
+        match only {
+            Some(ids) => {
+                segment.verify()?;
+                ids.write(segment, &path)
+            }
+            None if is_held(&path, segment.digest()) => Segment::open(&path),
+            None => self.copy(segment, &path, lock),
+        }
+    }
+
+    /// Copies a segment. A link would be cheaper, but a program that later writes into the given file
+    /// would write into the store. The check reads the copy, because the given file may change any time.
+    fn copy(&self, segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
+        check_free_space(self.path(), segment.bytes())?;
+        let mut copy = NewFile::beside(path)?;
+        copy.fenced(lock.fence());
+        copy.copy(segment.path())?;
+        let copied = Segment::open(copy.unfinished()).and_then(|it| it.verify().map(|()| it));
+        let copied = copied.map_err(|error| error.at(segment.path()))?;
+        if copied.digest() != segment.digest() {
+            return Err(Error::new(Kind::Temporary, "the segment was replaced while it was added")
+                .at(segment.path())
+                .help("run the same command again"));
+        }
+        copy.publish()?;
+        Segment::open(path)
+    }
+}
+
+/// Whether there is a sound segment with that digest at `path`, not linked from elsewhere. A version that
+/// was rolled back may have left it.
+fn is_held(path: &Path, digest: Digest) -> bool {
+    let own = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.nlink() == 1);
+    own && Segment::open(path).is_ok_and(|held| held.digest() == digest && held.verify().is_ok())
+}
+
+/// The name of the file for the segment `source`, reduced to `only`, of `day`.
+fn file_name(day: Day, source: Digest, only: Option<Digest>) -> String {
+    match only {
+        Some(only) => format!("{day}-{source}-{only}.seg"),
+        None => format!("{day}-{source}.seg"),
+    }
+}
