@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
-use dupsieve::tables::{Design, Method, Probe, Scratch, Way};
+use dupsieve::tables::{Masked, Method, MethodScratch, Probe, Way};
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
@@ -98,7 +98,7 @@ fn measure<F: Fingerprint>(point: &Point) {
 }
 
 fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &mut u64) {
-    let mut scratch = Scratch::default();
+    let mut scratch = MethodScratch::default();
     for window in store.chunks(method.window().min(density.div_ceil(CHUNKS) as usize)) {
         method.probe(&[window], &mut scratch, &mut |_| *pairs += 1);
     }
@@ -143,7 +143,7 @@ struct Paper<F> {
 
 impl<F: Fingerprint> Paper<F> {
     fn new(batch: &[F], k: u32) -> Paper<F> {
-        let masks = Design::Ten.masks(F::WIDTH, k).expect("ten tables cover 3");
+        let masks = Masked::Ten.masks(F::WIDTH).expect("ten masks");
         let masks: Vec<F> = masks.into_iter().map(F::from_u128).collect();
         let table = |&mask: &F| {
             let mut table: Vec<(F, F)> = batch.iter().map(|&b| (b & mask, b)).collect();

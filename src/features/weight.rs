@@ -1,27 +1,4 @@
-//! Text to weighted features.
-//!
-//! A text is [normalised](normalise), then read as [words] (Chinese and everything else, mixed) or
-//! as [shingles]; each occurrence of a feature weighs one, or as [tfidf], [counts] of a corpus or its part
-//! of [speech] say, more or less by how many there are of it ([frequency]), or by what stands beside it
-//! ([text_rank]). [Lists](lists) of words may be brought. Nothing here holds a list of
-//! features: they are handed on one by one, as slices of the text.
-//!
-//! A weight is a fixed-point integer of [`SCALE_BITS`] fractional bits, so that sums of weights do
-//! not depend on their order.
-
-pub mod by_hash;
-pub mod counts;
-pub mod dates;
-pub mod frequency;
-pub mod lists;
-pub mod markup;
-pub mod normalise;
-pub mod shingles;
-pub mod speech;
-pub mod text_rank;
-pub mod tfidf;
-pub mod weigher;
-pub mod words;
+//! The weight of a feature: a fixed-point integer of [`SCALE_BITS`] fractional bits.
 
 use crate::error::{Error, Kind, Result};
 
@@ -33,7 +10,15 @@ pub const ONE: i64 = 1 << SCALE_BITS;
 
 /// The fixed-point weight nearest to `weight`, ties to even.
 ///
-/// Fails with [`Kind::BadData`] if it is not a number or not below 2^43 in size.
+/// # Errors
+/// [`Kind::BadData`] if it is not a number, or 2^43 or more in size.
+///
+/// ```
+/// use dupsieve::features::{ONE, fixed};
+///
+/// assert_eq!(fixed(2.5)?, 2 * ONE + ONE / 2);
+/// # Ok::<(), dupsieve::Error>(())
+/// ```
 pub fn fixed(weight: f64) -> Result<i64> {
     let scaled = (weight * ONE as f64).round_ties_even();
     if scaled.abs() < i64::MAX as f64 {

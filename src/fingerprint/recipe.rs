@@ -28,13 +28,13 @@
 //!
 //! Parts are neither guessed nor ignored: one that is missing, unknown or of no use is refused.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Kind, Result};
 use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
-use crate::fingerprint::{Check, Sketcher, Stamp, Width};
+use crate::fingerprint::{Check, Width};
 use crate::hash::Hash;
 
 mod parts;
@@ -207,16 +207,6 @@ impl Recipe {
         self.features == Features::External
     }
 
-    /// What is written beside its fingerprints, so that they meet only their like.
-    pub fn stamp(&self) -> Stamp {
-        Stamp::of(self)
-    }
-
-    /// A worker that makes its fingerprints. Fails with [`Kind::Usage`] if they are made elsewhere.
-    pub fn sketcher(&self) -> Result<Sketcher> {
-        Sketcher::new(self)
-    }
-
     fn validate(&self) -> Result<()> {
         if self.check.is_some() && !self.takes_text() {
             return Err(bad("a check is made of texts"));
@@ -314,21 +304,6 @@ fn message(cause: &toml::de::Error) -> &str {
 
 fn bad(what: &str) -> Error {
     Error::new(Kind::Config, format!("not a recipe: {what}"))
-}
-
-impl Serialize for Width {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(self.bits())
-    }
-}
-
-impl<'de> Deserialize<'de> for Width {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Width, D::Error> {
-        let bits = u32::deserialize(deserializer)?;
-        let wrong =
-            || serde::de::Error::custom(format!("expected a width of 64 or 128, found {bits}"));
-        Width::of_bits(bits).ok_or_else(wrong)
-    }
 }
 
 #[cfg(test)]

@@ -37,8 +37,18 @@ pub struct Weighted {
     pub weight: i64,
 }
 
+impl Recipe {
+    /// A sketcher that makes its fingerprints.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if its fingerprints are made elsewhere.
+    pub fn sketcher(&self) -> Result<Sketcher> {
+        Sketcher::new(self)
+    }
+}
+
 impl Sketcher {
-    pub(super) fn new(recipe: &Recipe) -> Result<Sketcher> {
+    fn new(recipe: &Recipe) -> Result<Sketcher> {
         let name = recipe.name().to_owned();
         let (reader, parts) = match recipe.features() {
             features @ (Features::Words { text, .. }

@@ -26,9 +26,18 @@ pub struct Stamp {
     width: Width,
 }
 
+impl Recipe {
+    /// The stamp that is written beside its fingerprints, so that they are compared only with fingerprints
+    /// of an equal stamp.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp::of(self)
+    }
+}
+
 impl Stamp {
     /// The stamp of `recipe`.
-    pub(super) fn of(recipe: &Recipe) -> Stamp {
+    fn of(recipe: &Recipe) -> Stamp {
         let Ok(Value::Object(mut parts)) = serde_json::to_value(recipe) else {
             unreachable!("a recipe is an object");
         };

@@ -1,37 +1,6 @@
-//! Features to fixed-size sketches: what a fingerprint is, and the recipes that make one.
+//! The width of a fingerprint.
 
-pub mod check;
-mod class;
-pub mod cosine;
-pub mod difference;
-pub mod minhash;
-pub mod nilsimsa;
-mod page_time;
-mod reader;
-pub mod recipe;
-pub mod sentences;
-pub mod shingle_set;
-pub mod simhash;
-pub mod sketcher;
-pub mod stamp;
-mod tally;
-
-pub use check::{Check, Signer};
-pub use class::Class;
-pub use difference::Difference;
-pub use nilsimsa::Nilsimsa;
-pub use page_time::PageTime;
-pub use recipe::Recipe;
-pub use shingle_set::ShingleSet;
-pub use sketcher::{Sketcher, Weighted};
-pub use stamp::Stamp;
-
-use std::fmt::Debug;
-use std::hash::Hash;
-use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
-
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How many bits the fingerprints of a segment have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +13,7 @@ pub enum Width {
 
 impl Width {
     /// The width in bits.
+    #[must_use]
     pub fn bits(self) -> u32 {
         match self {
             Width::W64 => 64,
@@ -57,83 +27,17 @@ impl Width {
     }
 }
 
-/// A fingerprint of 64 bits (`u64`) or of 128 bits (`u128`), compared by Hamming distance.
-pub trait Fingerprint:
-    Copy
-    + Ord
-    + Hash
-    + Debug
-    + Default
-    + Send
-    + Sync
-    + Serialize
-    + DeserializeOwned
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + Shl<u32, Output = Self>
-    + Shr<u32, Output = Self>
-    + 'static
-{
-    /// The width of this type.
-    const WIDTH: Width;
-    /// The width in bits.
-    const BITS: u32;
-    /// The largest fingerprint: every bit set.
-    const MAX: Self;
-
-    /// The number of bits in which the two differ.
-    fn distance(self, other: Self) -> u32;
-    /// The same number in 128 bits.
-    fn to_u128(self) -> u128;
-    /// The low bits of `bits` that the width holds.
-    fn from_u128(bits: u128) -> Self;
-}
-
-impl Fingerprint for u64 {
-    const WIDTH: Width = Width::W64;
-    const BITS: u32 = 64;
-    const MAX: u64 = u64::MAX;
-
-    #[inline]
-    fn distance(self, other: u64) -> u32 {
-        (self ^ other).count_ones()
-    }
-
-    #[inline]
-    fn to_u128(self) -> u128 {
-        u128::from(self)
-    }
-
-    #[inline]
-    fn from_u128(bits: u128) -> u64 {
-        bits as u64
+impl Serialize for Width {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self.bits())
     }
 }
 
-impl Fingerprint for u128 {
-    const WIDTH: Width = Width::W128;
-    const BITS: u32 = 128;
-    const MAX: u128 = u128::MAX;
-
-    #[inline]
-    fn distance(self, other: u128) -> u32 {
-        (self ^ other).count_ones()
+impl<'de> Deserialize<'de> for Width {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Width, D::Error> {
+        let bits = u32::deserialize(deserializer)?;
+        let wrong =
+            || serde::de::Error::custom(format!("expected a width of 64 or 128, found {bits}"));
+        Width::of_bits(bits).ok_or_else(wrong)
     }
-
-    #[inline]
-    fn to_u128(self) -> u128 {
-        self
-    }
-
-    #[inline]
-    fn from_u128(bits: u128) -> u128 {
-        bits
-    }
-}
-
-/// The fingerprint as `0x` and lower-case hex digits, zero-padded to `width`.
-pub fn hex(fingerprint: u128, width: Width) -> String {
-    format!("0x{fingerprint:0digits$x}", digits = width.bits() as usize / 4)
 }

@@ -12,7 +12,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::store::{KeyRange, Segment};
-use crate::tables::{Hit, Probe, Scratch, Sorted};
+use crate::tables::{Gathering, Hit, Probe, Sorted};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
@@ -67,10 +67,13 @@ impl<F: Fingerprint, P> Probing<F, P> {
 
 /// One worker that probes.
 #[derive(Debug)]
-pub(super) struct Prober<F: Fingerprint, P> {
+pub(super) struct Prober<F: Fingerprint, P: Probe<F>> {
     join: Arc<Probing<F, P>>,
     pairs: Findings,
-    scratch: Scratch<F>,
+    /// What the chunks of the store are probed in.
+    scratch: P::Scratch,
+    /// What the parts of the batch are joined in.
+    gathering: Gathering<F>,
     run: Vec<F>,
     candidates: Candidates<F>,
 }
@@ -81,12 +84,16 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
         let found = Arc::clone(&join.found);
         let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
+        let scratch = P::Scratch::default();
+        let gathering = Gathering::default();
         let candidates = Candidates::default();
-        Prober { join, pairs, scratch: Scratch::default(), run: Vec::new(), candidates }
+        Prober { join, pairs, scratch, gathering, run: Vec::new(), candidates }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
-        let Prober { join, pairs, scratch, run, candidates } = self;
+        // One of the two works at a time, and only that one holds memory.
+        self.gathering = Gathering::default();
+        let Prober { join, pairs, scratch, run, candidates, .. } = self;
         let mut fingerprints = 0;
         let mut sweep = Sweep::new(&join.segments, range, join.method.window());
         while let Some(read) = sweep.next(run)? {
@@ -123,8 +130,9 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 
     fn join_batch(&mut self, part: u32) {
-        let Prober { join, pairs, scratch, .. } = self;
-        join.itself.join(part, scratch, &mut |Hit { batch, at, distance, .. }| {
+        self.scratch = P::Scratch::default();
+        let Prober { join, pairs, gathering, .. } = self;
+        join.itself.join(part, gathering, &mut |Hit { batch, at, distance, .. }| {
             let existing = Place::Batch { group: at.into() };
             pairs.push(Pair { new: batch.into(), existing, distance });
         });

@@ -1,14 +1,22 @@
-//! Memory that is looked into at random: in huge pages where the system has them, and fetched ahead.
+//! Memory for random access: in huge pages if the system has them, and prefetched.
 //!
-//! Both are advice. What is computed is the same where they are not taken.
+//! Both are advice to the machine. The results are the same if it ignores them.
+//!
+//! ```
+//! use dupsieve::hamming::memory::{prefetch, zeroed};
+//!
+//! let words = zeroed(1000);
+//! prefetch(&words, 700); // and do something else before reading words[700]
+//! assert_eq!(words[700], 0);
+//! ```
 
 use std::ptr;
 
-/// Huge pages are of this size on the machines meant.
+/// The size of a huge page on x86-64 and most ARM systems.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// So many zeros, in huge pages where they fill any: a look into gigabytes then seldom waits for the
-/// page table as well.
+/// `count` zeros, in huge pages if they fill any: a look into gigabytes then seldom waits for the page
+/// table as well.
 pub fn zeroed(count: usize) -> Vec<u64> {
     let words = vec![0; count];
     #[cfg(target_os = "linux")]
@@ -27,13 +35,13 @@ fn ask_for_huge_pages(words: &[u64]) {
         let begin = begin.wrapping_add(before).cast_mut();
         // SAFETY: the range lies within `words`, and this advice changes no byte of it.
         let refused = unsafe { madvise(begin.cast(), huge, Advice::LinuxHugepage) };
-        // A system without huge pages leaves these as they are.
+        // A system without huge pages ignores this.
         refused.ok();
     }
 }
 
-/// Begins to bring element `at` of `slice` into the cache, without waiting for it; nothing where there
-/// is none.
+/// Begins to bring element `at` of `slice` into the cache, without waiting for it. Does nothing if there
+/// is no such element.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], at: usize) {
     let Some(element) = slice.get(at) else { return };
@@ -73,7 +81,7 @@ mod tests {
 
         /// Huge pages or none, in part or in whole: as many zeros as were asked for, to be written.
         #[test]
-        fn zeroed_memory_is_zero_and_ones_own(
+        fn zeroed_memory_is_zero_and_writable(
             count in (0usize..1 << 20).prop_map(|count| count >> (count % 13)),
         ) {
             let mut words = zeroed(count);

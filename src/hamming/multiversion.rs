@@ -1,24 +1,42 @@
-//! One meaning, several copies: the same code for every processor, and for what nearly all of them
-//! have learnt since.
+//! Code compiled twice: for any processor of an architecture, and for the instructions that nearly all of
+//! them have today.
 //!
-//! A program for any x86-64 counts bits by a dozen instructions and looks for the next one by loops.
-//! Haswell and all that came after do either by one, and add four words at once. Written by hand that
-//! would be a second meaning; here the compiler makes the copy, and it is chosen when the program runs.
+//! A program for any x86-64 counts bits with a dozen instructions and finds the next set bit in a loop.
+//! Haswell (2013) and its successors do either with one instruction, and add four words at once. Written by
+//! hand, that would be a second meaning of the same code. Here the compiler makes the second version, and
+//! the program chooses between them when it runs.
+//!
+//! ```
+//! use dupsieve::hamming::multiversion::{Multiversion, widest};
+//!
+//! struct CountOnes<'a>(&'a [u64]);
+//!
+//! impl Multiversion for CountOnes<'_> {
+//!     type Output = u32;
+//!
+//!     #[inline(always)]
+//!     fn run(self) -> u32 {
+//!         self.0.iter().map(|word| word.count_ones()).sum()
+//!     }
+//! }
+//!
+//! assert_eq!(widest(CountOnes(&[0b101, 0b1])), 3);
+//! ```
 
-/// What there are copies of. (No closure and no function, since what calls these for a copy is not
-/// inlined, and so is none.)
-pub trait Work {
-    /// What comes of it.
+/// Work compiled once per instruction set. A trait rather than a closure, because closures are not
+/// inlined into `#[target_feature]` functions.
+pub trait Multiversion {
+    /// The result.
     type Output;
 
-    /// Does it. Always inlined, as is all that it calls; what is not is the same in all copies.
+    /// Does the work. It must be `#[inline(always)]`, and so must everything it calls that is to be compiled
+    /// for each instruction set.
     fn run(self) -> Self::Output;
 }
 
-/// Does `work` in the copy for the instructions that this processor has: the same work, with the same
-/// result.
+/// Does `work` with the widest instructions that this processor has. The result is the same in any case.
 #[inline]
-pub fn widest<W: Work>(work: W) -> W::Output {
+pub fn widest<W: Multiversion>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -26,7 +44,7 @@ pub fn widest<W: Work>(work: W) -> W::Output {
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("popcnt")
     {
-        // SAFETY: the processor was just asked for everything that this copy is compiled for.
+        // SAFETY: the processor was just asked for everything that this version is compiled for.
         return unsafe { haswell(work) };
     }
     work.run()
@@ -34,7 +52,7 @@ pub fn widest<W: Work>(work: W) -> W::Output {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn haswell<W: Work>(work: W) -> W::Output {
+fn haswell<W: Multiversion>(work: W) -> W::Output {
     work.run()
 }
 
@@ -45,11 +63,11 @@ mod tests {
     use super::*;
     use crate::hamming::within;
 
-    /// All that the copies have in common: bits counted, found, shifted and added.
+    /// What the versions differ in: bits counted, found, shifted and added.
     #[derive(Clone, Copy)]
     struct Sums<'a>(&'a [u64], u32);
 
-    impl Work for Sums<'_> {
+    impl Multiversion for Sums<'_> {
         type Output = (Vec<(usize, u32)>, u64, u32);
 
         #[inline(always)]
@@ -65,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_copy_says_the_same(numbers: Vec<u64>, shift: u32) {
+        fn every_version_gives_the_same_result(numbers: Vec<u64>, shift: u32) {
             let work = Sums(&numbers, shift);
             prop_assert_eq!(widest(work), work.run());
         }

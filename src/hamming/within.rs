@@ -1,10 +1,4 @@
-//! Within k bits, over slices: the scalar code, which is the meaning. And the only home of unsafe code,
-//! which here gives advice to the machine ([`memory`]) and chooses among copies of one code ([`wide`]).
-
-#![allow(unsafe_code)]
-
-pub mod memory;
-pub mod wide;
+//! The fingerprints of a slice that are within k bits of another one.
 
 use crate::fingerprint::Fingerprint;
 

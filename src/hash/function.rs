@@ -1,35 +1,29 @@
-//! Features to integers: the hashes that turn a feature into bits.
-//!
-//! [`enum@Hash`] is what a recipe names. XXH3 is ours; the others are those of the libraries whose
-//! fingerprints can be made here to the bit. [lookup2] and [one_at_a_time] are Jenkins' older
-//! hashes of 32 bits, too narrow for a fingerprint.
-
-pub mod charikar;
-pub mod lookup2;
-pub mod lookup3;
-pub mod one_at_a_time;
-mod xxh3_short;
+//! The hash functions that a recipe can name.
 
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::charikar::string_hash;
+use super::lookup3::lookup3;
+use super::xxh3_short::xxh3_short;
+
 /// A hash function a recipe can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hash {
-    /// XXH3 with seed 0, in its 64 or its 128 bit form: two functions, the narrow one not always
-    /// the low half of the wide one.
+    /// XXH3 with seed 0, in its 64 or its 128 bit form. These are two functions: the narrow hash is not
+    /// always the low half of the wide one.
     Xxh3,
-    /// Jenkins' [lookup3], as the C++ library simhash of yanyiwu combines its halves.
+    /// Jenkins' [`lookup3`], with the halves combined as in the C++ library simhash of yanyiwu.
     Lookup3,
-    /// The multiplicative [string hash](charikar) of the classic Charikar simhash in Python.
+    /// The multiplicative [string hash](string_hash) of the classic Charikar simhash in Python.
     Charikar,
-    /// MD5, its last bytes read as a big-endian number, as the package simhash of PyPI has it.
+    /// MD5, its last bytes read as a big-endian number, as in the package simhash of PyPI.
     Md5,
 }
 
-/// An integer that a hash can fill: `u64` or `u128`.
+/// An integer as wide as a hash: `u64` or `u128`.
 pub trait Hashed: Sized {
     /// The `hash` of `feature`, as wide as the type.
     fn hashed(hash: Hash, feature: &str) -> Self;
@@ -38,20 +32,20 @@ pub trait Hashed: Sized {
 impl Hashed for u64 {
     #[inline(always)]
     fn hashed(hash: Hash, feature: &str) -> u64 {
-        match (hash, xxh3_short::xxh3_short(feature.as_bytes())) {
+        match (hash, xxh3_short(feature.as_bytes())) {
             (Hash::Xxh3, Some(short)) => short,
             _ => hashed_64(hash, feature),
         }
     }
 }
 
-/// The same for a feature of any length, apart: it is seldom called.
+/// The same for a feature of any length. It is seldom called, so it is not inlined.
 #[inline(never)]
 fn hashed_64(hash: Hash, feature: &str) -> u64 {
     match hash {
         Hash::Xxh3 => xxh3_64(feature.as_bytes()),
-        Hash::Lookup3 => lookup3::lookup3(feature.as_bytes(), 0),
-        Hash::Charikar => charikar::string_hash(feature) as u64,
+        Hash::Lookup3 => lookup3(feature.as_bytes(), 0),
+        Hash::Charikar => string_hash(feature) as u64,
         Hash::Md5 => md5(feature) as u64,
     }
 }
@@ -63,10 +57,10 @@ impl Hashed for u128 {
         match hash {
             Hash::Xxh3 => xxh3_128(feature.as_bytes()),
             Hash::Lookup3 => {
-                let half = |seed| u128::from(lookup3::lookup3(feature.as_bytes(), seed));
+                let half = |seed| u128::from(lookup3(feature.as_bytes(), seed));
                 half(1) << 64 | half(0)
             }
-            Hash::Charikar => charikar::string_hash(feature),
+            Hash::Charikar => string_hash(feature),
             Hash::Md5 => md5(feature),
         }
     }

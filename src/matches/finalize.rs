@@ -22,7 +22,7 @@ use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
 use crate::runs::{Sorted, Sorter};
 use crate::store::{Dated, Segment};
-use crate::tables::Design;
+use crate::tables::Masked;
 
 /// What becomes an output, and how.
 #[derive(Debug)]
@@ -126,8 +126,8 @@ impl Finalize<'_> {
             }
             Ok(edge)
         });
-        let blocks = Design::Blocks { blocks: self.distance + 1, choose: 1 };
-        let masks = blocks.masks(F::WIDTH, self.distance)?;
+        let blocks = Masked::Blocks { blocks: self.distance + 1, choose: 1 };
+        let masks = blocks.masks(F::WIDTH)?;
         let fingerprints: Vec<F> =
             if crowded.is_empty() { Vec::new() } else { distinct_fingerprints(self.segment)? };
         let fingerprint =

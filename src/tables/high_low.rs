@@ -1,22 +1,24 @@
-//! The probe of two halves, each by what suits it: the high half by prefix, the low half by blocks.
+//! The probe by two halves, each in the way that suits it: the high half by prefix, the low half by blocks.
 //!
-//! Of a pair within k, with h + l = k - 1, either the high halves are within h or the low halves within
-//! l: else they would differ in h + 1 + l + 1 = k + 1 bits. The store is sorted by the high half, so that
-//! is the conditioned probe's ([`Conditioned`]), at no more than 3 errors where there may be 7 in all. By
-//! the low half it is in no order, so that is left to blocks ([`Halves`]), two at most. A pair that meets
-//! by both counts by the high half.
+//! Let h + l = k - 1. Then for a pair within k either the high halves are within h or the low halves are
+//! within l: else they would differ in (h + 1) + (l + 1) = k + 1 bits. The store is sorted by the high half,
+//! so the conditioned probe ([`Conditioned`]) does that part, with at most 3 errors when the pair may have
+//! 7 in all. By the low half the store is in no order, so blocks ([`Halves`]) do that part, at most two of
+//! them. A pair that meets by both counts by the high half.
 //!
 //! | k | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 //! |---|---|---|---|---|---|---|---|---|
 //! | high within | 0 | 0 | 1 | 1 | 2 | 2 | 3 | 3 |
 //! | or low within | - | 0 | 0 | 1 | 1 | 2 | 2 | 3 |
 //!
-//! What shares a high half can be told apart by nothing but comparing it. Where too much of the batch
-//! does, as when 64 bits are padded to 128, all is left to blocks of the whole.
+//! Fingerprints that share a high half can only be told apart by comparing them. If too many of the batch
+//! share one, as when 64 bits are padded to 128, blocks of the whole fingerprint do everything.
 
-use super::conditioned::Conditioned;
-use super::halves::{self, Halves};
-use super::{Hit, Probe, Scratch};
+use super::conditioned::{self, Conditioned, Walk};
+use super::halves::{self, Block, BlocksCost, Halves, HalvesScratch};
+use super::hit::Hit;
+use super::probe::{Arrange, Probe};
+use super::problem::{BUILD_NS, Cost, Problem};
 use crate::fingerprint::{Fingerprint, Width};
 
 /// The most fingerprints of the batch that may share a high half.
@@ -27,27 +29,54 @@ pub(super) fn covers(width: Width) -> u32 {
     halves::covers(width)
 }
 
-/// In how many bits of the high half pairs within `k` may differ, and in how many of the low half the
-/// others; `None` where there are no others.
-pub(super) fn limits(k: u32) -> (u32, Option<u32>) {
+/// What the two halves cost.
+pub(super) fn cost(problem: &Problem) -> Cost {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let (high, low) = limits(k);
+    let blocks = low.map_or(Vec::new(), |low| Block::of_low_half(width, low));
+    let low = BlocksCost::of(problem, &blocks);
+    let high_ns = conditioned::nanoseconds(batch, store, high, width.bits() / 2);
+    let probe = high_ns + store as f64 * low.nanoseconds();
+    Cost {
+        tables: 1 + blocks.len() as u64,
+        nanoseconds: probe / store.max(1) as f64,
+        seconds: (probe + (BUILD_NS + low.build_ns()) * batch as f64) / 1e9,
+        memory_bytes: conditioned::memory_bytes(batch, width, workers) + low.memory_bytes(),
+    }
+}
+
+/// In how many bits of the high half pairs within `k` may differ, and in how many bits of the low half the
+/// others; `None` if there are no others.
+fn limits(k: u32) -> (u32, Option<u32>) {
     (k / 2, k.checked_sub(1).map(|k| k / 2))
 }
 
 /// The batch by its high half and by its low half.
 #[derive(Debug)]
-pub struct HighLow<F> {
+pub(super) struct HighLow<F> {
     /// None where too much of the batch shares a high half.
     high: Option<Conditioned<F>>,
     low: Option<Halves<F>>,
 }
 
-impl<F: Fingerprint> HighLow<F> {
-    /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
-    /// distances up to `k`.
-    pub(super) fn new(batch: &[F], k: u32) -> HighLow<F> {
+/// Memory that both probes work in.
+#[derive(Debug)]
+pub(super) struct HighLowScratch<F> {
+    high: Walk<F>,
+    low: HalvesScratch<F>,
+}
+
+impl<F> Default for HighLowScratch<F> {
+    fn default() -> HighLowScratch<F> {
+        HighLowScratch { high: Walk::default(), low: HalvesScratch::default() }
+    }
+}
+
+impl<F: Fingerprint> Arrange<F> for HighLow<F> {
+    fn arrange(batch: &[F], k: u32) -> HighLow<F> {
         let alike = batch.chunk_by(|&a, &b| (a ^ b) >> (F::BITS / 2) == F::default());
         if alike.map(<[F]>::len).max() > Some(MOST_ALIKE) {
-            return HighLow { high: None, low: Some(Halves::new(batch, k)) };
+            return HighLow { high: None, low: Some(Halves::arrange(batch, k)) };
         }
         let (high, low) = limits(k);
         HighLow {
@@ -56,20 +85,21 @@ impl<F: Fingerprint> HighLow<F> {
         }
     }
 
-    /// How many bytes it holds.
-    pub fn memory_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         let high = self.high.as_ref().map_or(0, Conditioned::memory_bytes);
         high + self.low.as_ref().map_or(0, Halves::memory_bytes)
     }
 }
 
 impl<F: Fingerprint> Probe<F> for HighLow<F> {
-    fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
+    type Scratch = HighLowScratch<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut HighLowScratch<F>, found: &mut dyn FnMut(Hit)) {
         if let Some(high) = &self.high {
-            high.probe(runs, scratch, found);
+            high.probe(runs, &mut scratch.high, found);
         }
         if let Some(low) = &self.low {
-            low.probe(runs, scratch, found);
+            low.probe(runs, &mut scratch.low, found);
         }
     }
 }
@@ -99,7 +129,7 @@ mod tests {
             let others = batch.iter().zip((0..=k as usize + 1).cycle());
             let others =
                 set(others.map(|(&b, bits)| off(&mut random, b, bits)).collect::<Vec<F>>());
-            let high_low = HighLow::new(&batch, k);
+            let high_low = HighLow::arrange(&batch, k);
             assert_eq!(high_low.high.is_none(), shared);
             assert_eq!(probed(&high_low, &others), all_pairs(&batch, &others, k));
         }
@@ -127,8 +157,8 @@ mod tests {
         runs.iter_mut().for_each(|run| run.sort_unstable());
         let slices: Vec<&[u128]> = runs.iter().map(Vec::as_slice).collect();
         let mut found = Vec::new();
-        let high_low = HighLow::new(&batch, 7);
-        high_low.probe(&slices, &mut Scratch::default(), &mut |hit| found.push(hit));
+        let high_low = HighLow::arrange(&batch, 7);
+        high_low.probe(&slices, &mut HighLowScratch::default(), &mut |hit| found.push(hit));
         found.sort_unstable();
         let mut expected = Vec::new();
         for (number, run) in (0..).zip(&runs) {

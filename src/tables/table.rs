@@ -1,17 +1,25 @@
 //! One table: the batch in buckets by the hash of its bits under a mask, behind a Bloom filter.
 //!
-//! The hash is only a way to the bucket. What meets there is compared in full, so a collision costs a
-//! comparison and nothing else, and skewed keys spread as evenly as others.
+//! The hash only leads to the bucket. Fingerprints that meet there are compared in full, so a collision
+//! costs one comparison and nothing else, and skewed keys spread as evenly as others.
 
 use std::collections::BTreeMap;
 
 use super::masks::refine;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::memory::prefetch;
 use crate::hamming::within;
 
 /// A bucket of more entries than this is arranged again by the bits outside its key.
 pub(super) const CROWD: usize = 4096;
+
+/// How many survivors' buckets are fetched before the first is compared.
+pub(super) const GROUP: usize = 64;
+
+/// How many additional entries the crowded buckets of one table may hold, for each fingerprint of the
+/// batch.
+pub(super) const SPARE: usize = 16;
 
 /// How many bits of filter there are for each bucket, as a power of two.
 const FILTER_SPARSITY: u32 = 4;
@@ -174,7 +182,7 @@ impl<F: Fingerprint> Table<F> {
     /// Writes the fingerprints of `block` that pass the filter to `survivors`, which has room for all
     /// of them, and returns how many they are.
     #[inline(always)]
-    pub(super) fn sift(&self, block: &[F], survivors: &mut [Survivor]) -> usize {
+    pub(super) fn filter(&self, block: &[F], survivors: &mut [Survivor]) -> usize {
         let mut count = 0;
         for (at, &fingerprint) in block.iter().enumerate() {
             let hash = self.hash(fingerprint);
@@ -212,6 +220,20 @@ impl<F: Fingerprint> Table<F> {
             found(self.places[start + at], entries[at], distance)
         });
     }
+}
+
+/// The number of fingerprints of a batch, if it fits the tables.
+///
+/// # Errors
+/// [`Kind::Usage`] if the batch has more than `u32::MAX` fingerprints.
+pub(super) fn check_count(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| {
+        let what = "the batch has too many distinct fingerprints for one process";
+        Error::new(Kind::Usage, what)
+            .expected(format!("at most {}", u32::MAX))
+            .found(count)
+            .help("divide the day into several batches")
+    })
 }
 
 /// Calls `found` once for each entry of `tables` within `k` of `fingerprint`.

@@ -3,8 +3,12 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use std::sync::Arc;
+
+use super::masked::MAX_DISTANCE;
 use super::*;
-use crate::fingerprint::Width;
+use crate::error::Kind;
+use crate::fingerprint::{Fingerprint, Width};
 
 /// The meaning: every pair, compared.
 pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Vec<Hit> {
@@ -23,7 +27,7 @@ pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Ve
 /// Every hit, sorted; one reported twice stands there twice.
 pub(super) fn probed<F: Fingerprint>(method: &impl Probe<F>, others: &[F]) -> Vec<Hit> {
     let mut hits = Vec::new();
-    method.probe(&[others], &mut Scratch::default(), &mut |hit| hits.push(hit));
+    method.probe(&[others], &mut Default::default(), &mut |hit| hits.push(hit));
     hits.sort_unstable();
     hits
 }
@@ -72,11 +76,11 @@ pub(super) fn inputs<F: Fingerprint>(random: &mut ChaCha8Rng, k: u32) -> Vec<(Ve
 }
 
 fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
-    let blocks = [1, 2, 3].map(|choose| Design::Blocks { blocks: k + choose, choose });
-    let wide = Design::Blocks { blocks: 64, choose: 1 };
-    let masks = Design::PAPER.into_iter().chain(blocks).chain([wide]);
+    let blocks = [1, 2, 3].map(|choose| Masked::Blocks { blocks: k + choose, choose });
+    let wide = Masked::Blocks { blocks: 64, choose: 1 };
+    let masks = Masked::PAPER.into_iter().chain(blocks).chain([wide]).map(Design::from);
     let ways = masks.flat_map(|design| [(design, Way::Indexed), (design, Way::Sorted)]);
-    let others = Design::WITHOUT_MASKS.map(|design| (design, Way::Indexed));
+    let others = Unmasked::ALL.iter().map(|&design| (design.into(), Way::Indexed));
     ways.chain(others).filter(|(design, _)| k <= design.covers(width)).collect()
 }
 
@@ -132,15 +136,15 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
     let others = set(planted.collect::<Vec<F>>());
     let batch = Arc::from(batch);
     for (k, design, way) in [
-        (3, Design::Ten, Way::Indexed),
-        (3, Design::Sixteen, Way::Indexed),
-        (3, Design::Sixteen, Way::Sorted),
-        (3, Design::Conditioned, Way::Indexed),
-        (3, Design::Halves, Way::Indexed),
-        (3, Design::HighLow, Way::Indexed),
-        (F::BITS / 32 * 2 - 1, Design::HighLow, Way::Indexed),
-        (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Sorted),
-        (6, Design::Blocks { blocks: 8, choose: 2 }, Way::Indexed),
+        (3, Masked::Ten.into(), Way::Indexed),
+        (3, Masked::Sixteen.into(), Way::Indexed),
+        (3, Masked::Sixteen.into(), Way::Sorted),
+        (3, Unmasked::Conditioned.into(), Way::Indexed),
+        (3, Unmasked::Halves.into(), Way::Indexed),
+        (3, Unmasked::HighLow.into(), Way::Indexed),
+        (F::BITS / 32 * 2 - 1, Unmasked::HighLow.into(), Way::Indexed),
+        (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Sorted),
+        (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Indexed),
     ] {
         let method = Method::build(&batch, design, way, k).unwrap();
         let hits = probed(&method, &others);
@@ -155,39 +159,18 @@ fn a_batch_of_thousands_is_exact() {
     filters_and_blocks_lose_nothing::<u128>();
 }
 
-/// A neighbourhood so dense that its buckets are arranged again, and those of its tables too.
-#[test]
-fn crowds_are_divided_and_stay_exact() {
-    let mut random = ChaCha8Rng::seed_from_u64(5);
-    let high = 0xabcd_ef01_2345_0000_u64 << 2;
-    let batch = set((0..1_u64 << 17).map(|i| high ^ i).chain(uniform(&mut random, 1000)));
-    let inside = uniform::<u64>(&mut random, 40).into_iter().map(|f| high ^ f >> 46);
-    let others = set(inside.map(|f| off(&mut random, f, 2)).collect::<Vec<u64>>());
-    for design in [Design::Four, Design::Ten] {
-        let tables = Tables::build(&batch, design, 3).unwrap();
-        assert!(
-            tables.memory_bytes() < (SPARE as u64 + 2) * 13 * design.tables() * batch.len() as u64
-        );
-        assert!(tables.tables.iter().any(Table::is_divided_twice));
-        assert_eq!(probed(&tables, &others), all_pairs(&batch, &others, 3), "{design}");
-    }
-}
-
-#[test]
-fn a_run_longer_than_a_block_is_counted_through() {
-    let others = vec![0_u64; BLOCK_BYTES / 8 * 2 + 5];
-    let tables = Tables::build(&[1, 1 << 40], Design::Ten, 1).unwrap();
-    let hits = probed(&tables, &others);
-    assert_eq!(hits, all_pairs(&[1, 1 << 40], &others, 1));
-}
-
 #[test]
 fn a_design_that_does_not_cover_k_is_refused() {
-    for (design, k) in [(Design::Four, 4), (Design::Conditioned, 8), (Design::Auto, 16)] {
+    for (design, k) in
+        [(Masked::Four.into(), 4), (Unmasked::Conditioned.into(), 8), (Design::Auto, 16)]
+    {
         for way in [Way::Indexed, Way::Sorted] {
             let refused = Method::build(&Arc::from([1_u64]), design, way, k).unwrap_err();
             assert_eq!(refused.kind(), Kind::Usage);
         }
     }
-    assert_eq!(Tables::build(&[1_u64], Design::Conditioned, 3).unwrap_err().kind(), Kind::Usage);
+    assert_eq!(
+        Tables::build(&[1_u64], Unmasked::Conditioned.into(), 3).unwrap_err().kind(),
+        Kind::Usage
+    );
 }

@@ -17,7 +17,7 @@ use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
 use crate::matches::origin::Origin;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
-use crate::tables::{Design, Hit, Method, Probe, Problem, Scratch, plan};
+use crate::tables::{Design, Hit, Method, MethodScratch, Probe, Problem, plan};
 
 /// What joins the sample.
 pub(super) struct Rejoin<'a, F> {
@@ -112,7 +112,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         let mut end = 0;
         let mut scan = segment.scan::<F>(KeyRange::all());
         let mut run = Vec::new();
-        let mut probing = Probing { of: self, method, starts, scratch: Scratch::default() };
+        let mut probing = Probing { of: self, method, starts, scratch: MethodScratch::default() };
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
                 if window.last() != Some(&fingerprint) {
@@ -159,7 +159,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
 
     /// Joins the sample with the batch.
     fn join_batch(&self, method: &Method<F>, starts: &[usize], expected: &mut [Expected]) {
-        let mut scratch = Scratch::default();
+        let mut scratch = MethodScratch::default();
         for (number, window) in self.fingerprints.chunks(method.window()).enumerate() {
             progress::tick(Activity::Working);
             let first = (number * method.window()) as u32;
@@ -262,7 +262,7 @@ struct Probing<'a, 'b, F: Fingerprint> {
     of: &'a Rejoin<'b, F>,
     method: &'a Method<F>,
     starts: &'a [usize],
-    scratch: Scratch<F>,
+    scratch: MethodScratch<F>,
 }
 
 impl<F: Fingerprint> Probing<'_, '_, F> {

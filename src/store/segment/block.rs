@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::hamming::wide::widest;
+use crate::hamming::multiversion::widest;
 use crate::store::damage::damaged;
 
 use super::words::{HEADER_BYTES, bytes, bytes_of, word};

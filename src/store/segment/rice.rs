@@ -22,7 +22,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::hamming::wide::Work;
+use crate::hamming::multiversion::Multiversion;
 use crate::store::damage::damaged;
 
 use super::unary;
@@ -62,7 +62,7 @@ pub(crate) struct Decode<'a, F> {
     pub(crate) out: &'a mut [F],
 }
 
-impl<F: Fingerprint> Work for Decode<'_, F> {
+impl<F: Fingerprint> Multiversion for Decode<'_, F> {
     type Output = Result<()>;
 
     #[inline(always)]

@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use super::gallop;
+use super::gallop::gallop;
 use crate::fingerprint::Fingerprint;
-use crate::tables::Hit;
+use crate::tables::hit::Hit;
 
 /// The gathered runs.
 #[derive(Debug)]
@@ -95,8 +95,8 @@ impl<F: Fingerprint> Bag<F> {
             .collect()
     }
 
-    /// A hit in the bag, told as one in a run.
-    pub(super) fn told(&self, hit: Hit) -> Hit {
+    /// The hit in a run that a hit in the bag stands for.
+    pub(super) fn hit_in_run(&self, hit: Hit) -> Hit {
         let row = self.row(self.group(self.fingerprints[hit.at as usize]));
         let run = row.partition_point(|part| part.here <= hit.at) - 1;
         let Part { here, there } = row[run];

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::cost::thresholds;
 use super::level::{Entry, Level, Reach, low};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::wide::{Work, widest};
-use crate::tables::Hit;
+use crate::hamming::multiversion::{Multiversion, widest};
+use crate::tables::hit::Hit;
 
 /// The fewest candidates that are held before they are verified.
 const FEWEST_CANDIDATES: usize = 4096;
@@ -124,7 +124,7 @@ struct Pass<'a, F> {
     passed: &'a mut [u8; BLOCK],
 }
 
-impl<F: Fingerprint> Work for Pass<'_, F> {
+impl<F: Fingerprint> Multiversion for Pass<'_, F> {
     type Output = usize;
 
     #[inline(always)]
@@ -281,7 +281,7 @@ struct Meet<'a, 't, F> {
     found: &'a mut dyn FnMut(Hit),
 }
 
-impl<F: Fingerprint> Work for Meet<'_, '_, F> {
+impl<F: Fingerprint> Multiversion for Meet<'_, '_, F> {
     type Output = ();
 
     #[inline(always)]

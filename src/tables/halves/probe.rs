@@ -1,35 +1,13 @@
-//! The probe that needs no order: blocks at most one bit off, in a filter of all that is.
-//!
-//! Divide the fingerprint into blocks, each with a limit. A pair that exceeds every limit differs in
-//! at least the sum of all limits plus one each, so where that sum is above k, a pair within k meets in
-//! some block: the general pigeonhole. No limit here is above 1, so for the usual k = 3 the blocks are
-//! the two halves, and at 128 bits they are the four quarters for k = 7.
-//!
-//! | k | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
-//! |---|---|---|---|---|---|---|---|---|
-//! | divided by | 2 | 2 | 2 | 2 | 3 | 3 | 4 | 4 |
-//! | limits | 0 | 0 0 | 1 0 | 1 1 | 1 1 0 | 1 1 1 | 1 1 1 0 | 1 1 1 1 |
-//!
-//! Enumeration is left to the batch, which is the smaller side. The 33 values within one bit of each of
-//! its halves are marked in a filter so large that few others pass, and a fingerprint that is probed
-//! pays one look for each block. The look may go anywhere in memory, so it is begun long before. For
-//! what passes, the 33 values within one bit of its own half are looked for among those of the batch:
-//! in a small filter first, and then in a table.
-//!
-//! The blocks may be those of the low half alone, for what another probe does not find by the high half
-//! ([`Halves::of_low_half`]).
+//! The batch by blocks, and the probe.
 
-mod block;
-mod filter;
-
-pub(super) use block::Block;
-use filter::Filter;
-pub(super) use filter::{MARKS, word_bits};
-
-use super::table::{Survivor, Table};
-use super::{GROUP, Hit, Probe, SPARE, Scratch, in_parallel};
+use super::block::Block;
+use super::filter::Filter;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::hamming::wide::{Work, widest};
+use crate::hamming::multiversion::{Multiversion, widest};
+use crate::tables::hit::Hit;
+use crate::tables::parallel::in_parallel;
+use crate::tables::probe::{Arrange, Probe};
+use crate::tables::table::{GROUP, SPARE, Survivor, Table};
 
 /// How many fingerprints go through one block before the next one's turn.
 const PART: usize = 1 << 14;
@@ -38,7 +16,7 @@ const PART: usize = 1 << 14;
 const AHEAD: usize = 64;
 
 /// The largest distance it is made for: with blocks of the 32 bits that let few of a million pass.
-pub(super) fn covers(width: Width) -> u32 {
+pub(in crate::tables) fn covers(width: Width) -> u32 {
     match width {
         Width::W64 => 3,
         Width::W128 => 7,
@@ -47,7 +25,7 @@ pub(super) fn covers(width: Width) -> u32 {
 
 /// The batch by blocks.
 #[derive(Debug)]
-pub struct Halves<F> {
+pub(in crate::tables) struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
     /// Pairs that differ in at most so many bits of the high half are not sought.
@@ -68,7 +46,7 @@ struct Half<F> {
 
 /// What a survivor is to be compared with: a bucket, as the fingerprint that belongs there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<F> {
+struct Candidate<F> {
     near: F,
     /// In how many bits the survivor differs from that.
     off: u32,
@@ -77,15 +55,9 @@ pub(super) struct Candidate<F> {
 }
 
 impl<F: Fingerprint> Halves<F> {
-    /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
-    /// distances up to `k`.
-    pub(super) fn new(batch: &[F], k: u32) -> Halves<F> {
-        Halves::of(batch, &Block::all(F::WIDTH, k), k, None)
-    }
-
     /// Arranges `batch` to find, of the pairs within `k`, those within `low` in the low half and not
     /// within `high` in the high half.
-    pub(super) fn of_low_half(batch: &[F], k: u32, low: u32, high: u32) -> Halves<F> {
+    pub(in crate::tables) fn of_low_half(batch: &[F], k: u32, low: u32, high: u32) -> Halves<F> {
         Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high))
     }
 
@@ -93,11 +65,6 @@ impl<F: Fingerprint> Halves<F> {
         let places: Vec<u32> = (0..batch.len() as u32).collect();
         let half = |&block: &Block| Half::new(batch, &places, block, k);
         Halves { halves: in_parallel(blocks, half), k, unless_high_within }
-    }
-
-    /// How many bytes it holds.
-    pub fn memory_bytes(&self) -> u64 {
-        self.halves.iter().map(Half::memory_bytes).sum()
     }
 
     /// Whether pairs that differ in these bits are sought, as far as the high half tells.
@@ -123,23 +90,36 @@ impl<F: Fingerprint> Halves<F> {
     }
 }
 
-/// Puts a part of a run through every block: sift, look up what survives, compare.
+/// Memory that the probe works in.
+#[derive(Debug)]
+pub(in crate::tables) struct HalvesScratch<F> {
+    survivors: Vec<Survivor>,
+    candidates: Vec<Candidate<F>>,
+}
+
+impl<F> Default for HalvesScratch<F> {
+    fn default() -> HalvesScratch<F> {
+        HalvesScratch { survivors: Vec::new(), candidates: Vec::new() }
+    }
+}
+
+/// Puts a part of a run through every block: filter it, look up what survives, compare.
 struct Part<'a, F> {
     halves: &'a Halves<F>,
     part: &'a [F],
-    scratch: &'a mut Scratch<F>,
+    scratch: &'a mut HalvesScratch<F>,
     found: &'a mut dyn FnMut(Hit),
 }
 
-impl<F: Fingerprint> Work for Part<'_, F> {
+impl<F: Fingerprint> Multiversion for Part<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let Part { halves, part, scratch, found } = self;
-        let Scratch { survivors, candidates, .. } = scratch;
+        let HalvesScratch { survivors, candidates } = scratch;
         for (turn, half) in halves.halves.iter().enumerate() {
-            let count = half.sift(part, survivors);
+            let count = half.filter(part, survivors);
             for survivors in survivors[..count].chunks(GROUP) {
                 half.look_up(part, survivors, candidates);
                 for candidate in candidates.drain(..) {
@@ -150,8 +130,20 @@ impl<F: Fingerprint> Work for Part<'_, F> {
     }
 }
 
+impl<F: Fingerprint> Arrange<F> for Halves<F> {
+    fn arrange(batch: &[F], k: u32) -> Halves<F> {
+        Halves::of(batch, &Block::all(F::WIDTH, k), k, None)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.halves.iter().map(Half::memory_bytes).sum()
+    }
+}
+
 impl<F: Fingerprint> Probe<F> for Halves<F> {
-    fn probe(&self, runs: &[&[F]], scratch: &mut Scratch<F>, found: &mut dyn FnMut(Hit)) {
+    type Scratch = HalvesScratch<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut HalvesScratch<F>, found: &mut dyn FnMut(Hit)) {
         scratch.survivors.resize(PART, Survivor::default());
         for (number, run) in (0..).zip(runs) {
             for (part, first) in run.chunks(PART).zip((0..).step_by(PART)) {
@@ -185,7 +177,7 @@ impl<F: Fingerprint> Half<F> {
     /// Writes the fingerprints of `part` that pass the filter to `survivors`, which has room for all of
     /// them, and returns how many they are.
     #[inline(always)]
-    fn sift(&self, part: &[F], survivors: &mut [Survivor]) -> usize {
+    fn filter(&self, part: &[F], survivors: &mut [Survivor]) -> usize {
         let (mut count, last) = (0, part.len() - 1);
         for (at, &fingerprint) in part.iter().enumerate() {
             self.near.prefetch(self.block.value(part[(at + AHEAD).min(last)]));

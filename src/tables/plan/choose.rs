@@ -1,89 +1,16 @@
-//! Which design is cheapest for so large a batch and so large a store: the cost model.
-//!
-//! A fingerprint pays, in each table, for one look into the filter; where it passes, for the way to a
-//! bucket; and there, for each comparison. Few tables have short keys and many comparisons, many
-//! tables have long keys and many looks. The model counts these on uniform fingerprints and weighs
-//! them with the constants in `estimate`, measured on one thread of a 2-core Zen 5 machine; only their
-//! ratios decide. The conditioned probe counts for itself, in `conditioned::cost`, and so does sorting, in
-//! `sorted`: the first is cheap where the store is dense, the second where the batch is large. The
-//! halves pay for a look into a large filter for each block, and before that for all that is marked
-//! there: they are cheap where the store is a few times as large as the batch. At 128 bits the high half
-//! may be left to the conditioned probe, and the low half alone to such blocks. A design with masks goes
-//! by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting, and
-//! priced apart. A larger batch or memory in use elsewhere moves the result, never the matches found.
-
-mod estimate;
+//! The choice: every candidate priced, and the cheapest one that fits into memory.
 
 use std::collections::HashSet;
-use std::fmt;
 
-use super::design::{Design, MAX_DISTANCE};
-use super::sorted;
+use super::estimate::Estimate;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
-use estimate::estimate;
-
-/// What is to be joined, and by how many.
-#[derive(Clone, Copy, Debug)]
-pub struct Problem {
-    /// The distinct fingerprints of the batch.
-    pub batch: u64,
-    /// Those of the store.
-    pub store: u64,
-    /// The largest distance that counts as near.
-    pub k: u32,
-    /// The width of a fingerprint.
-    pub width: Width,
-    /// The workers of a process.
-    pub workers: u64,
-    /// Whether segments of the store have their cold bits apart: then the batch is arranged twice.
-    pub split: bool,
-}
-
-/// How a design is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The batch is indexed; the store is put through.
-    Indexed,
-    /// Windows of the store are sorted with the batch, key after key.
-    Sorted,
-}
-
-/// What a design is expected to cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
-    /// The design, never [`Design::Auto`].
-    pub design: Design,
-    /// How it is carried out.
-    pub way: Way,
-    /// How many tables or keys it has.
-    pub tables: u64,
-    /// Time of one thread for each fingerprint of the store, in nanoseconds.
-    pub nanoseconds: f64,
-    /// Time of one thread in all: the batch arranged, and joined with the store.
-    pub seconds: f64,
-    /// How many bytes it takes, with all workers.
-    pub memory_bytes: u64,
-}
-
-impl Estimate {
-    /// The design, and `sorted` if that is how it is carried out.
-    pub fn name(&self) -> String {
-        match self.way {
-            Way::Indexed => self.design.to_string(),
-            Way::Sorted => format!("{} sorted", self.design),
-        }
-    }
-
-    /// Counts the memory of the batch by its hot bits too.
-    fn arrange_twice(&mut self, problem: &Problem) {
-        let hot_bytes = match self.way {
-            Way::Indexed => self.memory_bytes,
-            Way::Sorted => problem.batch.saturating_mul(u64::from(problem.width.bits() / 8)),
-        };
-        self.memory_bytes = self.memory_bytes.saturating_add(hot_bytes);
-    }
-}
+use crate::tables::design::Design;
+use crate::tables::masked::{MAX_DISTANCE, Masked};
+use crate::tables::problem::{Cost, Problem};
+use crate::tables::unmasked::Unmasked;
+use crate::tables::way::Way;
+use crate::tables::{sorted, table_cost};
 
 /// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +45,7 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
     };
     let mut estimates = Vec::new();
     for design in designs {
-        estimates.extend(estimate(design, problem)?);
+        estimates.extend(estimates_of(design, problem)?);
     }
     if problem.split {
         estimates.iter_mut().for_each(|estimate| estimate.arrange_twice(problem));
@@ -141,58 +68,56 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
 /// it done.
 fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let designs = match asked.masks(width, k) {
+    let designs = match asked.masked(width, k) {
         Ok(_) if store == 0 => vec![asked],
         _ => candidates(k, width)?,
     };
     let mut estimates = Vec::new();
-    for design in designs.into_iter().filter(|design| design.masks(width, k).is_ok()) {
-        let cost = sorted::Cost::of(design, batch, 0, k, width)?;
-        estimates.push(Estimate {
-            design,
-            way: Way::Sorted,
-            tables: design.tables(),
-            nanoseconds: cost.nanoseconds / batch.max(1) as f64,
-            seconds: cost.nanoseconds / 1e9,
-            memory_bytes: workers * cost.memory_bytes,
-        });
+    for masked in designs.into_iter().filter_map(|design| design.masked(width, k).ok()) {
+        let pass = sorted::Pass::of(masked, batch, 0, width)?;
+        let cost = Cost {
+            tables: masked.tables(),
+            nanoseconds: pass.nanoseconds / batch.max(1) as f64,
+            seconds: pass.nanoseconds / 1e9,
+            memory_bytes: workers * pass.memory_bytes,
+        };
+        estimates.push(Estimate::new(masked.into(), Way::Sorted, cost));
     }
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(cheapest.expect("some design with masks covers every distance"))
 }
 
-/// The designs worth a look: the paper's, and blocks that cover exactly `k`.
+/// What `design` costs, in each way that it can be carried out.
+///
+/// # Errors
+/// [`Kind::Usage`] if the design does not cover `k`, and for [`Design::Auto`].
+fn estimates_of(design: Design, problem: &Problem) -> Result<Vec<Estimate>> {
+    design.check(problem.width, problem.k)?;
+    let estimate = |way, cost| Estimate::new(design, way, cost);
+    match design {
+        Design::Auto => Ok(Vec::new()),
+        Design::Unmasked(unmasked) => Ok(vec![estimate(Way::Indexed, unmasked.cost(problem))]),
+        Design::Masked(masked) => Ok(vec![
+            estimate(Way::Indexed, table_cost::cost(masked, problem)?),
+            estimate(Way::Sorted, sorted::cost(masked, problem)?),
+        ]),
+    }
+}
+
+/// The designs worth considering: the paper's, and blocks that cover exactly `k`; then those without masks.
 fn candidates(k: u32, width: Width) -> Result<Vec<Design>> {
-    let blocks = (1..=6).map(|choose| Design::Blocks { blocks: k + choose, choose });
+    let blocks = (1..=6).map(|choose| Masked::Blocks { blocks: k + choose, choose });
+    let masked = Masked::PAPER.into_iter().chain(blocks).map(Design::Masked);
     let mut seen = HashSet::new();
     let distinct = |design: &Design| design.masks(width, k).is_ok_and(|masks| seen.insert(masks));
-    let mut found: Vec<Design> = Design::PAPER.into_iter().chain(blocks).filter(distinct).collect();
-    let without_masks = Design::WITHOUT_MASKS.into_iter();
-    found.extend(without_masks.filter(|design| design.check(width, k).is_ok()));
-    match found.is_empty() {
-        true => Err(Design::Blocks { blocks: k + 1, choose: 1 }.masks(width, k).unwrap_err()),
-        false => Ok(found),
+    let mut found: Vec<Design> = masked.filter(distinct).collect();
+    let unmasked = Unmasked::ALL.iter().copied().map(Design::Unmasked);
+    found.extend(unmasked.filter(|design| design.check(width, k).is_ok()));
+    if found.is_empty() {
+        let simplest = Design::from(Masked::Blocks { blocks: k + 1, choose: 1 });
+        return Err(simplest.masks(width, k).unwrap_err());
     }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Way::Indexed => "indexed",
-            Way::Sorted => "sorted",
-        })
-    }
-}
-
-impl fmt::Display for Estimate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Estimate { design, way, tables, nanoseconds, memory_bytes, .. } = self;
-        let (name, mebibytes) = (design.to_string(), memory_bytes.div_ceil(1 << 20));
-        write!(
-            f,
-            "{name} {way}: {tables} tables, {nanoseconds:.0} ns a fingerprint, {mebibytes} MiB"
-        )
-    }
+    Ok(found)
 }
 
 fn why(chosen: &Estimate, others: &[Estimate], itself: &Estimate, problem: &Problem) -> String {
@@ -205,7 +130,7 @@ fn why(chosen: &Estimate, others: &[Estimate], itself: &Estimate, problem: &Prob
     )
 }
 
-/// Which one takes the least memory.
+/// The index of the estimate with the least memory.
 fn smallest(estimates: &[Estimate]) -> usize {
     let sizes = (0..).zip(estimates).map(|(at, estimate)| (estimate.memory_bytes, at));
     sizes.min().expect("a design has an estimate").1

@@ -1,6 +1,6 @@
 //! Fingerprints in buckets, by a counting sort: those of one key stand together.
 
-use super::Lead;
+use super::lead::Lead;
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use crate::tables::table::hash;

@@ -1,10 +1,15 @@
 //! What sorting costs, counted on uniform fingerprints.
 
-use super::bits;
+use super::join::WINDOW;
+use super::lead::bits;
 use super::meeting::CROWD;
 use crate::error::Result;
 use crate::fingerprint::Width;
-use crate::tables::Design;
+use crate::tables::masked::Masked;
+use crate::tables::problem::{Cost, Problem};
+
+/// How many chunks a store has at least; a window is no larger than one.
+const CHUNKS: u64 = 64;
 
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
 /// one thread of a 2-core Zen 5 machine.
@@ -16,30 +21,49 @@ const SORT_NS: f64 = 6.5;
 /// Comparing two that meet.
 const COMPARE_NS: f64 = 0.7;
 
-/// What one pass over all shares takes.
+/// What one pass over all shares costs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tables) struct Cost {
+pub(in crate::tables) struct Pass {
     /// The time of one thread.
     pub(in crate::tables) nanoseconds: f64,
-    /// The memory of one worker, and what it holds of the store.
+    /// The memory of one worker, with its window of the store.
     pub(in crate::tables) memory_bytes: u64,
 }
 
-impl Cost {
-    /// Joining uniform fingerprints: a batch with `others`, or with itself where there are none.
+/// What it costs to sort the batch and the store together, window by window.
+///
+/// # Errors
+/// Those of [`Masked::masks`].
+pub(in crate::tables) fn cost(design: Masked, problem: &Problem) -> Result<Cost> {
+    let &Problem { batch, store, width, workers, .. } = problem;
+    let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
+    let windows = store.div_ceil(window.max(1));
+    let pass = Pass::of(design, batch, window, width)?;
+    let seconds = windows as f64 * pass.nanoseconds / 1e9;
+    Ok(Cost {
+        tables: design.tables(),
+        nanoseconds: seconds * 1e9 / store.max(1) as f64,
+        seconds,
+        memory_bytes: workers * pass.memory_bytes,
+    })
+}
+
+impl Pass {
+    /// To join uniform fingerprints: a batch with `others`, or with itself if there are none.
     pub(in crate::tables) fn of(
-        design: Design,
+        design: Masked,
         batch: u64,
         others: u64,
-        k: u32,
         width: Width,
-    ) -> Result<Cost> {
-        let (all, mut nanoseconds, mut share) = ((batch + others) as f64, 0.0, 0);
+    ) -> Result<Pass> {
+        let all = (batch + others) as f64;
+        let mut nanoseconds = 0.0;
+        let mut share = 0;
         let pairs = match others {
             0 => batch as f64 * batch as f64 / 2.0,
             others => batch as f64 * others as f64,
         };
-        for (lead, keys) in design.leads(width, k)? {
+        for (lead, keys) in design.leads(width)? {
             let (group_bits, share_bits) = bits(batch, lead.count_ones());
             nanoseconds += all * (PICK_NS * f64::from(1 << share_bits) + GATHER_NS);
             share = share.max((batch.max(others) + batch + others) >> share_bits);
@@ -53,6 +77,6 @@ impl Cost {
         }
         let bytes = u64::from(width.bits() / 8);
         let entry = 2 * bytes;
-        Ok(Cost { nanoseconds, memory_bytes: share * entry + 2 * others * bytes })
+        Ok(Pass { nanoseconds, memory_bytes: share * entry + 2 * others * bytes })
     }
 }

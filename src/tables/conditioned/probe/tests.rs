@@ -90,7 +90,7 @@ fn a_dense_store_is_exact_with_pairs_at_every_distance() {
     let store = uniform::<u64>(&mut random, 20_000).into_iter().map(top);
     let store = set(store.chain(planted));
     for k in [0, 3, 5] {
-        let found = probed(&Conditioned::new(&batch, k), &store);
+        let found = probed(&Conditioned::arrange(&batch, k), &store);
         assert_eq!(found, all_pairs(&batch, &store, k), "{k}");
     }
 }
@@ -115,7 +115,7 @@ proptest! {
         let slices: Vec<&[u64]> = runs.iter().map(|run| &run[..]).collect();
         let conditioned = Conditioned::shaped(&batch, k, shapes()[shape]);
         let mut found = Vec::new();
-        conditioned.probe(&slices, &mut Scratch::default(), &mut |hit| found.push(hit));
+        conditioned.probe(&slices, &mut Walk::default(), &mut |hit| found.push(hit));
         found.sort_unstable();
         let alone = (0..).zip(&runs).flat_map(|(number, run)| {
             let of_run = move |hit| Hit { run: number, ..hit };
@@ -150,11 +150,11 @@ fn many_runs<F: Fingerprint>() {
         let shape = Shape { shallowest, side_by_side, ..SHAPE };
         let conditioned = Conditioned::shaped(&batch, 3, shape);
         assert!(side_by_side > 0 || conditioned.depth(&runs) > 20);
-        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut found) = (Walk::default(), Vec::new());
         conditioned.probe(&runs, &mut scratch, &mut |hit| found.push(hit));
         found.sort_unstable();
         assert_eq!(found, expected, "{shape:?}");
-        assert_eq!(scratch.walk.bag.fingerprints.is_empty(), side_by_side > 0);
+        assert_eq!(scratch.bag.fingerprints.is_empty(), side_by_side > 0);
     }
 }
 

@@ -32,7 +32,7 @@ fn there_is_a_plan_for_every_distance() {
 fn a_dense_store_takes_the_conditioned_probe_and_a_batch_too_large_for_tables_is_sorted() {
     for width in WIDTHS {
         let dense = plan(1_000_000, 8_000_000_000, 3, width, u64::MAX).unwrap();
-        assert_eq!(dense.chosen.design, Design::Conditioned, "{}", dense.why);
+        assert_eq!(dense.chosen.design, Unmasked::Conditioned.into(), "{}", dense.why);
         let large = plan(100_000_000, 100_000_000, 3, width, 1 << 30).unwrap();
         assert_eq!(large.chosen.way, Way::Sorted, "{}", large.why);
         let alone = plan(1_000_000, 0, 3, width, u64::MAX).unwrap();
@@ -43,22 +43,25 @@ fn a_dense_store_takes_the_conditioned_probe_and_a_batch_too_large_for_tables_is
 #[test]
 fn what_is_asked_for_is_done_in_the_cheaper_way_that_fits() {
     let problem = problem(10_000_000, 100, 3, Width::W64);
-    let plan = choose(Design::Ten, &problem, 1 << 20).unwrap();
-    assert_eq!((plan.chosen.design, plan.chosen.way), (Design::Ten, Way::Sorted));
+    let plan = choose(Masked::Ten.into(), &problem, 1 << 20).unwrap();
+    assert_eq!((plan.chosen.design, plan.chosen.way), (Masked::Ten.into(), Way::Sorted));
     let alone = Problem { store: 0, ..problem };
     let itself = |asked| choose(asked, &alone, 1 << 30).unwrap().itself.design;
-    assert_eq!([Design::Four, Design::Twenty].map(itself), [Design::Four, Design::Twenty]);
-    assert_eq!(itself(Design::Halves), plan.itself.design);
-    let plan = choose(Design::Conditioned, &problem, 1 << 30).unwrap();
-    assert_eq!(plan.chosen.design, Design::Conditioned);
-    assert!(choose(Design::Ten, &Problem { k: 4, ..problem }, 1 << 30).is_err());
+    assert_eq!(
+        [Masked::Four, Masked::Twenty].map(Design::from).map(itself),
+        [Masked::Four, Masked::Twenty].map(Design::from)
+    );
+    assert_eq!(itself(Unmasked::Halves.into()), plan.itself.design);
+    let plan = choose(Unmasked::Conditioned.into(), &problem, 1 << 30).unwrap();
+    assert_eq!(plan.chosen.design, Unmasked::Conditioned.into());
+    assert!(choose(Masked::Ten.into(), &Problem { k: 4, ..problem }, 1 << 30).is_err());
 }
 
 #[test]
 fn every_worker_takes_its_memory() {
     let problem = problem(1_000_000, 8_000_000_000, 3, Width::W64);
     let memory = |workers| {
-        choose(Design::Conditioned, &Problem { workers, ..problem }, u64::MAX)
+        choose(Unmasked::Conditioned.into(), &Problem { workers, ..problem }, u64::MAX)
             .unwrap()
             .chosen
             .memory_bytes
@@ -75,19 +78,22 @@ fn of_masks_a_million_against_eight_thousand_million_takes_the_papers_ten_tables
         let cheapest = others.find(|other| other.design.masks(width, 3).is_ok()).unwrap();
         (cheapest.design, cheapest.way)
     };
-    assert_eq!(WIDTHS.map(cheapest), [(Design::Ten, Way::Indexed), (Design::Four, Way::Indexed)]);
+    assert_eq!(
+        WIDTHS.map(cheapest),
+        [(Masked::Ten.into(), Way::Indexed), (Masked::Four.into(), Way::Indexed)]
+    );
 }
 
 #[test]
 fn a_store_some_times_the_batch_takes_the_halves() {
     let plan = plan(1_000_000, 10_000_000, 3, Width::W64, u64::MAX).unwrap();
-    assert_eq!(plan.chosen.design, Design::Halves, "{}", plan.why);
+    assert_eq!(plan.chosen.design, Unmasked::Halves.into(), "{}", plan.why);
 }
 
 #[test]
 fn seven_bits_of_128_are_left_to_the_high_half_and_the_low() {
     let plan = plan(1_000_000, 8_000_000_000, 7, Width::W128, u64::MAX).unwrap();
-    assert_eq!(plan.chosen.design, Design::HighLow, "{}", plan.why);
+    assert_eq!(plan.chosen.design, Unmasked::HighLow.into(), "{}", plan.why);
 }
 
 #[test]
@@ -95,16 +101,22 @@ fn the_halves_take_the_memory_they_say() {
     use crate::tables::Method;
     let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
     let count = batch.len() as u64;
-    let said = choose(Design::Halves, &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
+    let said =
+        choose(Unmasked::Halves.into(), &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
     let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
-    let taken = Method::build(&batch, Design::Halves, way, 3).unwrap().memory_bytes();
+    let taken = Method::build(&batch, Unmasked::Halves.into(), way, 3).unwrap().memory_bytes();
     assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
 }
 
 #[test]
 fn a_store_with_cold_bits_apart_takes_the_batch_twice() {
     let whole = problem(1_000_000, 8_000_000_000, 3, Width::W64);
-    for design in [Design::Conditioned, Design::Halves, Design::HighLow, Design::Ten] {
+    for design in [
+        Unmasked::Conditioned.into(),
+        Unmasked::Halves.into(),
+        Unmasked::HighLow.into(),
+        Masked::Ten.into(),
+    ] {
         let bytes = |split| {
             let plan = choose(design, &Problem { split, ..whole }, u64::MAX).unwrap();
             plan.chosen.memory_bytes

@@ -4,12 +4,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::tables::masked::Masked;
 use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
 
 /// The pairs of all parts, sorted; one found twice stands there twice.
-fn joined<F: Fingerprint>(batch: &[F], design: Design, k: u32) -> Vec<Hit> {
-    let sorted = Sorted::new(batch.into(), design, k).unwrap();
-    let (mut hits, mut scratch) = (Vec::new(), Scratch::default());
+fn joined<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
+    let sorted = Sorted::new(batch.into(), design.into(), k).unwrap();
+    let (mut hits, mut scratch) = (Vec::new(), Gathering::default());
     for part in 0..sorted.parts() {
         sorted.join(part, &mut scratch, &mut |hit| hits.push(hit));
     }
@@ -26,8 +27,8 @@ fn itself<F: Fingerprint>(batch: &[F], k: u32) -> Vec<Hit> {
 fn is_exact<F: Fingerprint>() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for k in [0, 1, 3, 4, 7] {
-        let blocks = [1, 2, 3].map(|choose| Design::Blocks { blocks: k + choose, choose });
-        let paper = Design::PAPER.into_iter().filter(|design| k <= design.covers(F::WIDTH));
+        let blocks = [1, 2, 3].map(|choose| Masked::Blocks { blocks: k + choose, choose });
+        let paper = Masked::PAPER.into_iter().filter(|design| k <= design.covers());
         for design in paper.chain(blocks) {
             for (mut batch, others) in inputs::<F>(&mut random, k) {
                 batch.extend(others);
@@ -55,7 +56,7 @@ fn batches_about_the_edges_of_groups_are_exact() {
         let batch: Vec<u64> = uniform(&mut random, count / 2);
         let near: Vec<u64> = batch.iter().map(|&b| off(&mut random, b, 3)).collect();
         let batch = set(batch.into_iter().chain(near));
-        for design in [Design::Four, Design::Ten] {
+        for design in [Masked::Four, Masked::Ten] {
             assert_eq!(joined(&batch, design, 3), itself(&batch, 3), "{count}");
         }
     }
@@ -70,9 +71,9 @@ fn crowds_are_divided_and_stay_exact() {
     let ball = (0..3000).map(|i| off(&mut random, centre, i % 4)).collect::<Vec<_>>();
     let batch = set(low.chain(ball));
     let others = set((0..400).map(|i| off(&mut random, centre, i % 6)).collect::<Vec<_>>());
-    for design in [Design::Four, Design::Ten, Design::Blocks { blocks: 64, choose: 1 }] {
+    for design in [Masked::Four, Masked::Ten, Masked::Blocks { blocks: 64, choose: 1 }] {
         assert_eq!(joined(&batch, design, 3), itself(&batch, 3), "{design}");
-        let sorted = Sorted::new(Arc::from(&batch[..]), design, 3).unwrap();
+        let sorted = Sorted::new(Arc::from(&batch[..]), design.into(), 3).unwrap();
         assert_eq!(probed(&sorted, &others), all_pairs(&batch, &others, 3), "{design}");
     }
 }
@@ -80,10 +81,10 @@ fn crowds_are_divided_and_stay_exact() {
 #[test]
 fn a_pair_names_its_run() {
     let batch: Arc<[u64]> = Arc::from([5, 1 << 40]);
-    let sorted = Sorted::new(batch, Design::Ten, 1).unwrap();
+    let sorted = Sorted::new(batch, Masked::Ten.into(), 1).unwrap();
     let runs: [&[u64]; 4] = [&[4, 1 << 41], &[], &[5, 1 << 40 | 1], &[5]];
     let mut found = Vec::new();
-    sorted.probe(&runs, &mut Scratch::default(), &mut |hit| found.push(hit));
+    sorted.probe(&runs, &mut Gathering::default(), &mut |hit| found.push(hit));
     found.sort_unstable();
     let hit = |batch, run, at, distance| Hit { batch, run, at, distance };
     assert_eq!(found, [hit(0, 0, 0, 1), hit(0, 2, 0, 0), hit(0, 3, 0, 0), hit(1, 2, 1, 1)]);

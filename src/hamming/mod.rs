@@ -1,0 +1,21 @@
+//! Within k bits, over slices, and the only home of unsafe code.
+//!
+//! [`within`] is scalar code, and the meaning of everything here. The unsafe code gives advice to the machine
+//! ([`memory`]) and chooses among compilations of one and the same code ([`multiversion`]). Imports
+//! `fingerprint` only.
+//!
+//! ```
+//! use dupsieve::hamming::within;
+//!
+//! let mut near = Vec::new();
+//! within(0b0000_u64, &[0b0111, 0b1111, 0b0001], 3, |at, distance| near.push((at, distance)));
+//! assert_eq!(near, [(0, 3), (2, 1)]);
+//! ```
+
+#![allow(unsafe_code)]
+
+pub mod memory;
+pub mod multiversion;
+mod within;
+
+pub use within::within;

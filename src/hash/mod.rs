@@ -1,0 +1,26 @@
+//! Features to integers: the hashes that turn a feature into bits.
+//!
+//! [`enum@Hash`] is the list that recipes name. XXH3 is our own choice; the others are those of libraries
+//! whose fingerprints can be reproduced here bit for bit. [`lookup2`] and [`one_at_a_time`] are Jenkins' older
+//! hashes of 32 bits, too narrow for a fingerprint. Imports nothing of the crate. Start with `function.rs`.
+//!
+//! ```
+//! use dupsieve::hash::Hash;
+//!
+//! let narrow: u64 = Hash::Md5.of("word");
+//! let wide: u128 = Hash::Md5.of("word");
+//! assert_eq!(narrow, wide as u64);
+//! ```
+
+mod charikar;
+mod function;
+mod lookup2;
+mod lookup3;
+mod one_at_a_time;
+mod xxh3_short;
+
+pub use charikar::string_hash;
+pub use function::{Hash, Hashed};
+pub use lookup2::lookup2;
+pub use lookup3::lookup3;
+pub use one_at_a_time::one_at_a_time;

@@ -1,0 +1,19 @@
+//! The batch arranged by prefix.
+
+use super::level::Level;
+use super::masks::Masks;
+use super::shape::Shape;
+
+/// The batch arranged by prefix.
+#[derive(Debug)]
+pub(in crate::tables) struct Conditioned<F> {
+    pub(super) root: Level<F>,
+    pub(super) masks: Masks,
+    /// The most bits in which a pair may differ before the tail.
+    pub(super) k: u32,
+    /// The most bits in which it may differ at all.
+    pub(super) within: u32,
+    /// How many bits at the end are left to the comparison: zeros that tell nothing, or the low half.
+    pub(super) tail: u32,
+    pub(super) shape: Shape,
+}

@@ -1,0 +1,14 @@
+//! A hit: a pair within k, as a probe reports it.
+
+/// A fingerprint of the batch and a probed one that differ in at most k bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hit {
+    /// The index of the fingerprint in the batch.
+    pub batch: u32,
+    /// The index of the run that was probed.
+    pub run: u32,
+    /// The index of the fingerprint in that run.
+    pub at: u32,
+    /// In how many bits they differ.
+    pub distance: u8,
+}

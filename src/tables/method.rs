@@ -1,0 +1,99 @@
+//! The batch arranged by whichever design was chosen.
+
+use std::sync::Arc;
+
+use super::design::Design;
+use super::hit::Hit;
+use super::indexed::{Survivors, Tables};
+use super::probe::Probe;
+use super::sorted::{Gathering, Sorted};
+use super::table::check_count;
+use super::unmasked::{Arranged, Scratches};
+use super::way::Way;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+
+/// The batch arranged by whichever design was chosen.
+#[derive(Debug)]
+pub struct Method<F: Fingerprint>(Arrangement<F>);
+
+#[derive(Debug)]
+enum Arrangement<F: Fingerprint> {
+    /// By a design of masks.
+    Tables(Tables<F>),
+    /// By a design of masks, sorted anew for each window of what is probed.
+    Sorted(Sorted<F>),
+    /// By a design without masks.
+    Unmasked(Arranged<F>),
+}
+
+/// Memory that a [`Method`] works in: that of every design, all of it empty until it is needed.
+#[derive(Debug)]
+pub struct MethodScratch<F: Fingerprint> {
+    tables: Survivors,
+    sorted: Gathering<F>,
+    unmasked: Scratches<F>,
+}
+
+impl<F: Fingerprint> Default for MethodScratch<F> {
+    fn default() -> MethodScratch<F> {
+        MethodScratch {
+            tables: Survivors::default(),
+            sorted: Gathering::default(),
+            unmasked: Scratches::default(),
+        }
+    }
+}
+
+impl<F: Fingerprint> Method<F> {
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, by `design` in this
+    /// way, as a [plan](super::plan) has it.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) if the design does not cover `k`, for [`Design::Auto`], and
+    /// if the batch has more than `u32::MAX` fingerprints.
+    pub fn build(batch: &Arc<[F]>, design: Design, way: Way, k: u32) -> Result<Method<F>> {
+        debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
+        check_count(batch.len())?;
+        design.check(F::WIDTH, k)?;
+        Ok(Method(match (design, way) {
+            (Design::Unmasked(design), _) => Arrangement::Unmasked(Arranged::new(design, batch, k)),
+            (design, Way::Indexed) => Arrangement::Tables(Tables::build(batch, design, k)?),
+            (design, Way::Sorted) => {
+                Arrangement::Sorted(Sorted::new(Arc::clone(batch), design, k)?)
+            }
+        }))
+    }
+
+    /// How many bytes it holds.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        match &self.0 {
+            Arrangement::Tables(tables) => tables.memory_bytes(),
+            Arrangement::Sorted(_) => 0,
+            Arrangement::Unmasked(arranged) => arranged.memory_bytes(),
+        }
+    }
+}
+
+impl<F: Fingerprint> Probe<F> for Method<F> {
+    type Scratch = MethodScratch<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut MethodScratch<F>, found: &mut dyn FnMut(Hit)) {
+        match &self.0 {
+            Arrangement::Tables(tables) => tables.probe(runs, &mut scratch.tables, found),
+            Arrangement::Sorted(sorted) => sorted.probe(runs, &mut scratch.sorted, found),
+            Arrangement::Unmasked(arranged) => {
+                arranged.probe(runs, &mut scratch.unmasked, found);
+            }
+        }
+    }
+
+    fn window(&self) -> usize {
+        match &self.0 {
+            Arrangement::Tables(tables) => tables.window(),
+            Arrangement::Sorted(sorted) => sorted.window(),
+            Arrangement::Unmasked(arranged) => arranged.window(),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Which design is cheapest for a batch and a store of given sizes: the cost model.
+//!
+//! A fingerprint costs, in each table, one look into the filter; if it passes, the way to a bucket; and
+//! there, each comparison. Few tables have short keys and many comparisons, many tables have long keys and
+//! many looks. The model counts these on uniform fingerprints and weighs them with measured constants;
+//! only their ratios decide. The cost of a design is beside the design: `table_cost` for tables,
+//! `conditioned::expense`, `halves::cost`, `high_low`, `sorted::cost`. The conditioned probe is cheap where
+//! the store is dense, sorting where the batch is large, and halves, which pay first for a large filter,
+//! where the store is a few times as large as the batch. At 128 bits `high-low` may win. A design with masks goes by tables or by
+//! sorting, whichever is cheaper. The batch and itself are always joined by sorting, and priced apart. A
+//! larger batch, or memory in use elsewhere, changes the plan, but never the matches found.
+//!
+//! Start with [`choose`].
+//!
+//! ```
+//! use dupsieve::fingerprint::Width;
+//! use dupsieve::tables::{Design, Problem, plan};
+//!
+//! let (batch, store) = (1_000_000, 8_000_000_000);
+//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1, split: false };
+//! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
+//! assert_eq!(plan.chosen.name(), "conditioned");
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod choose;
+mod estimate;
+
+pub use choose::{Plan, choose};
+pub use estimate::Estimate;

@@ -1,0 +1,21 @@
+//! How a design of masks is carried out.
+
+use std::fmt;
+
+/// How a design is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The batch is indexed; the store streams past it.
+    Indexed,
+    /// Windows of the store are sorted with the batch, key after key.
+    Sorted,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Indexed => "indexed",
+            Way::Sorted => "sorted",
+        })
+    }
+}
