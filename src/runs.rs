@@ -94,11 +94,11 @@ impl<R: Record> Sorter<R> {
     }
 
     /// Ends the input and returns all records in order.
-    pub fn sorted(mut self) -> Result<Sorted<R>> {
+    pub fn sorted(mut self) -> Result<SortedRecords<R>> {
         self.held.sort();
         let runs = self.levels.into_iter().flatten().collect();
         let runs = merged_to_fan_in::<R>(&self.folder, runs)?;
-        Sorted::of(&self.folder, self.held, runs)
+        SortedRecords::of(&self.folder, self.held, runs)
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -118,7 +118,8 @@ impl<R: Record> Sorter<R> {
             return Ok(());
         }
         let full = std::mem::take(&mut self.levels[level]);
-        let merged = write_run(&self.folder, Sorted::<R>::of(&self.folder, Vec::new(), full)?)?;
+        let merged =
+            write_run(&self.folder, SortedRecords::<R>::of(&self.folder, Vec::new(), full)?)?;
         self.add_run(level + 1, merged)
     }
 }
@@ -127,14 +128,14 @@ impl<R: Record> Sorter<R> {
 fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<File>) -> Result<Vec<File>> {
     while runs.len() > FAN_IN {
         let first = runs.drain(..FAN_IN).collect();
-        runs.push(write_run(folder, Sorted::<R>::of(folder, Vec::new(), first)?)?);
+        runs.push(write_run(folder, SortedRecords::<R>::of(folder, Vec::new(), first)?)?);
     }
     Ok(runs)
 }
 
 /// The records in ascending order. An error ends the sequence.
 #[derive(Debug)]
-pub struct Sorted<R> {
+pub struct SortedRecords<R> {
     held: vec::IntoIter<R>,
     runs: Vec<RunReader<R>>,
     /// The next record of each run, with the run's number. Records in memory count as one more run, the
@@ -142,19 +143,19 @@ pub struct Sorted<R> {
     next: BinaryHeap<Reverse<(R, usize)>>,
 }
 
-impl<R: Record> Sorted<R> {
+impl<R: Record> SortedRecords<R> {
     /// Writes `records`, which are in order, to disk and returns them from there.
     pub(crate) fn through_disk(
         folder: &Path,
         records: impl Iterator<Item = Result<R>>,
-    ) -> Result<Sorted<R>> {
-        Sorted::of(folder, Vec::new(), vec![write_run(folder, records)?])
+    ) -> Result<SortedRecords<R>> {
+        SortedRecords::of(folder, Vec::new(), vec![write_run(folder, records)?])
     }
 
-    fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<Sorted<R>> {
+    fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<SortedRecords<R>> {
         let runs =
             runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;
-        let mut sorted = Sorted { held: held.into_iter(), runs, next: BinaryHeap::new() };
+        let mut sorted = SortedRecords { held: held.into_iter(), runs, next: BinaryHeap::new() };
         for source in 0..=sorted.runs.len() {
             sorted.advance(source)?;
         }
@@ -171,7 +172,7 @@ impl<R: Record> Sorted<R> {
     }
 }
 
-impl<R: Record> Iterator for Sorted<R> {
+impl<R: Record> Iterator for SortedRecords<R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, ListFile, Listed, Lock, beside};
-use dupsieve::runs::{Record, Sorted};
+use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -289,7 +289,7 @@ const FAILED: &str = ".failed";
 /// What a job goes on with.
 pub(crate) struct Accepted<R> {
     /// What was made, sorted.
-    pub(crate) made: Sorted<R>,
+    pub(crate) made: SortedRecords<R>,
     /// What was read.
     pub(crate) read: Read,
     /// The list of what could not be read.

@@ -10,7 +10,7 @@ use clap::Args;
 use dupsieve::fingerprint::Width;
 use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum, beside};
-use dupsieve::runs::{Sorted, Sorter};
+use dupsieve::runs::{SortedRecords, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
@@ -263,7 +263,7 @@ impl JoinOutput<'_> {
     }
 
     /// The documents of the batch in the order of their ids. Fails unless it is the batch that was read.
-    fn documents(&self, batch: &Segment) -> Result<Sorted<Document>> {
+    fn documents(&self, batch: &Segment) -> Result<SortedRecords<Document>> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
         if self.report.batch != batch.counts() {

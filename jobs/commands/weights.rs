@@ -7,7 +7,7 @@ use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Start};
 use dupsieve::output::{self, Listed, Lock, beside};
-use dupsieve::runs::Sorted;
+use dupsieve::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
@@ -203,7 +203,10 @@ impl Job {
 }
 
 /// Calls `each` with every feature once, in order, with the sum of its counts.
-fn each_sum(counted: Sorted<Counted>, mut each: impl FnMut(Counted) -> Result<()>) -> Result<()> {
+fn each_sum(
+    counted: SortedRecords<Counted>,
+    mut each: impl FnMut(Counted) -> Result<()>,
+) -> Result<()> {
     let mut last: Option<Counted> = None;
     for next in counted {
         let next = next?;

@@ -17,7 +17,7 @@ use super::lines::Lines;
 use super::match_row::MatchRow;
 use super::outcome::Outcome;
 use crate::error::{Error, Result};
-use crate::runs::{Record, Sorted, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter};
 
 /// An output to be audited.
 #[derive(Debug)]
@@ -100,14 +100,14 @@ impl Audit<'_> {
     ///
     /// # Errors
     /// A contradiction is [`BadData`](crate::Kind::BadData), with its file and line.
-    pub fn run(&self, documents: Option<Sorted<Document>>) -> Result<()> {
+    pub fn run(&self, documents: Option<SortedRecords<Document>>) -> Result<()> {
         let Required { named, kept } = self.verdicts(documents)?;
         let near_kept = self.matches(named.sorted()?)?;
         self.check_kept(kept.sorted()?, true)?;
         self.check_kept(near_kept.sorted()?, false)
     }
 
-    fn verdicts(&self, mut documents: Option<Sorted<Document>>) -> Result<Required> {
+    fn verdicts(&self, mut documents: Option<SortedRecords<Document>>) -> Result<Required> {
         let mut required = Required { named: self.sorter(), kept: self.sorter() };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
@@ -168,7 +168,7 @@ impl Audit<'_> {
 
     /// Checks that the matches ascend and hold each `named` pair. Gives the pages that must not be kept,
     /// because a row says that they are near a kept one.
-    fn matches(&self, named: Sorted<Match>) -> Result<Sorter<DocumentId>> {
+    fn matches(&self, named: SortedRecords<Match>) -> Result<Sorter<DocumentId>> {
         let mut named = named.peekable();
         let mut matches = self.open("matches.tsv")?;
         let mut kept = Kept::new(self.open("keep.txt")?);
@@ -232,7 +232,7 @@ impl Audit<'_> {
     }
 
     /// Checks that all of `ids` are kept, or that none is.
-    fn check_kept(&self, ids: Sorted<DocumentId>, expected: bool) -> Result<()> {
+    fn check_kept(&self, ids: SortedRecords<DocumentId>, expected: bool) -> Result<()> {
         let mut kept = Kept::new(self.open("keep.txt")?);
         for id in ids {
             let DocumentId(id) = id?;
@@ -300,7 +300,7 @@ fn is_share(text: &str) -> bool {
 
 /// Why the next verdict does not fit the documents of the batch, if it does not.
 fn unlike_the_batch(
-    documents: &mut Option<Sorted<Document>>,
+    documents: &mut Option<SortedRecords<Document>>,
     id: &str,
     empty: bool,
 ) -> Result<Option<&'static str>> {

@@ -13,7 +13,7 @@ use super::numbers::{FingerprintIndex, Group, IdRank, Number, Row, SegmentRow, S
 use super::similarity::{Confirm, Similarity};
 use crate::error::Result;
 use crate::fingerprint::{Check, Fingerprint, Width};
-use crate::runs::{Sorted, Sorter};
+use crate::runs::{SortedRecords, Sorter};
 use crate::store::Segment;
 
 /// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
@@ -65,7 +65,7 @@ impl Batch {
         confirm: Option<Confirm>,
         folder: &Path,
         memory_bytes: usize,
-    ) -> Result<(Batch, Sorted<Id>)> {
+    ) -> Result<(Batch, SortedRecords<Id>)> {
         let mut starts = Vec::new();
         each_distinct::<F>(segment, |_, row| starts.push(Row::from(row)))?;
         starts.push(Row::from(segment.rows() as u32));
@@ -83,7 +83,7 @@ impl Batch {
             ranks[id.row.index()] = IdRank::from(rank);
             Ok(id)
         });
-        let ids = Sorted::through_disk(folder, ranked)?;
+        let ids = SortedRecords::through_disk(folder, ranked)?;
         let mut batch = Batch { starts, divided: None, ranks, id_bytes };
         if let Some(keys) = GroupKeys::load(segment, confirm)? {
             batch.divide(keys);

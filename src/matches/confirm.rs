@@ -24,7 +24,7 @@ use super::similarity::Similarity;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, Sorted, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::Dated;
 
 /// A pair of groups, with its similarity where it was checked.
@@ -42,7 +42,7 @@ pub(super) fn confirm(
     batch: &Batch,
     keys: &GroupKeys,
     store: &[Dated],
-    pairs: Sorted<Pair>,
+    pairs: SortedRecords<Pair>,
     (folder, memory_bytes): (&Path, usize),
     take: impl FnMut(Confirmed) -> Result<()>,
 ) -> Result<u128> {
@@ -131,7 +131,11 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
     }
 
     /// The pairs with the store, in the order of the disk.
-    fn store(&mut self, store: &[Dated], pairs: Sorted<StorePair<FingerprintIndex>>) -> Result<()> {
+    fn store(
+        &mut self,
+        store: &[Dated],
+        pairs: SortedRecords<StorePair<FingerprintIndex>>,
+    ) -> Result<()> {
         let mut reader: Option<(u32, GroupKeyReader)> = None;
         let mut signature = Vec::new();
         each_place(pairs, |place, near| {

@@ -10,7 +10,7 @@ use super::nearest::Nearest;
 use super::numbers::Row;
 use super::origin::Origin;
 use crate::error::Result;
-use crate::runs::{Sorted, Sorter};
+use crate::runs::{SortedRecords, Sorter};
 use crate::store::Segment;
 
 /// The rows found so far. A row whose existing page is in the batch waits without its id, until all such
@@ -75,7 +75,7 @@ impl<'a> Drafts<'a> {
     }
 
     /// All rows in the order of ids: those of matches.tsv, and those that the verdicts name.
-    pub(super) fn finish(mut self, segment: &Segment) -> Result<[Sorted<MatchRow>; 2]> {
+    pub(super) fn finish(mut self, segment: &Segment) -> Result<[SortedRecords<MatchRow>; 2]> {
         name(self.unnamed_matches, segment, &mut self.matches)?;
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
         Ok([self.matches.sorted()?, self.verdicts.sorted()?])

@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::similarity::Similarity;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
-use crate::runs::{Record, Sorted, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::{Dated, Day, Ids, RowDays, Segment};
 
 /// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
@@ -53,7 +53,7 @@ impl Record for UnnamedRow {}
 pub(super) fn expand_store(
     batch: &Batch,
     store: &[Dated],
-    pairs: Sorted<StorePair<Group>>,
+    pairs: SortedRecords<StorePair<Group>>,
     least: &[u8],
     mut rows: Option<&mut Sorter<MatchRow>>,
     nearest: &mut Sorter<NearestStored>,

@@ -20,7 +20,7 @@ use super::similarity::Confirm;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
-use crate::runs::{Sorted, Sorter};
+use crate::runs::{SortedRecords, Sorter};
 use crate::store::{Dated, Segment};
 use crate::tables::Masked;
 
@@ -51,7 +51,11 @@ impl Finalize<'_> {
     /// # Errors
     /// With [`Detail::All`] the rows are counted first: [`Kind::BadData`](crate::Kind::BadData) if they are
     /// more than may be written, and [`Kind::Io`](crate::Kind::Io) if the disk has no room for them.
-    pub fn write<F: Fingerprint>(&self, pairs: Sorted<Pair>, staging: &Staging) -> Result<Outcome> {
+    pub fn write<F: Fingerprint>(
+        &self,
+        pairs: SortedRecords<Pair>,
+        staging: &Staging,
+    ) -> Result<Outcome> {
         let spill = (staging.folder(), self.memory_bytes);
         let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, spill.0, spill.1)?;
         let leaders = batch.leaders(self.segment, self.keep, spill.0, spill.1)?;

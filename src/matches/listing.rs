@@ -8,7 +8,7 @@ use super::match_row::MatchRow;
 use super::numbers::IdRank;
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
-use crate::runs::Sorted;
+use crate::runs::SortedRecords;
 
 /// A file of the output by its name.
 pub(super) type Named = (&'static str, Sum);
@@ -16,13 +16,13 @@ pub(super) type Named = (&'static str, Sum);
 /// What is listed, all of it in the order of ids.
 pub(super) struct Listing<E: Iterator<Item = Result<String>>> {
     /// The ids of all documents with a fingerprint.
-    pub(super) ids: Sorted<Id>,
+    pub(super) ids: SortedRecords<Id>,
     /// The ids of the empty documents.
     pub(super) empties: E,
     /// The match that the verdict on each dropped document names.
-    pub(super) verdicts: Sorted<MatchRow>,
+    pub(super) verdicts: SortedRecords<MatchRow>,
     /// The rows of matches.tsv.
-    pub(super) matches: Sorted<MatchRow>,
+    pub(super) matches: SortedRecords<MatchRow>,
     /// Whether they were checked.
     pub(super) checked: bool,
 }
@@ -63,7 +63,7 @@ impl<E: Iterator<Item = Result<String>>> Listing<E> {
 }
 
 /// The next row, if its new document is the one of this rank.
-fn next_of(rank: IdRank, rows: &mut Peekable<Sorted<MatchRow>>) -> Result<Option<MatchRow>> {
+fn next_of(rank: IdRank, rows: &mut Peekable<SortedRecords<MatchRow>>) -> Result<Option<MatchRow>> {
     rows.next_if(|row| row.as_ref().map_or(true, |row| row.new == rank)).transpose()
 }
 

@@ -13,7 +13,7 @@ use super::pair::{Pair, Place};
 use super::sieve::Sieve;
 use super::store_pair::StorePair;
 use crate::error::Result;
-use crate::runs::{Sorted, Sorter};
+use crate::runs::{SortedRecords, Sorter};
 use crate::store::Dated;
 
 /// Stands for the distance of a group that no page of the store is near to.
@@ -59,7 +59,7 @@ impl Partitioning<'_> {
     ///
     /// # Errors
     /// [`too_many`] as soon as more rows are confirmed than allowed.
-    pub(super) fn partition(self, pairs: Sorted<Pair>) -> Result<Partition> {
+    pub(super) fn partition(self, pairs: SortedRecords<Pair>) -> Result<Partition> {
         let (folder, memory_bytes) = self.spill;
         let mut partition = Partition {
             edges: Sorter::new(folder, memory_bytes),
@@ -78,7 +78,7 @@ impl Partitioning<'_> {
     }
 
     /// Takes the pairs that the verdicts need.
-    fn take_best(self, pairs: Sorted<Pair>, partition: &mut Partition) -> Result<()> {
+    fn take_best(self, pairs: SortedRecords<Pair>, partition: &mut Partition) -> Result<()> {
         let Partitioning { batch, leaders, store, spill, .. } = self;
         let mut sieve = Sieve::new(batch.groups() as usize, true);
         let mut take = |confirmed: Confirmed| {
@@ -97,7 +97,7 @@ impl Partitioning<'_> {
     }
 
     /// Takes and counts all pairs.
-    fn take_all(self, pairs: Sorted<Pair>, partition: &mut Partition) -> Result<()> {
+    fn take_all(self, pairs: SortedRecords<Pair>, partition: &mut Partition) -> Result<()> {
         let Partitioning { batch, store, most, spill, .. } = self;
         match batch.keys() {
             None => self.count(pairs.map(|pair| pair.map(unchecked)), partition)?,

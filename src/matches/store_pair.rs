@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::Number;
 use super::similarity::Similarity;
 use crate::error::Result;
-use crate::runs::{Record, Sorted};
+use crate::runs::{Record, SortedRecords};
 
 /// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
 /// the order in which they lie on disk.
@@ -43,7 +43,7 @@ impl<N: Number> From<StorePair<N>> for Near<N> {
 
 /// Calls `each` once for every place of the store, with everything that is near it.
 pub(super) fn each_place<N: Number>(
-    pairs: Sorted<StorePair<N>>,
+    pairs: SortedRecords<StorePair<N>>,
     mut each: impl FnMut(&StorePair<N>, &[Near<N>]) -> Result<()>,
 ) -> Result<()> {
     let mut pairs = pairs.peekable();

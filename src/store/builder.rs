@@ -10,7 +10,7 @@ use crate::document::{Place, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::output::{self, Fence, Lock};
-use crate::runs::{Record, Sorted, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter};
 
 /// A document with its fingerprint, on its way into a segment: ordered by id, then by position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl SegmentBuilder {
     /// came before, with its id, the place of the first and its own. The sort uses about
     /// `memory_bytes`.
     pub fn of(
-        documents: Sorted<FingerprintedDocument>,
+        documents: SortedRecords<FingerprintedDocument>,
         width: Width,
         path: &Path,
         options: SegmentOptions,

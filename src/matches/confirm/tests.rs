@@ -80,7 +80,7 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
 }
 
 /// All pairs of fingerprints within k.
-fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<Sorted<Pair>> {
+fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<SortedRecords<Pair>> {
     let mut sorter = Sorter::new(folder, 1 << 20);
     let new: Vec<u64> = distinct_fingerprints(batch)?;
     let near =
