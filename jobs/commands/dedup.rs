@@ -35,29 +35,29 @@ pub(crate) struct Arguments {
     /// The new fingerprints, as `dupsieve fingerprint` writes them
     #[arg(long, value_name = "FILE.seg")]
     batch: PathBuf,
-    /// The pages already held; without it the batch is compared with itself alone
+    /// The store of pages already held. Without it, the batch is compared with itself alone
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The version of the store to compare with [default: the current one]
     #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
-    /// The folder to make
+    /// The folder to write
     #[arg(long, value_name = "DIR")]
     output: PathBuf,
     #[command(flatten)]
     settings: DedupSettings,
 }
 
-/// One join that is asked for.
+/// A join that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
-    /// Where the batch will stand once this is done, if not where it stands now.
+    /// Where the batch will be once the day is done, if it is moved.
     pub(crate) batch_place: Option<PathBuf>,
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
     pub(crate) settings: DedupSettings,
-    /// Where the pages of the batch came from, if it is known.
+    /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
 }
 
@@ -87,9 +87,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Some(store) => StoreAt::Version(store.clone(), *as_of),
         None => StoreAt::Nowhere,
     };
-    let (batch, output) = (batch.clone(), output.clone());
-    let settings = settings.clone().or(common.config()?.dedup);
-    let request = Request { batch, batch_place: None, store, output, settings, pages: None };
+    let request = Request {
+        batch: batch.clone(),
+        batch_place: None,
+        store,
+        output: output.clone(),
+        settings: settings.clone().or(common.config()?.dedup),
+        pages: None,
+    };
     let mut cluster = cluster::join(common, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, common)?;
     if !cluster.is_leader() || common.dry_run {
@@ -108,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         )))
 }
 
-/// Joins one batch; every process of the cluster calls this, and process 0 writes the output.
+/// Joins one batch. Every process of the cluster calls this, and process 0 writes the output.
 pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
     let is_leader = cluster.is_leader();
     failure::reported_beside(&request.output, is_leader && !common.dry_run, || {
@@ -339,7 +344,7 @@ fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 
-/// What of the settings decides the result, whatever the batch is.
+/// The settings that decide the result, whatever the batch is.
 pub(crate) fn parameters(settings: &DedupSettings) -> Parameters {
     let named = [
         ("distance", settings.distance.unwrap_or(Join::DISTANCE).to_string()),
@@ -349,15 +354,16 @@ pub(crate) fn parameters(settings: &DedupSettings) -> Parameters {
     named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Finds out whether a batch of this recipe could be joined with that store as the settings ask,
-/// before there is one.
+/// Checks, before there is a batch, that one of this recipe could be joined with the store as the settings
+/// ask.
 pub(crate) fn check_settings(
     settings: &DedupSettings,
     store: Option<&Version>,
     recipe: &Recipe,
     common: &Common,
 ) -> Result<()> {
-    let (k, width) = (settings.distance.unwrap_or(Join::DISTANCE), recipe.width());
+    let k = settings.distance.unwrap_or(Join::DISTANCE);
+    let width = recipe.width();
     let problem = Problem { batch: 1, store: 1, k, width, workers: 1, split: false };
     let design = settings.design.unwrap_or(Design::Auto);
     plan::choose(design, &problem, common.budget().tables())?;

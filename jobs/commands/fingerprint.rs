@@ -1,4 +1,5 @@
-//! Documents to a segment: read, fingerprint on every worker, sort, write.
+//! `dupsieve fingerprint`: documents to a segment. They are read and fingerprinted on every worker, then
+//! sorted and written by process 0.
 
 use std::path::PathBuf;
 
@@ -20,24 +21,24 @@ use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
-/// A segment takes at least about this part of the bytes that its pages take.
+/// A segment takes at least about one byte for this many bytes of its pages.
 const INPUT_TO_SEGMENT: u64 = 1000;
 
-/// Make fingerprints of documents, and a segment of them
+/// Make fingerprints of documents, and write them to a segment
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input. A rerun compares what the files hold, not when they
-    /// were written; a file whose contents change between being looked at and being read ends the job
+    /// Files, folders, globs, or - for standard input. A rerun compares the contents of the
+    /// files, not their times. If a file changes while the job runs, the job fails
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The segment to make
+    /// The segment to write
     #[arg(long, value_name = "FILE.seg")]
     output: PathBuf,
     #[command(flatten)]
     settings: FingerprintSettings,
 }
 
-/// One segment that is asked for.
+/// A segment that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
 }
 
-/// Makes one segment; every process of the cluster calls this, and process 0 writes it.
+/// Makes one segment. Every process of the cluster calls this, and process 0 writes it.
 pub(crate) fn fingerprint(
     cluster: &mut Cluster,
     request: &Request,
@@ -87,7 +88,7 @@ pub(crate) fn fingerprint(
     Ok(summary)
 }
 
-/// Whether the segment that is asked for stands there, whole.
+/// Whether the segment that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let job = Job::find(request, 1)?;
     let asked = job.parameters()?;
@@ -174,7 +175,10 @@ impl Job {
         }
     }
 
-    /// The segment that stands where this one is to be made, if it is sound.
+    /// The segment at the output path, if there is one.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if it is damaged.
     fn standing(&self) -> Result<Option<Segment>> {
         let output = self.pages.output();
         if !output.exists() {
@@ -184,7 +188,7 @@ impl Job {
         segment.verify().map(|()| Some(segment))
     }
 
-    /// The summary of the segment that stands there already.
+    /// The summary of a segment that exists already.
     fn already_done(&self) -> Result<Summary> {
         let output = self.pages.output();
         tracing::info!("{} is done already", output.display());
@@ -221,7 +225,7 @@ impl Job {
     fn parameters(&self) -> Result<Parameters> {
         let mut parameters = self.pages.parameters()?;
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
-        // A segment within the usual share of repeated ids is the same as one made without the flag.
+        // With the usual limit, the segment is the same as one made without the flag.
         if self.max_repeated != Tolerance::REPEATED {
             parameters.insert("max_repeated".to_owned(), self.max_repeated.to_string());
         }
@@ -233,13 +237,12 @@ impl Job {
         cluster: &mut Cluster,
         common: &Common,
     ) -> Result<Found<FingerprintedDocument>> {
-        let (recipe, time) = (&self.recipe, self.page_time);
         self.pages.read(cluster, common, "fingerprinting", |documents, cluster| {
-            documents.fingerprint(cluster, recipe, time)
+            documents.fingerprint(cluster, &self.recipe, self.page_time)
         })
     }
 
-    /// Process 0 sorts what came, refuses what is too bad, and writes the rest.
+    /// Process 0 sorts what was made, fails if too much of it is bad, and writes the rest.
     fn write(
         &self,
         found: Found<FingerprintedDocument>,
@@ -248,22 +251,21 @@ impl Job {
         lock: &Lock,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock)?;
-        let (times, has_times) = (accepted.read.times, self.pages.has_times());
+        let times = accepted.read.times;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, common.budget().rows(), lock)?;
         let output = self.pages.output();
-        let (quarantine, repeated) = (segment.quarantine().is_some(), segment.repeated().is_some());
-        reading::remove_stale(output, quarantine, repeated);
+        let has_quarantine = segment.quarantine().is_some();
+        let has_repeated = segment.repeated().is_some();
+        reading::remove_stale(output, has_quarantine, has_repeated);
         let mut summary = self.summary(&segment.counts());
-        for (stands, name, suffix) in [
-            (quarantine, "quarantine", reading::QUARANTINE),
-            (repeated, "repeated", reading::REPEATED),
-        ] {
-            if stands {
-                summary = summary.path(name, &beside(output, suffix));
-            }
+        if has_quarantine {
+            summary = summary.path("quarantine", &beside(output, reading::QUARANTINE));
         }
-        if has_times {
+        if has_repeated {
+            summary = summary.path("repeated", &beside(output, reading::REPEATED));
+        }
+        if self.pages.has_times() {
             summary = summary.count("times", times.known());
         }
         Ok(summary)
@@ -285,22 +287,15 @@ impl Job {
             truncated: read.truncated,
             ..Counts::default()
         };
-        let options = SegmentOptions {
-            ids: IdKind::Text,
-            lengths: !self.recipe.is_external(),
-            times: self.pages.has_times(),
-            classes: self.recipe.has_classes(),
-            check_bytes: self.recipe.check().map_or(0, Check::bytes),
-            stamp: self.recipe.stamp().to_string(),
-            ..SegmentOptions::default()
-        };
         let mut list = self.pages.repeated(lock);
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
         let width = self.recipe.width();
+        let options = self.options();
         let builder =
             SegmentBuilder::of(made, width, output, options, counts, memory_bytes, &mut take)?;
-        let (repeated, same) = (list.count(), list.same());
+        let repeated = list.count();
+        let same = list.same();
         let lists = Lists { quarantine, repeated: list.finish()? };
         if self.max_repeated.exceeded(repeated, documents) {
             let path = self.pages.publish_failed(lists)?;
@@ -314,6 +309,18 @@ impl Job {
             );
         }
         builder.write(identity, lists, lock)
+    }
+
+    fn options(&self) -> SegmentOptions {
+        SegmentOptions {
+            ids: IdKind::Text,
+            lengths: !self.recipe.is_external(),
+            times: self.pages.has_times(),
+            classes: self.recipe.has_classes(),
+            check_bytes: self.recipe.check().map_or(0, Check::bytes),
+            stamp: self.recipe.stamp().to_string(),
+            ..SegmentOptions::default()
+        }
     }
 
     fn too_many_repeated(&self, repeated: u64, same: u64, documents: u64) -> Error {

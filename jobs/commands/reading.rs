@@ -1,5 +1,5 @@
-//! Documents read by all processes together, for the jobs that make one file of them: found, dealt to
-//! the workers, and what cannot be read set apart.
+//! Documents read by all processes together, for the commands that make one file of them. Records that cannot
+//! be read are put into a list beside the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,11 +25,11 @@ pub(crate) struct Pages {
     output: PathBuf,
     options: ReadOptions,
     max_bad: Tolerance,
-    /// What the files held when process 0 looked, which it alone does.
+    /// The contents of the files when the job started. Only process 0 looks.
     contents: OnceLock<Option<Contents>>,
 }
 
-/// Which inputs there are, for processes to compare.
+/// The inputs that a process sees, to compare them with those of other processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listing {
     files: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Found<R> {
 }
 
 impl Pages {
-    /// Finds the inputs of `output`, as `settings` have them read.
+    /// Finds the inputs of `output` as the `settings` say.
     pub(crate) fn find(
         inputs: &[PathBuf],
         output: &Path,
@@ -83,7 +83,7 @@ impl Pages {
         self.options.fields.time.is_some()
     }
 
-    /// Says what the files are read as, and which files of the folders given are not read.
+    /// Logs the formats of the files, and which files of the given folders are not read.
     pub(crate) fn announce(&self) {
         let formats = self.inputs.formats().into_iter();
         let formats: Vec<String> =
@@ -97,7 +97,7 @@ impl Pages {
         }
     }
 
-    /// How many files of the folders given are not read.
+    /// How many files of the given folders are not read.
     pub(crate) fn passed_over(&self) -> u64 {
         self.inputs.passed_over().count()
     }
@@ -107,7 +107,7 @@ impl Pages {
         (self.inputs.files().len() as u64, self.inputs.bytes())
     }
 
-    /// What decides the documents. Standard input has no digest: it is never done already.
+    /// What decides the documents. Standard input has no digest, so its output is never done already.
     pub(crate) fn parameters(&self) -> Result<Parameters> {
         let ReadOptions { fields, max_record_bytes, accept_truncated, .. } = &self.options;
         let contents = self.inputs.contents()?;
@@ -124,14 +124,17 @@ impl Pages {
         Ok(named.into_iter().chain(digest).map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Which inputs this process sees.
+    /// The inputs that this process sees.
     pub(crate) fn listing(&self) -> Listing {
         let (files, bytes) = self.size();
         Listing { files, bytes, names: Digest(self.inputs.names_digest()) }
     }
 
-    /// The inputs must be the ones that process 0 sees, by their names and sizes. Their contents are
-    /// compared once they were read.
+    /// Checks that this process sees the inputs that process 0 sees, by their names and sizes. Their contents
+    /// are compared when they have been read.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if it sees others.
     pub(crate) fn check_listing(&self, expected: &Listing) -> Result<()> {
         let found = self.listing();
         if found == *expected {
@@ -146,7 +149,7 @@ impl Pages {
             .help("put the inputs where all hosts see the same"))
     }
 
-    /// What every process read must be what process 0 saw before.
+    /// Checks that every process read the contents that process 0 saw before.
     fn check_contents(&self, read: &Read, processes: usize) -> Result<()> {
         let Some(contents) = self.contents.get().and_then(Option::as_ref) else { return Ok(()) };
         for &(process, sum) in &read.contents {
@@ -172,7 +175,7 @@ impl Pages {
         Ok(())
     }
 
-    /// A time field that no record has is most likely misspelt.
+    /// Fails if no record has the time field: its name is most likely misspelt.
     fn check_times(&self, read: &Read) -> Result<()> {
         let (Some(field), Some((position, found))) =
             (&self.options.fields.time, &read.without_time)
@@ -216,8 +219,8 @@ impl Pages {
         Ok(Found { collected, read, processes })
     }
 
-    /// What was found, sorted, once all of it has come and not too much of it is bad; with the list of
-    /// what is, where there is any.
+    /// What was made, sorted, if everything has arrived and not too many records are bad; with the list of the
+    /// bad records.
     pub(crate) fn accept<R: Record>(&self, found: Found<R>, lock: &Lock) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
@@ -245,24 +248,24 @@ impl Pages {
         Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 
-    /// The list of the records that could not be read, whole on disk; none where there are none.
+    /// Writes the list of the records that could not be read; none if there are none.
     fn list(&self, records: &Quarantine, path: &Path, lock: &Lock) -> Result<Option<Listed>> {
         if records.count() == 0 {
             return Ok(None);
         }
         let mut list = ListFile::beside(path, lock.fence())?;
         list.write_with(|out| records.write(&self.inputs, out))?;
-        let (count, path) = (records.count(), path.display());
-        tracing::warn!("{count} records could not be read; they are listed in {path}");
+        let count = records.count();
+        tracing::warn!("{count} records could not be read; they are listed in {}", path.display());
         list.finish().map(Some)
     }
 
-    /// The list of the documents whose ids came before, to be filled.
+    /// The list of the documents whose ids came before, still empty.
     pub(crate) fn repeated<'a>(&'a self, lock: &'a Lock) -> Repeated<'a> {
         Repeated::new(&self.inputs, beside(&self.output, REPEATED), lock.fence())
     }
 
-    /// Puts the lists of a job that fails where its user looks for them.
+    /// Puts the lists of a failed job beside its output, and returns the path of the list of repeated ids.
     pub(crate) fn publish_failed(&self, lists: Lists) -> Result<PathBuf> {
         let Lists { quarantine, repeated } = lists;
         for (list, suffix) in [(quarantine, QUARANTINE), (repeated, REPEATED)] {
@@ -271,22 +274,22 @@ impl Pages {
         Ok(self.failed_list(REPEATED))
     }
 
-    /// Where a job that fails puts a list: beside an output that stands there already it has a name of its
-    /// own, since that output has lists too.
+    /// The path of a list of a failed job. If the output exists, it may have lists itself, so the name is
+    /// another one.
     fn failed_list(&self, suffix: &str) -> PathBuf {
         let failed = if self.output.exists() { FAILED } else { "" };
         beside(&self.output, &format!("{failed}{suffix}"))
     }
 }
 
-/// The list of what could not be read, after the name of an output.
+/// The suffix of the list of records that could not be read.
 pub(crate) const QUARANTINE: &str = ".quarantine.tsv";
-/// The list of the ids that came before.
+/// The suffix of the list of repeated ids.
 pub(crate) const REPEATED: &str = ".repeated.tsv";
-/// What stands before these in the lists of a job that failed to replace an output.
+/// Precedes the suffix if a job failed to replace an output.
 const FAILED: &str = ".failed";
 
-/// What a job goes on with.
+/// What a job continues with.
 pub(crate) struct Accepted<R> {
     /// What was made, sorted.
     pub(crate) made: SortedRecords<R>,
@@ -296,7 +299,7 @@ pub(crate) struct Accepted<R> {
     pub(crate) quarantine: Option<Listed>,
 }
 
-/// The lists that may stand beside an output, and the report of a failure.
+/// The lists that may be beside an output, and the report of a failure.
 fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
     let failed = [QUARANTINE, REPEATED].map(|list| format!("{FAILED}{list}"));
     let lists = [QUARANTINE, REPEATED].map(str::to_owned);
@@ -304,13 +307,13 @@ fn beside_all(output: &Path) -> impl Iterator<Item = PathBuf> {
     all.map(|suffix| beside(output, &suffix))
 }
 
-/// Removes what attempts at `output` and its lists that died have left.
+/// Removes what killed attempts at `output` and its lists have left.
 pub(crate) fn remove_unfinished(output: &Path, lock: &Lock) -> Result<()> {
     beside_all(output).try_for_each(|path| lock.remove_unfinished(&path))
 }
 
-/// Removes the lists that do not belong to `output`, now that it is whole: those of failures, and those of
-/// what stood there before, of which it has none.
+/// Removes the lists that do not belong to `output`, now that it is complete: those of failures, and those
+/// of an earlier output that this one does not have.
 pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
     let stale = [
         (!quarantine, QUARANTINE.to_owned()),
@@ -324,7 +327,7 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
     }
 }
 
-/// What came from a stream cannot be known again.
+/// The output exists, and what was read from a stream cannot be compared.
 pub(crate) fn stream_again(output: &Path) -> Error {
     Error::new(
         Kind::Exists,

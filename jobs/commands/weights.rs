@@ -1,4 +1,4 @@
-//! Documents to a table of counts: in how many of them each feature, or each line, occurs.
+//! `dupsieve weights`: in how many documents each feature, or each line, occurs.
 
 use std::path::PathBuf;
 
@@ -26,20 +26,20 @@ pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
-    /// The table to make
+    /// The table to write
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     /// Count lines, which a recipe may then drop as boilerplate, instead of features
     #[arg(long)]
     lines: bool,
-    /// Leave out what fewer documents hold; 1 keeps all
+    /// Leave out features of fewer documents than this; 1 keeps all
     #[arg(long, value_name = "N", default_value = "2", value_parser = parse_count)]
     min_count: u64,
     #[command(flatten)]
     settings: FingerprintSettings,
 }
 
-/// Runs the job; every process of the cluster calls this, and process 0 writes the table.
+/// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let settings = arguments.settings.clone().or(common.config()?.fingerprint);
     let mut cluster = cluster::join(common, &format!("{arguments:?} {settings:?}"))?;
@@ -63,9 +63,9 @@ fn make(
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let (recipe, lines, time) = (&job.recipe, job.lines, settings.page_time());
+    let time = settings.page_time();
     let found = job.pages.read(cluster, common, "counting", |documents, cluster| {
-        documents.count(cluster, recipe, lines, time)
+        documents.count(cluster, &job.recipe, job.lines, time)
     })?;
     let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
         job.write(found, &parameters, &lock)
@@ -79,7 +79,7 @@ struct Job {
     recipe: Recipe,
     lines: bool,
     min_count: u64,
-    /// What is counted, as the table says it.
+    /// What is counted, in the words of the table.
     of: String,
 }
 
@@ -105,7 +105,7 @@ impl Job {
     fn parameters(&self) -> Result<Parameters> {
         let mut parameters = self.pages.parameters()?;
         parameters.insert("of".to_owned(), self.of.clone());
-        // What else the recipe leaves out of a text, stop words and boilerplate, is in its stamp.
+        // The stamp also says what the recipe leaves out of a text, such as stop words and boilerplate.
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
         parameters.insert("min_count".to_owned(), self.min_count.to_string());
         Ok(parameters)
@@ -163,7 +163,7 @@ impl Job {
         Ok(summary.count("features", counts.rows()).path("output", output).already_done())
     }
 
-    /// Process 0 sums what came, and writes what is met often enough.
+    /// Process 0 sums the counts, and writes those of features that occur often enough.
     fn write(
         &self,
         found: Found<Counted>,
@@ -180,9 +180,11 @@ impl Job {
         };
         let mut table = CountsWriter::create(output, &head)?;
         table.fenced(lock.fence());
-        each_sum(counted, |Counted { feature, documents }| match documents >= self.min_count {
-            true => table.push(&feature, documents),
-            false => Ok(()),
+        each_sum(counted, |Counted { feature, documents }| {
+            if documents < self.min_count {
+                return Ok(());
+            }
+            table.push(&feature, documents)
         })?;
         let has_bad = quarantine.is_some();
         quarantine.map_or(Ok(()), Listed::publish)?;
@@ -195,10 +197,10 @@ impl Job {
             .count("features", table.finish()?)
             .path("output", output);
         reading::remove_stale(output, has_bad, false);
-        Ok(match has_bad {
-            true => summary.path("quarantine", &beside(output, reading::QUARANTINE)),
-            false => summary,
-        })
+        if !has_bad {
+            return Ok(summary);
+        }
+        Ok(summary.path("quarantine", &beside(output, reading::QUARANTINE)))
     }
 }
 
