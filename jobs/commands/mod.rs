@@ -1,4 +1,14 @@
-//! The commands, one file or folder each.
+//! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
+//! of its command (`Arguments`) and `run`, which does the work and returns a summary.
+//!
+//! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`outputs`] reads an output of a
+//! join, and [`store_at`] finds the version of a store. [`help`] has the examples.
+//!
+//! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
+//! belongs into the library; here are flags, printing and exit codes.
+//!
+//! Start with `command_line`, which parses the command line and calls the command. A new command is a new
+//! file, a line of its enum `Command`, and an example in `help`.
 
 pub(crate) mod command_line;
 pub(crate) mod compare;

@@ -1,4 +1,11 @@
-//! What a command leaves: its summary, report, progress and exit code.
+//! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
+//! [`summary`]), the report of a failure ([`failure`]), the report of a join ([`report`]), and what it shows
+//! meanwhile: log lines and progress ([`progress`]).
+//!
+//! May import: files of this room and the library. No flag and no command is known here: these files take
+//! plain arguments, such as `quiet: bool`.
+//!
+//! Start with `exit::end`, through which every run of the program ends.
 
 pub(crate) mod exit;
 pub(crate) mod failure;

@@ -1,4 +1,12 @@
-//! Where a command runs: the processes of a cluster, and who watches them.
+//! The processes in which a command runs, and who watches them.
+//!
+//! With `--processes N` the [`supervisor`] starts [`children`] and restarts them when one is lost; each
+//! [`child`] meets the others through it. [`cluster`] joins this process with the others, whether they are
+//! children or lines of a hosts file. [`signals`] and [`stall`] end a process that is interrupted or hangs.
+//!
+//! May import: files of this room, of `flags` and `outcome`, and the library.
+//!
+//! Start with `cluster::join`, which every command that can be shared calls.
 
 pub(crate) mod child;
 pub(crate) mod children;

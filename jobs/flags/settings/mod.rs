@@ -1,4 +1,10 @@
-//! Settings: flags that a configuration file can set too. Each struct is read by clap and by serde.
+//! Settings: flags that a configuration file can set too. Each struct is read by clap from the command line
+//! and by serde from the file, so that both always have the same settings.
+//!
+//! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
+//! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
+//!
+//! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
 mod dedup;
 mod fingerprint;
