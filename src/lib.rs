@@ -89,4 +89,6 @@ pub mod flow;
 
 pub mod join;
 
+pub mod report;
+
 pub use error::{Error, Kind, Result};

@@ -13,6 +13,7 @@ use dupsieve::join::{self, Join, Joined, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
+use dupsieve::report::{self, Existing, Parameters, Report};
 use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
@@ -25,7 +26,6 @@ use crate::flags::common::Common;
 use crate::flags::settings::{Count, DedupSettings};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::report::{self, Existing, Parameters, Report};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
@@ -235,7 +235,7 @@ impl Job {
         if let Existing::Same(report) = self.existing(common)? {
             tracing::info!("{} is done already", self.output().display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
-            return Ok(Start::done(report.summary(self.output()).already_done()));
+            return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
         }
         output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
@@ -307,7 +307,7 @@ impl Job {
             let mut report = self.report(joined, topology);
             report.write(&staging)?;
             staging.commit()?;
-            Ok(report.summary(self.output()))
+            Ok(Summary::of_join(&report, self.output()))
         })?;
         Ok(summary.leader().unwrap_or_default())
     }

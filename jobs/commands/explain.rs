@@ -13,12 +13,12 @@ use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::outputs::{self, Nearest, Verdict};
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
+use dupsieve::report::{self, Nearest, Verdict};
 
 /// How many features are shown for a text, for a difference, and for a bit.
 const SHOWN: [usize; 3] = [10, 20, 5];
@@ -90,7 +90,7 @@ impl Arguments {
             .help("give the file with --config"));
         };
         let (id, output) = (id_text(id)?, day.expand(output));
-        let verdict = outputs::verdict(Path::new(&output), &id)?;
+        let verdict = report::verdict(Path::new(&output), &id)?;
         Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
     }
 }

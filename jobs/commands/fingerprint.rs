@@ -8,6 +8,7 @@ use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::{Cluster, Start};
 use dupsieve::output::{self, Lock, beside};
+use dupsieve::report::{self, Parameters};
 use dupsieve::store::{
     Counts, FingerprintedDocument, IdKind, Lists, Segment, SegmentBuilder, SegmentOptions,
 };
@@ -17,7 +18,6 @@ use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::failure;
-use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 

@@ -1,8 +1,8 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
 //! of its command (`Arguments`) and `run`, which does the work and returns a summary.
 //!
-//! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`outputs`] reads an output of a
-//! join, and [`store_at`] finds the version of a store. [`help`] has the examples.
+//! Some files serve several commands: [`pages`] and [`reading`] read inputs, and
+//! [`store_at`] finds the version of a store. [`help`] has the examples.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
 //! belongs into the library; here are flags, printing and exit codes.
@@ -20,7 +20,6 @@ pub(crate) mod fingerprint;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod inspect;
-pub(crate) mod outputs;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod reading;

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, ListFile, Listed, Lock, beside};
+use dupsieve::report::Parameters;
 use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
@@ -17,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::report::Parameters;
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {

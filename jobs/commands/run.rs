@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::flow::Cluster;
+use dupsieve::report;
 use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -18,7 +19,6 @@ use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::failure;
-use crate::outcome::report;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 use days::DayPlan;

@@ -14,17 +14,16 @@ use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::Measure;
+use dupsieve::report::{self, Nearest, Report};
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::commands::outputs::{self, Nearest};
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::common::Common;
 use crate::flags::settings::FingerprintSettings;
-use crate::outcome::report::Report;
 use crate::outcome::summary::Summary;
 
 /// How many bytes of a text are kept and compared.
@@ -110,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 fn draw(arguments: &Arguments) -> Result<BTreeMap<u32, Drawn>> {
     let most = u64::from(arguments.per_distance);
     let mut drawn = BTreeMap::new();
-    outputs::each_match(&arguments.output, |new, existing| {
+    report::each_match(&arguments.output, |new, existing| {
         let seed = arguments.seed.wrapping_add(u64::from(existing.distance) << 32);
         let of_distance = drawn.entry(existing.distance).or_insert_with(|| Drawn {
             pairs: Vec::new(),
@@ -140,7 +139,7 @@ impl Drawn {
 
 /// Where the pages are, and how to read them: from the command line, the configuration file or the report.
 fn source(arguments: &Arguments, common: &Common) -> Result<(PageSource, FingerprintSettings)> {
-    let output = outputs::folder(&arguments.output);
+    let output = report::folder(&arguments.output);
     let report = Report::read(&output)?;
     let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
     let file = common.config()?;

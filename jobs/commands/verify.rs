@@ -10,6 +10,7 @@ use clap::Args;
 use dupsieve::fingerprint::Width;
 use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum, beside};
+use dupsieve::report::{Report, records};
 use dupsieve::runs::{SortedRecords, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
@@ -18,7 +19,6 @@ use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
 use crate::flags::common::Common;
 use crate::flags::settings::parse_count;
-use crate::outcome::report::{Report, records};
 use crate::outcome::summary::Summary;
 
 /// Prove that an output is complete, undamaged and right
@@ -143,8 +143,7 @@ fn verify_join(
     let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     let bytes = report.outcome.files.values().map(|sum| sum.bytes).sum();
-    Ok(report
-        .summary(output)
+    Ok(Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
         .count("rows_recomputed", recomputed.rows)

@@ -7,6 +7,7 @@ use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Start};
 use dupsieve::output::{self, Listed, Lock, beside};
+use dupsieve::report::{self, Parameters};
 use dupsieve::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
@@ -14,7 +15,6 @@ use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_aga
 use crate::flags::common::Common;
 use crate::flags::settings::{FingerprintSettings, parse_count};
 use crate::outcome::failure;
-use crate::outcome::report::{self, Parameters};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 

@@ -1,6 +1,5 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
-//! [`summary`]), the report of a failure ([`failure`]), the report of a join ([`report`]), and what it shows
-//! meanwhile: log lines and progress ([`progress`]).
+//! [`summary`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines and progress ([`progress`]).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
 //! plain arguments, such as `quiet: bool`.
@@ -10,5 +9,4 @@
 pub(crate) mod exit;
 pub(crate) mod failure;
 pub(crate) mod progress;
-pub(crate) mod report;
 pub(crate) mod summary;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dupsieve::report::Report;
 use dupsieve::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,6 +36,18 @@ impl Summary {
     /// An empty summary.
     pub(crate) fn new() -> Summary {
         Summary::default()
+    }
+
+    /// The summary of the output of a join at `output`.
+    pub(crate) fn of_join(report: &Report, output: &Path) -> Summary {
+        let Report { batch, outcome, .. } = report;
+        Summary::new()
+            .count("documents", batch.fingerprinted + batch.empty)
+            .count("kept", outcome.kept)
+            .count("dropped", outcome.dropped)
+            .count("empty", batch.empty)
+            .count("matches", outcome.matches)
+            .path("output", output)
     }
 
     /// Adds a count under `name`.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use dupsieve::fingerprint::Recipe;
 use dupsieve::matches::KeepOrder;
+use dupsieve::report::{self, Parameters, Report};
 use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -12,7 +13,6 @@ use super::days::DayPlan;
 use crate::commands::dedup;
 use crate::flags::common::Common;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
-use crate::outcome::report::{self, Parameters, Report};
 
 /// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Result<()> {

@@ -12,6 +12,7 @@ use std::path::Path;
 use dupsieve::error::At;
 use dupsieve::flow::Cluster;
 use dupsieve::output::{self, Lock};
+use dupsieve::report::{self, Report};
 use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,6 @@ use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store::{not_held, show};
 use crate::commands::store_at::StoreAt;
 use crate::flags::common::Common;
-use crate::outcome::report::{self, Report};
 use crate::outcome::summary::Summary;
 
 /// The folder, in the output of a day, for the new outputs.

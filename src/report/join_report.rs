@@ -4,45 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use dupsieve::error::At;
-use dupsieve::fingerprint::Stamp;
-use dupsieve::join::Proof;
-use dupsieve::matches::Outcome;
-use dupsieve::output::{self, SUCCESS, Staging, Sum};
-use dupsieve::store::{Counts, Day, Digest};
-use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::summary::Summary;
+use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::Stamp;
+use crate::join::Proof;
+use crate::matches::Outcome;
+use crate::output::{self, SUCCESS, Staging, Sum};
+use crate::store::{Counts, Day, Digest};
 
 /// What decides the result of a job, by name: the digests of its inputs, and its parameters. Workers,
 /// processes, memory, design and chunking do not change the result and are left out.
-pub(crate) type Parameters = BTreeMap<String, String>;
+pub type Parameters = BTreeMap<String, String>;
 
 /// The report of a join.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub struct Report {
     /// The version of dupsieve that made it.
-    pub(crate) dupsieve: String,
+    pub dupsieve: String,
     /// The day of the batch, if `run` made the output.
     #[serde(default)]
-    pub(crate) day: Option<Day>,
+    pub day: Option<Day>,
     /// The recipe of the fingerprints, part by part. Reports of older builds do not have it.
     #[serde(default)]
-    pub(crate) recipe: Value,
+    pub recipe: Value,
     /// A run with the same parameters finds its output done.
-    pub(crate) parameters: Parameters,
+    pub parameters: Parameters,
     /// The version of the store that was read.
-    pub(crate) store_version: Option<u64>,
+    pub store_version: Option<u64>,
     /// How many records the batch was made from, and what became of them.
-    pub(crate) batch: Counts,
+    pub batch: Counts,
     /// Pages found, kept and dropped.
-    pub(crate) outcome: Outcome,
+    pub outcome: Outcome,
     /// The proof that nothing was left out.
-    pub(crate) probe: Proof,
+    pub probe: Proof,
     /// How it was run: the one part that differs from run to run.
-    pub(crate) run: Value,
+    pub run: Value,
 }
 
 impl Report {
@@ -54,7 +52,7 @@ impl Report {
     const UNSEALED: Digest = Digest(0);
 
     /// Writes the report into an output that is being built.
-    pub(crate) fn write(&mut self, staging: &Staging) -> Result<()> {
+    pub fn write(&mut self, staging: &Staging) -> Result<()> {
         self.run[Report::SEAL] = Report::UNSEALED.to_string().into();
         let text = serde_json::to_string_pretty(self).expect("a report is plain data") + "\n";
         let seal = Digest::of(text.as_bytes()).to_string();
@@ -68,7 +66,7 @@ impl Report {
     ///
     /// # Errors
     /// [`Kind::BadData`] if the report has been changed since it was written.
-    pub(crate) fn read(output: &Path) -> Result<Option<Report>> {
+    pub fn read(output: &Path) -> Result<Option<Report>> {
         let path = output.join(Report::NAME);
         if !output.join(SUCCESS).exists() || !path.exists() {
             return Ok(None);
@@ -92,7 +90,7 @@ impl Report {
     }
 
     /// Fails if a file of the output has been removed or changed since it was written.
-    pub(crate) fn check_files(&self, output: &Path) -> Result<()> {
+    pub fn check_files(&self, output: &Path) -> Result<()> {
         for (name, sum) in &self.outcome.files {
             let path = output.join(name);
             let found = match fs::metadata(&path) {
@@ -109,25 +107,13 @@ impl Report {
     }
 
     /// Whether an old build wrote it, which did not record the recipe.
-    pub(crate) fn is_old(&self) -> bool {
+    pub fn is_old(&self) -> bool {
         self.recipe.is_null()
-    }
-
-    /// The summary of the output at `output`.
-    pub(crate) fn summary(&self, output: &Path) -> Summary {
-        let Report { batch, outcome, .. } = self;
-        Summary::new()
-            .count("documents", batch.fingerprinted + batch.empty)
-            .count("kept", outcome.kept)
-            .count("dropped", outcome.dropped)
-            .count("empty", batch.empty)
-            .count("matches", outcome.matches)
-            .path("output", output)
     }
 }
 
 /// The counts of the records that a batch was made from, as a parameter.
-pub(crate) fn records(counts: &Counts) -> String {
+pub fn records(counts: &Counts) -> String {
     let Counts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } = counts;
     format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
@@ -136,7 +122,7 @@ pub(crate) fn records(counts: &Counts) -> String {
 }
 
 /// What exists where an output is to be made.
-pub(crate) enum Existing {
+pub enum Existing {
     /// Nothing, or something that may be replaced.
     Nothing,
     /// The output that is asked for.
@@ -146,7 +132,7 @@ pub(crate) enum Existing {
 /// Checks what exists at `output`, which is to be made with these parameters. An output made with other
 /// parameters is refused unless `may_replace` or `overwrite` allows to replace it. Anything that is not
 /// an output of dupsieve is always refused.
-pub(crate) fn existing(
+pub fn existing(
     output: &Path,
     parameters: &Parameters,
     may_replace: impl FnOnce(&Parameters) -> bool,
@@ -194,7 +180,7 @@ const OURS: [&str; 12] = [
 
 /// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
 /// folder, so that file would be lost.
-pub(crate) fn refuse_strangers<'a>(
+pub fn refuse_strangers<'a>(
     output: &Path,
     files: impl Iterator<Item = &'a String> + Clone,
 ) -> Result<Existing> {
@@ -230,7 +216,7 @@ fn damaged(what: &str) -> Error {
 }
 
 /// The error for an output at `path` that was made with other parameters than asked for.
-pub(crate) fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
+pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
     let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     for name in names {

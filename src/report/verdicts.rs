@@ -4,36 +4,38 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use dupsieve::error::At;
-use dupsieve::{Error, Kind, Result};
 use serde::Serialize;
+
+use crate::error::{At, Error, Kind, Result};
 
 /// The verdict on a page.
 #[derive(Debug, Serialize)]
-pub(crate) struct Verdict {
+pub struct Verdict {
     /// keep, drop or empty.
-    pub(crate) word: String,
+    pub word: String,
     /// The kept page that it is a near-duplicate of, if it was dropped.
-    pub(crate) nearest: Option<Nearest>,
+    pub nearest: Option<Nearest>,
 }
 
 /// The page that a verdict or a match names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Nearest {
-    pub(crate) id: String,
-    pub(crate) distance: u32,
+pub struct Nearest {
+    /// Its id.
+    pub id: String,
+    /// In how many bits both fingerprints differ.
+    pub distance: u32,
     /// `batch`, or the day under which the store holds the page.
-    pub(crate) against: String,
+    pub against: String,
 }
 
 /// The folder that `dedup` wrote: `path` itself, or the folder `dedup` in the output of a day.
-pub(crate) fn folder(path: &Path) -> PathBuf {
+pub fn folder(path: &Path) -> PathBuf {
     let below = path.join("dedup");
     if below.is_dir() { below } else { path.to_path_buf() }
 }
 
 /// The verdict on the page with that id.
-pub(crate) fn verdict(output: &Path, id: &str) -> Result<Verdict> {
+pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
     let path = folder(output).join("verdicts.tsv");
     let mut found = None;
     each_line(&path, |columns| {
@@ -53,7 +55,7 @@ pub(crate) fn verdict(output: &Path, id: &str) -> Result<Verdict> {
 }
 
 /// Calls `each` with every match: the new page, and the one that it is near.
-pub(crate) fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
+pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
     each_line(&folder(output).join("matches.tsv"), |columns| {
         each(columns.first()?, nearest(columns.get(1..4)?)?);
         Some(true)

@@ -1,0 +1,24 @@
+//! What an output of a join says about itself: its report, its verdicts and its matches, read back.
+//!
+//! - `join_report`: `report.json` ([`Report`]), with the [`Parameters`] that decided the result.
+//! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
+//!
+//! Imports `join`, and what `join` imports. Start with [`Report::read`].
+//!
+//! ```
+//! let output = tempfile::tempdir()?;
+//! let lines = "id\tverdict\tnearest\tdistance\tagainst\na\tkeep\t\t\t\nb\tdrop\ta\t2\tbatch\n";
+//! std::fs::write(output.path().join("verdicts.tsv"), lines)?;
+//! let verdict = dupsieve::report::verdict(output.path(), "b")?;
+//! assert_eq!(verdict.word, "drop");
+//! assert_eq!(verdict.nearest.map(|page| page.id), Some("a".to_owned()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod join_report;
+mod verdicts;
+
+pub use join_report::{
+    Existing, Parameters, Report, existing, made_otherwise, records, refuse_strangers,
+};
+pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};
