@@ -25,8 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = flags.iter().position(|flag| flag == name);
         at.map_or(default, |at| flags[at + 1].parse().expect("a number"))
     };
-    let (density, count) = (number("--density", 8e9), number("--count", 3e7));
-    let (width, times) = (number("--width", 64.0), number("--times", 5.0) as usize);
+    let density = number("--density", 8e9);
+    let count = number("--count", 3e7);
+    let width = number("--width", 64.0);
+    let times = number("--times", 5.0) as usize;
     let bound = bound(width, density);
     println!("{count:e} of {density:e} fingerprints of {width} bits; bound: {bound:.3} bits each");
     println!(
@@ -45,8 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => measure::<u128>(&random, times)?,
         };
         rates.sort_by(f64::total_cmp);
-        let (over, median) = (bits / bound, rates[times / 2]);
-        let (least, greatest) = (rates[0], rates[times - 1]);
+        let over = bits / bound;
+        let median = rates[times / 2];
+        let least = rates[0];
+        let greatest = rates[times - 1];
         println!("| {codec} | {bits:.3} | {over:.4} | {median:.0} | {least:.0} | {greatest:.0} |");
     }
     Ok(())
@@ -66,7 +70,10 @@ fn measure<F: Fingerprint>(
 }
 
 fn decode<F: Fingerprint>(segment: &Segment) -> Result<f64, Box<dyn Error>> {
-    let (begun, mut run, mut rows, mut sum) = (Instant::now(), Vec::new(), 0, F::default());
+    let begun = Instant::now();
+    let mut run = Vec::new();
+    let mut rows = 0;
+    let mut sum = F::default();
     let mut scan = segment.scan::<F>(KeyRange::all());
     while scan.next(&mut run)?.is_some() {
         rows += run.len() as u64;

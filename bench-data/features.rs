@@ -16,7 +16,9 @@ use jieba_rs::Jieba;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    let (mut times, mut recipes, mut files) = (3, "jieba-rs+words-1".to_owned(), Vec::new());
+    let mut times = 3;
+    let mut recipes = "jieba-rs+words-1".to_owned();
+    let mut files = Vec::new();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
         match argument.as_str() {
@@ -50,9 +52,12 @@ fn read(file: &str) -> Vec<String> {
 /// How long a recipe, or jieba alone, takes over the texts; what is loaded once is loaded before.
 fn measure(name: &str, texts: &[String]) -> f64 {
     let jieba = (name == "jieba-rs").then(Jieba::new);
-    let choice = || match name.ends_with(".toml") {
-        true => Recipe::from_toml(&std::fs::read_to_string(name).expect("a recipe")),
-        false => Recipe::named(name, None),
+    let choice = || {
+        if name.ends_with(".toml") {
+            Recipe::from_toml(&std::fs::read_to_string(name).expect("a recipe"))
+        } else {
+            Recipe::named(name, None)
+        }
     };
     let mut sketcher =
         jieba.is_none().then(|| choice().and_then(|it| it.sketcher()).expect("a recipe"));

@@ -64,7 +64,8 @@ fn measure<F: Fingerprint>(point: &Point) {
     println!("| design | ns each | least | greatest | M/s | build s | MiB | pairs |");
     println!("|---|---|---|---|---|---|---|---|");
     for design in &point.designs {
-        let (begun, name) = (Instant::now(), design.as_str());
+        let begun = Instant::now();
+        let name = design.as_str();
         let method = (name != "paper").then(|| {
             let (design, way) = match name.strip_suffix("/sorted") {
                 Some(design) => (design, Way::Sorted),
@@ -77,7 +78,8 @@ fn measure<F: Fingerprint>(point: &Point) {
         let built = begun.elapsed().as_secs_f64();
         let bytes = method.as_ref().map_or(0, Method::memory_bytes);
         let turn = |_| {
-            let (begun, mut pairs) = (Instant::now(), 0_u64);
+            let begun = Instant::now();
+            let mut pairs = 0_u64;
             match (&method, &paper) {
                 (Some(method), _) => probe(method, &store, point.density, &mut pairs),
                 (_, paper) => {
@@ -89,8 +91,10 @@ fn measure<F: Fingerprint>(point: &Point) {
         let mut turns: Vec<(f64, u64)> = (0..point.times).map(turn).collect();
         turns.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (median, pairs) = turns[turns.len() / 2];
-        let (least, greatest) = (turns[0].0, turns[turns.len() - 1].0);
-        let (rate, mebibytes) = (1e3 / median, bytes >> 20);
+        let least = turns[0].0;
+        let greatest = turns[turns.len() - 1].0;
+        let rate = 1e3 / median;
+        let mebibytes = bytes >> 20;
         println!(
             "| {design} | {median:.2} | {least:.2} | {greatest:.2} | {rate:.0} | {built:.2} | {mebibytes} | {pairs} |"
         );

@@ -14,9 +14,10 @@ impl Step {
     pub fn of(similarity: f64) -> Step {
         // Rounding may come out one step off the comparison that defines a step.
         let near = (similarity.clamp(0.0, 1.0) * f64::from(STEPS)).round() as u8;
-        match Step(near).similarity() <= similarity {
-            true => Step(near),
-            false => Step(near.saturating_sub(1)),
+        if Step(near).similarity() <= similarity {
+            Step(near)
+        } else {
+            Step(near.saturating_sub(1))
         }
     }
 
@@ -29,14 +30,16 @@ impl Step {
     /// Each pair comes once, with how alike it is.
     pub fn best(pairs: impl Iterator<Item = (u32, u32, Step)>, labels: &Labels) -> Step {
         let clusters = labels.clusters();
-        let (mut right, mut all) = ([0_u64; STEPS as usize + 1], [0_u64; STEPS as usize + 1]);
+        let mut right = [0_u64; STEPS as usize + 1];
+        let mut all = [0_u64; STEPS as usize + 1];
         for (one, another, step) in pairs {
             all[usize::from(step.0)] += 1;
             right[usize::from(step.0)] +=
                 u64::from(clusters[one as usize] == clusters[another as usize]);
         }
         let positives: u64 = labels.sizes().iter().map(|size| size * (size - 1) / 2).sum();
-        let (mut best, mut sums) = ((0.0, STEPS), (0, 0));
+        let mut best = (0.0, STEPS);
+        let mut sums = (0, 0);
         for step in (0..=STEPS).rev() {
             let at = usize::from(step);
             sums = (sums.0 + right[at], sums.1 + all[at]);

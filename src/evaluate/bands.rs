@@ -9,7 +9,7 @@ use super::{Labels, Pairs, columns};
 use crate::error::{Error, Kind, Result};
 
 /// Where one band ends and the next one begins; the last one holds 1.
-pub const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
+pub(super) const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
 
 /// How alike pairs of documents are, from 0 to 1.
 #[derive(Clone, Debug)]

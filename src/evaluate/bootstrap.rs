@@ -34,7 +34,9 @@ pub fn bootstrap(pairs: &Pairs, labels: &Labels, seed: u64) -> Intervals {
     let tally = Tally::of(pairs, labels);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let clusters = labels.len();
-    let (mut precision, mut recall, mut f1) = (Vec::new(), Vec::new(), Vec::new());
+    let mut precision = Vec::new();
+    let mut recall = Vec::new();
+    let mut f1 = Vec::new();
     let mut drawn = vec![0; clusters];
     for _ in 0..RESAMPLES {
         progress::tick(Activity::Working);
@@ -70,12 +72,11 @@ impl Tally {
     fn weighed(&self, drawn: &[u64]) -> Counts {
         let mut counts = Counts::default();
         for &((one, another), pairs) in &self.found {
-            match one == another {
-                true => {
-                    counts.true_positives += drawn[one as usize] * pairs;
-                    counts.pairs += drawn[one as usize] * pairs;
-                }
-                false => counts.pairs += drawn[one as usize] * drawn[another as usize] * pairs,
+            if one == another {
+                counts.true_positives += drawn[one as usize] * pairs;
+                counts.pairs += drawn[one as usize] * pairs;
+            } else {
+                counts.pairs += drawn[one as usize] * drawn[another as usize] * pairs;
             }
         }
         counts.positives =
@@ -107,7 +108,8 @@ mod tests {
 
     #[test]
     fn drawn_once_each_the_clusters_score_as_they_are() {
-        let (labels, pairs) = (labels(4), Pairs::of([(0, 1), (2, 3), (1, 2), (4, 7)]));
+        let labels = labels(4);
+        let pairs = Pairs::of([(0, 1), (2, 3), (1, 2), (4, 7)]);
         let (counts, scores) =
             (Tally::of(&pairs, &labels).weighed(&[1; 4]), Scores::of(&pairs, &labels));
         assert_eq!((counts.precision(), counts.recall()), (scores.precision, scores.recall));
@@ -118,7 +120,8 @@ mod tests {
     /// Half of 400 clusters are found: recall is a mean of 400 draws, its spread 0.025.
     #[test]
     fn intervals_are_as_wide_as_theory_says() {
-        let (labels, pairs) = (labels(400), Pairs::of((0..200).map(|n| (4 * n, 4 * n + 1))));
+        let labels = labels(400);
+        let pairs = Pairs::of((0..200).map(|n| (4 * n, 4 * n + 1)));
         let intervals = bootstrap(&pairs, &labels, 7);
         assert_eq!(intervals, bootstrap(&pairs, &labels, 7));
         assert_ne!(intervals, bootstrap(&pairs, &labels, 8));

@@ -21,7 +21,8 @@ pub(super) fn each<const N: usize>(
     mut each: impl FnMut([&str; N]) -> Result<()>,
 ) -> Result<()> {
     let mut file = BufReader::new(File::open(path).at(path)?);
-    let (mut line, mut places) = (Vec::new(), None);
+    let mut line = Vec::new();
+    let mut places = None;
     for number in 1.. {
         line.clear();
         let read = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).at(path)?;

@@ -72,14 +72,16 @@ impl Line {
         for (k, point) in self.points.iter().enumerate() {
             let Some((recall, precision)) = *point else { continue };
             let radius = if k == marked { 6 } else { 2 };
-            let (x, y) = (across(recall), up(precision));
+            let x = across(recall);
+            let y = up(precision);
             writeln!(
                 f,
                 r##"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{colour}"><title>{}, k = {k}</title></circle>"##,
                 Escaped(&self.name)
             )?;
         }
-        let (x, y) = (SIDE + 2.0 * MARGIN - 30.0, MARGIN + LINE * (number as f64 + 0.5));
+        let x = SIDE + 2.0 * MARGIN - 30.0;
+        let y = MARGIN + LINE * (number as f64 + 0.5);
         writeln!(f, r##"<path d="M{x} {y}h30" {stroke} stroke-width="2"/>"##)?;
         writeln!(f, r##"<text x="{}" y="{}">{}</text>"##, x + 38.0, y + 4.0, Escaped(&self.name))
     }
@@ -89,8 +91,12 @@ impl Line {
 fn axes(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for fifth in 0..=5 {
         let part = f64::from(fifth) / 5.0;
-        let (x, y) = (across(part), up(part));
-        let (left, right, top, bottom) = (across(0.0), across(1.0), up(1.0), up(0.0));
+        let x = across(part);
+        let y = up(part);
+        let left = across(0.0);
+        let right = across(1.0);
+        let top = up(1.0);
+        let bottom = up(0.0);
         writeln!(f, r##"<path d="M{left} {y}H{right}M{x} {top}V{bottom}" stroke="#dddddd"/>"##)?;
         writeln!(
             f,
@@ -100,9 +106,11 @@ fn axes(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         )?;
         writeln!(f, r##"<text x="{x}" y="{}" text-anchor="middle">{part}</text>"##, bottom + 18.0)?;
     }
-    let (middle, below) = (across(0.5), up(0.0) + 40.0);
+    let middle = across(0.5);
+    let below = up(0.0) + 40.0;
     writeln!(f, r##"<text x="{middle}" y="{below}" text-anchor="middle">recall</text>"##)?;
-    let (x, y) = (across(0.0) - 42.0, up(0.5));
+    let x = across(0.0) - 42.0;
+    let y = up(0.5);
     writeln!(
         f,
         r##"<text x="{x}" y="{y}" text-anchor="middle" transform="rotate(-90 {x} {y})">precision</text>"##

@@ -77,7 +77,7 @@ impl Labels {
 
     /// The labels of those clusters alone for which `kept` says so, and for each document its new
     /// number.
-    pub fn restrict(&self, kept: &[bool]) -> (Labels, Vec<Option<u32>>) {
+    pub(super) fn restrict(&self, kept: &[bool]) -> (Labels, Vec<Option<u32>>) {
         let mut ids: Vec<(&u32, &str)> =
             self.documents.iter().map(|(id, document)| (document, &**id)).collect();
         ids.sort_unstable();

@@ -23,7 +23,7 @@ mod pairs;
 mod scores;
 
 pub use alike::Step;
-pub use bands::{BANDS, Band, Similarity};
+pub use bands::{Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
 pub use labels::Labels;
 pub use measure::{Measure, MeasuredTexts};

@@ -18,7 +18,8 @@ impl Pairs {
     /// Reads two columns of ids: `new` and `existing`, as in matches.tsv, `id1` and `id2`, or the
     /// first two of a file without a header. A document is no pair with itself.
     pub fn read(path: &Path, labels: &Labels) -> Result<Pairs> {
-        let (mut pairs, mut unlabelled) = (Vec::new(), 0);
+        let mut pairs = Vec::new();
+        let mut unlabelled = 0;
         let headers = [["new", "existing"], ["id1", "id2"]];
         columns::each(path, &headers, true, |[one, another]| {
             match (labels.document(one), labels.document(another)) {

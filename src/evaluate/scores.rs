@@ -33,7 +33,7 @@ impl Scores {
     }
 
     /// The scores of pairs by `labels`, where each pair comes once. They are not held.
-    pub fn of_each(pairs: impl Iterator<Item = (u32, u32)>, labels: &Labels) -> Scores {
+    pub(super) fn of_each(pairs: impl Iterator<Item = (u32, u32)>, labels: &Labels) -> Scores {
         let clusters = labels.clusters();
         let positives = labels.sizes().into_iter().map(choose_two).sum();
         let mut counts = Counts { positives, ..Counts::default() };
@@ -108,7 +108,8 @@ impl Components {
     }
 
     fn join(&mut self, one: u32, another: u32) {
-        let (one, another) = (self.root(one), self.root(another));
+        let one = self.root(one);
+        let another = self.root(another);
         self.0[one.max(another) as usize] = one.min(another);
     }
 
@@ -154,7 +155,8 @@ mod tests {
 
     /// Whether a path of pairs leads from one to another, by search.
     fn connected(pairs: &Pairs, one: u32, another: u32, documents: u32) -> bool {
-        let (mut reached, mut next) = (vec![one], 0);
+        let mut reached = vec![one];
+        let mut next = 0;
         while next < reached.len() {
             for other in 0..documents {
                 if pairs.contains(reached[next], other) && !reached.contains(&other) {
@@ -198,9 +200,13 @@ mod tests {
         ) {
             let documents = clusters.len() as u32;
             let found = found.into_iter().map(|(one, two)| (one % documents, two % documents));
-            let (pairs, labels) = (Pairs::of(found), labels(&clusters));
+            let pairs = Pairs::of(found);
+            let labels = labels(&clusters);
             let scores = Scores::of(&pairs, &labels);
-            let (mut both, mut known, mut joined, mut agreed) = (0, 0, 0, 0.0);
+            let mut both = 0;
+            let mut known = 0;
+            let mut joined = 0;
+            let mut agreed = 0.0;
             for (one, two) in all_pairs(clusters.len()) {
                 let same = clusters[one as usize] == clusters[two as usize];
                 let path = connected(&pairs, one, two, documents);

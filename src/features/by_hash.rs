@@ -7,24 +7,25 @@ use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A map whose keys are hashes already. Its order differs from one process to the next.
-pub type ByHash<K, V> = HashMap<K, V, Keyed>;
+pub(crate) type ByHash<K, V> = HashMap<K, V, Keyed>;
 
 /// A map that has grown past this is made small again once it is empty, so that one long text does not
 /// slow down all after it: to clear a map, or to go through it, takes time for all the room it has.
 const CAPACITY: usize = 1 << 14;
 
 /// Makes the map empty, and small.
-pub fn clear<K, V>(map: &mut ByHash<K, V>) {
-    match map.capacity() > CAPACITY {
-        true => *map = ByHash::default(),
-        false => map.clear(),
+pub(crate) fn clear<K, V>(map: &mut ByHash<K, V>) {
+    if map.capacity() > CAPACITY {
+        *map = ByHash::default();
+    } else {
+        map.clear();
     }
 }
 
 /// Mixes hashes with a secret of the process. The hashes of features are known functions, so whoever
 /// writes a page could choose words that fall into one place of a map, which would take quadratic time.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyed(u64);
+pub(crate) struct Keyed(u64);
 
 impl Default for Keyed {
     fn default() -> Keyed {
@@ -44,7 +45,7 @@ impl BuildHasher for Keyed {
 
 /// Takes hashes; of one of 128 bits the low half is enough.
 #[derive(Clone, Copy, Debug)]
-pub struct Mixed(u64);
+pub(crate) struct Mixed(u64);
 
 impl Hasher for Mixed {
     fn write(&mut self, bytes: &[u8]) {
@@ -76,7 +77,7 @@ impl Hasher for Mixed {
 
 /// The key by which a feature is known.
 #[inline]
-pub fn key(feature: &str) -> u64 {
+pub(crate) fn key(feature: &str) -> u64 {
     key_of(feature.as_bytes())
 }
 

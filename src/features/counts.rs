@@ -27,7 +27,7 @@ const LONGEST_LINE: u64 = 1 << 16;
 const MOST_ROWS: u64 = 1 << 26;
 
 /// The longest feature that is counted, in bytes. Longer ones are never words, nor boilerplate.
-pub const LONGEST_FEATURE: usize = 1024;
+const LONGEST_FEATURE: usize = 1024;
 
 /// What was counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,15 +71,16 @@ impl Counts {
     pub fn read(path: &Path) -> Result<Counts> {
         let mut lines = Lines::open(path)?;
         let head = lines.head()?;
-        let (mut counts, mut rows) = (ByHash::default(), 0_u64);
+        let mut counts = ByHash::default();
+        let mut rows = 0_u64;
         loop {
             let line = lines.next()?;
             if let Some(last) = line.strip_prefix("end ").map(str::to_owned) {
                 let sum = lines.sum();
-                return match last == end(rows, &sum) && lines.is_at_end()? {
-                    true => Ok(Counts { digest: sum, loaded: Arc::new(Loaded { head, counts }) }),
-                    false => Err(lines.damaged("its checksum is wrong").found(last)),
-                };
+                if last != end(rows, &sum) || !lines.is_at_end()? {
+                    return Err(lines.damaged("its checksum is wrong").found(last));
+                }
+                return Ok(Counts { digest: sum, loaded: Arc::new(Loaded { head, counts }) });
             }
             let row = line.split_once('\t');
             let row = row.and_then(|(count, feature)| Some((key(feature), count.parse().ok()?)));
@@ -204,7 +205,8 @@ impl CountsWriter {
     /// Starts the table at `path`.
     pub fn create(path: &Path, head: &Head) -> Result<CountsWriter> {
         let file = BufWriter::new(NewFile::beside(path)?);
-        let (path, hash) = (path.to_path_buf(), Xxh3Default::new());
+        let path = path.to_path_buf();
+        let hash = Xxh3Default::new();
         let mut writer = CountsWriter { path, file, hash, rows: 0, row: FIRST_LINE.to_vec() };
         serde_json::to_writer(&mut writer.row, head).expect("a head is an object");
         writer.row.push(b'\n');

@@ -22,7 +22,9 @@ const MONTHS: [&str; 12] = [
 /// `2024年2月29日`, `2024年2月`, `2月29日` and `二〇二四年二月二十九日`, `February 29, 2024`,
 /// `29 Feb 2024`, `Feb 2024`. Times of day and years by themselves stay.
 pub fn without(text: &str) -> Cow<'_, str> {
-    let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
     let mut in_word = false;
     while let Some(c) = text[at..].chars().next() {
         let starts = !in_word && (c.is_ascii_alphanumeric() || is_numeral(c));

@@ -6,7 +6,7 @@
 use crate::features::{ONE, SCALE_BITS};
 
 /// 1 + log2 of `count`, rounded down; `count` is at least 1.
-pub fn log(count: u64) -> i64 {
+pub(crate) fn log(count: u64) -> i64 {
     let whole = count.ilog2();
     // The count as a number from 1 to 2, of 63 fractional bits. Squaring it doubles its logarithm,
     // whose next bit is whether the square reaches 2.
@@ -22,12 +22,12 @@ pub fn log(count: u64) -> i64 {
 }
 
 /// The square root of `count`, rounded down.
-pub const fn sqrt(count: u64) -> i64 {
+pub(crate) const fn sqrt(count: u64) -> i64 {
     ((count as u128) << (2 * SCALE_BITS)).isqrt() as i64
 }
 
 /// `count` to the power 9/8, rounded down: three square roots of it give the eighth root.
-pub fn raised(count: u64) -> i64 {
+pub(crate) fn raised(count: u64) -> i64 {
     // Three roots of 128 bits took 7 % of the time of a fingerprint, and nearly all counts are small.
     let known = usize::try_from(count).ok().and_then(|count| RAISED.get(count));
     known.copied().unwrap_or_else(|| compute_raised(count))
@@ -54,7 +54,7 @@ const fn compute_raised(count: u64) -> i64 {
 /// The inverse document frequency of a feature that `count` of `documents` hold: log2 of
 /// 1 + `documents` / `count`, so that what every document holds weighs 1. One that none is known to
 /// hold counts as held by one.
-pub fn inverse(documents: u64, count: u64) -> i64 {
+pub(crate) fn inverse(documents: u64, count: u64) -> i64 {
     let count = count.clamp(1, documents.max(1));
     log(documents.saturating_add(count)) - log(count)
 }
@@ -90,7 +90,8 @@ mod tests {
             let near = |fixed: i64, float: f64| (fixed as f64 - float * ONE as f64).abs() < 1.01;
             assert!(near(log(count), 1.0 + (count as f64).log2()), "{count}");
             assert!(near(sqrt(count), (count as f64).sqrt()), "{count}");
-            let (fixed, float) = (raised(count) as f64 / ONE as f64, (count as f64).powf(1.125));
+            let fixed = raised(count) as f64 / ONE as f64;
+            let float = (count as f64).powf(1.125);
             assert!((fixed / float - 1.0).abs() < 1e-5, "{count}");
         }
     }

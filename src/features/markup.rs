@@ -17,9 +17,10 @@ const LONGEST_ENTITY: usize = 32;
 ///
 /// Takes time linear in the length of the text: each scan for a closing mark stops at the next opening
 /// one, or remembers what it found.
-pub fn without(text: &str) -> Cow<'_, str> {
+pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
-    let (mut copied, mut at) = (0, 0);
+    let mut copied = 0;
+    let mut at = 0;
     let mut comments_end = true;
     while let Some(next) = memchr::memchr3(b'<', b'&', b':', &text.as_bytes()[at..]) {
         at += next;
@@ -88,7 +89,8 @@ fn address(rest: &str) -> usize {
 fn targets(text: Cow<'_, str>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
-    let (mut copied, mut at) = (0, 0);
+    let mut copied = 0;
+    let mut at = 0;
     // Where the next parenthesis closes or the line ends, as far as that is known.
     let mut end = 0;
     while let Some(next) = memmem::find(&bytes[at..], b"](") {
@@ -155,7 +157,8 @@ mod tests {
             }
             rest = &rest[length.unwrap_or(c.len_utf8())..];
         }
-        let (text, mut out) = (std::mem::take(&mut out), String::new());
+        let text = std::mem::take(&mut out);
+        let mut out = String::new();
         let mut rest = &text[..];
         while let Some(at) = rest.find("](") {
             let line = rest[at..].split('\n').next().unwrap_or_default();

@@ -17,19 +17,20 @@
 //! assert_eq!(found, ["abc", "bcd"]);
 //! ```
 
-pub mod by_hash;
+pub(crate) mod by_hash;
 pub mod counts;
 pub mod dates;
-pub mod frequency;
+pub(crate) mod frequency;
 pub mod lists;
-pub mod markup;
+pub(crate) mod markup;
 pub mod normalise;
 pub mod shingles;
-pub mod speech;
-pub mod text_rank;
-pub mod tfidf;
-pub mod weigher;
+pub(crate) mod speech;
+pub(crate) mod text_rank;
+pub(crate) mod tfidf;
+pub(crate) mod weigher;
 mod weight;
 pub mod words;
 
-pub use weight::{ONE, SCALE_BITS, fixed};
+pub(crate) use weight::SCALE_BITS;
+pub use weight::{ONE, fixed};

@@ -128,7 +128,8 @@ type Untouched = [u8; 256];
 static UNTOUCHED: [Untouched; 2] = [untouched(false), untouched(true)];
 
 const fn untouched(digits: bool) -> Untouched {
-    let (mut lengths, mut byte) = ([0; 256], 0);
+    let mut lengths = [0; 256];
+    let mut byte = 0;
     while byte < lengths.len() {
         lengths[byte] = match byte as u8 {
             b'0'..=b'9' => digits as u8,
@@ -152,8 +153,10 @@ struct Folded<'a> {
 impl Folded<'_> {
     /// Copies what stays as it is at the start of `text`, and returns the rest.
     fn copy<'t>(&mut self, text: &'t str) -> &'t str {
-        let (bytes, untouched) = (text.as_bytes(), self.untouched);
-        let (mut last, mut end) = (0, 0);
+        let bytes = text.as_bytes();
+        let untouched = self.untouched;
+        let mut last = 0;
+        let mut end = 0;
         while let Some(&byte) = bytes.get(end) {
             let mut length = usize::from(untouched[usize::from(byte)]);
             if byte == b' ' && (end > 0 || self.takes_space()) {
@@ -189,9 +192,10 @@ impl Folded<'_> {
         }
         let end = chars.find(|&(_, c)| is_plain(c)).map_or(text.len(), |(at, _)| at);
         let (joined, rest) = text.split_at(end);
-        match joined.len() == first.len_utf8() && is_plain(first) {
-            true => self.push(narrow(first)),
-            false => joined.nfkc().for_each(|c| self.push(c)),
+        if joined.len() == first.len_utf8() && is_plain(first) {
+            self.push(narrow(first));
+        } else {
+            joined.nfkc().for_each(|c| self.push(c));
         }
         rest
     }

@@ -9,7 +9,9 @@ use crate::features::words::is_han;
 /// A text of fewer characters is one shingle, under the same condition.
 pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t str)) {
     let bytes = text.as_bytes();
-    let (mut start, mut end, mut read) = (0, 0, 0);
+    let mut start = 0;
+    let mut end = 0;
+    let mut read = 0;
     let mut speaks_until = 0;
     while end < bytes.len() {
         if read >= length && bytes[end].is_ascii() && bytes[start..end].is_ascii() {
@@ -114,9 +116,10 @@ impl WordWindow {
 
     /// Takes the next word (which holds no space) and returns the shingle it completes.
     pub fn push(&mut self, word: &str) -> Option<&str> {
-        match self.words == self.length {
-            true => self.drop_first(),
-            false => self.words += 1,
+        if self.words == self.length {
+            self.drop_first();
+        } else {
+            self.words += 1;
         }
         if !self.joined.is_empty() {
             self.joined.push(' ');

@@ -33,7 +33,7 @@ const LONGEST_WORD: usize = 1 << 10;
 
 /// Weights of words by their part of speech; each worker has its own.
 #[derive(Debug)]
-pub struct Speech {
+pub(crate) struct Speech {
     jieba: Arc<Jieba>,
     known: Memo,
 }
@@ -46,7 +46,7 @@ impl Speech {
 
     /// The weight of `word`, in fixed point: 1 to 5.
     #[inline]
-    pub fn of(&mut self, word: &str) -> i64 {
+    pub(crate) fn of(&mut self, word: &str) -> i64 {
         let Speech { jieba, known } = self;
         if word.len() > LONGEST_WORD {
             return ONE;

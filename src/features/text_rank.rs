@@ -19,8 +19,9 @@ const DAMPING: i64 = ONE * 85 / 100;
 
 /// The rank of each feature of a text, whose occurrences are given in order, in fixed point; the mean
 /// is about 1. A feature that stands near no other has the least, 0.15.
-pub fn ranks<F: Copy + Eq + Hash>(occurrences: impl Iterator<Item = F>) -> Vec<(F, i64)> {
-    let (mut numbers, mut features) = (ByHash::<F, u32>::default(), Vec::new());
+pub(crate) fn ranks<F: Copy + Eq + Hash>(occurrences: impl Iterator<Item = F>) -> Vec<(F, i64)> {
+    let mut numbers = ByHash::<F, u32>::default();
+    let mut features = Vec::new();
     let places: Vec<u32> = occurrences
         .map(|feature| {
             *numbers.entry(feature).or_insert_with(|| {
@@ -58,7 +59,8 @@ fn flow(edges: &[(u32, u32)], vertices: usize) -> Vec<i64> {
         progress::tick(Activity::Working);
         next.fill(0);
         for same in edges.chunk_by(|edge, next| edge == next) {
-            let (one, another) = (same[0].0 as usize, same[0].1 as usize);
+            let one = same[0].0 as usize;
+            let another = same[0].1 as usize;
             let flowing = |from: usize| {
                 let rank = i128::from(ranks[from]) * same.len() as i128;
                 (rank / i128::from(out[from])) as i64

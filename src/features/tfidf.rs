@@ -23,7 +23,7 @@ const UNKNOWN: &str = "-";
 
 /// The idf of words; each worker has its own, over the one table.
 #[derive(Debug)]
-pub struct Idf {
+pub(crate) struct Idf {
     known: Memo,
     asker: Asker,
 }
@@ -47,7 +47,7 @@ impl Default for Idf {
 
 impl Idf {
     /// The table of jieba, which is loaded once a process and shared.
-    pub fn new() -> Idf {
+    pub(crate) fn new() -> Idf {
         let mut asker = Asker { jieba: Jieba::empty(), words: 0, median: 0 };
         asker.median = asker.ask(UNKNOWN);
         Idf { known: Memo::default(), asker }
@@ -55,7 +55,7 @@ impl Idf {
 
     /// The idf of `word`, in fixed point.
     #[inline]
-    pub fn of(&mut self, word: &str) -> i64 {
+    pub(crate) fn of(&mut self, word: &str) -> i64 {
         let Idf { known, asker } = self;
         if word.len() > LONGEST_WORD {
             return asker.median;

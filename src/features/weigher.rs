@@ -11,7 +11,7 @@ const SHORT_BYTES: usize = 3;
 
 /// What a feature is weighed by.
 #[derive(Debug)]
-pub enum Weigher {
+pub(crate) enum Weigher {
     /// All weigh 1.
     Even,
     /// Inverse document frequency by jieba's table.
@@ -25,7 +25,7 @@ pub enum Weigher {
 impl Weigher {
     /// The weight of `feature`, in fixed point.
     #[inline]
-    pub fn of(&mut self, feature: &str) -> i64 {
+    pub(crate) fn of(&mut self, feature: &str) -> i64 {
         match self {
             Weigher::Even => ONE,
             Weigher::Jieba(idf) => idf.of(feature),
@@ -37,7 +37,7 @@ impl Weigher {
 
 /// Whether `word` is one Han character, or has at most three characters, all of them ASCII.
 #[inline]
-pub fn is_short(word: &str) -> bool {
+pub(crate) fn is_short(word: &str) -> bool {
     match word.len() {
         0..=SHORT_BYTES if word.is_ascii() => true,
         3 | 4 => {

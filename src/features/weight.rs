@@ -3,7 +3,7 @@
 use crate::error::{Error, Kind, Result};
 
 /// The fractional bits of a weight.
-pub const SCALE_BITS: u32 = 20;
+pub(crate) const SCALE_BITS: u32 = 20;
 
 /// The weight 1.
 pub const ONE: i64 = 1 << SCALE_BITS;

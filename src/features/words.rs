@@ -41,7 +41,7 @@ impl Words {
     }
 
     /// What weighs words by the part of speech that this dictionary has for them.
-    pub fn speech(&self) -> Speech {
+    pub(crate) fn speech(&self) -> Speech {
         Speech::new(Arc::clone(&self.jieba))
     }
 
@@ -59,7 +59,7 @@ impl Words {
 
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
 /// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
-pub fn is_han(c: char) -> bool {
+pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}')
         || matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
         || matches!(c, '々' | '〇')
@@ -87,7 +87,8 @@ impl Class {
 
 /// Calls `run` with each longest run of one class.
 fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
-    let (mut start, mut class) = (0, Class::Separator);
+    let mut start = 0;
+    let mut class = Class::Separator;
     for (at, c) in text.char_indices() {
         let next = Class::of(c);
         if next != class {
@@ -111,10 +112,10 @@ fn each_piece<'t>(mut run: &'t str, mut piece: impl FnMut(&'t str)) {
 /// The Unicode words of `run`. Most runs are one ASCII word within punctuation, and need no tables.
 fn each_unicode_word<'t>(run: &'t str, word: &mut impl FnMut(&'t str)) {
     let inner = run.trim_matches(|c: char| c.is_ascii_punctuation() && c != '_');
-    match inner.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        true if inner.is_empty() => {}
-        true => word(inner),
-        false => run.unicode_words().for_each(word),
+    if !inner.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        run.unicode_words().for_each(word);
+    } else if !inner.is_empty() {
+        word(inner);
     }
 }
 

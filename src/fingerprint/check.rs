@@ -107,7 +107,8 @@ impl Sort {
         let (scheme, parts) = name.rsplit_once('-')?;
         let min_hash = |permutations| {
             let (slots, bits) = parts.split_once('x')?;
-            let (slots, bits) = (slots.parse().ok()?, bits.parse().ok()?);
+            let slots = slots.parse().ok()?;
+            let bits = bits.parse().ok()?;
             let whole = matches!(bits, 1 | 2 | 4 | 8)
                 && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
                 && (slots * bits as usize).is_multiple_of(8);

@@ -10,33 +10,33 @@ use std::cmp::Reverse;
 use crate::features::by_hash::{self, ByHash};
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
-pub const FEATURE_BYTES: usize = 4;
+pub(super) const FEATURE_BYTES: usize = 4;
 
 /// The bits of a hash that are kept.
 const HASH_BITS: u32 = 24;
 
 /// Makes signatures of the most frequent features of a text.
 #[derive(Clone, Debug)]
-pub struct Cosine {
+pub(super) struct Cosine {
     features: usize,
     counts: ByHash<u32, u32>,
 }
 
 impl Cosine {
     /// Signatures of at most so many features.
-    pub fn new(features: usize) -> Cosine {
+    pub(super) fn new(features: usize) -> Cosine {
         Cosine { features, counts: ByHash::default() }
     }
 
     /// Takes one occurrence of a feature.
-    pub fn add(&mut self, hash: u64) {
+    pub(super) fn add(&mut self, hash: u64) {
         let count = self.counts.entry((hash >> (u64::BITS - HASH_BITS)) as u32).or_default();
         *count = count.saturating_add(1);
     }
 
     /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
     /// then zeros for those that were wanting.
-    pub fn finish(&mut self, signature: &mut Vec<u8>) {
+    pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
         by_hash::clear(&mut self.counts);
         counted.sort_unstable_by_key(|&(hash, count)| (Reverse(count), hash));
@@ -52,10 +52,11 @@ impl Cosine {
 
 /// The cosine of two signatures: 1 for texts with the same features in the same proportion, 0 for those
 /// with none in common. Two texts without features are alike.
-pub fn similarity(one: &[u8], another: &[u8]) -> f64 {
+pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
     let squares = |signature| features(signature).map(|(_, count)| count * count).sum::<u64>();
     let mut product = 0;
-    let (mut others, mut next) = (features(another), None);
+    let mut others = features(another);
+    let mut next = None;
     for (hash, count) in features(one) {
         next = next.or_else(|| others.next());
         while next.is_some_and(|(other, _)| other < hash) {

@@ -44,7 +44,7 @@ pub struct Bit {
 
 impl Moved {
     /// How much more it weighs in the second text.
-    pub fn gain(&self) -> i64 {
+    fn gain(&self) -> i64 {
         self.weights[1].saturating_sub(self.weights[0])
     }
 }

@@ -23,18 +23,18 @@
 mod bits;
 pub mod check;
 mod class;
-pub mod cosine;
-pub mod difference;
+mod cosine;
+mod difference;
 pub mod minhash;
-pub mod nilsimsa;
+mod nilsimsa;
 mod page_time;
 mod reader;
 pub mod recipe;
-pub mod sentences;
-pub mod shingle_set;
+mod sentences;
+mod shingle_set;
 pub mod simhash;
-pub mod sketcher;
-pub mod stamp;
+mod sketcher;
+mod stamp;
 mod tally;
 mod width;
 

@@ -67,8 +67,10 @@ fn triple(a: u8, b: u8, c: u8, n: u8) -> u8 {
 /// The permutation of bytes the method is built on: each number is drawn from the one before it by
 /// a step of 53, and the next one not drawn yet is taken.
 const TRAN53: [u8; 256] = {
-    let (mut table, mut drawn) = ([0; 256], [false; 256]);
-    let (mut number, mut place) = (0, 0);
+    let mut table = [0; 256];
+    let mut drawn = [false; 256];
+    let mut number = 0;
+    let mut place = 0;
     while place < 256 {
         number = 2 * ((number * 53 + 1) % 256);
         if number > 255 {
@@ -189,7 +191,8 @@ mod tests {
             ),
         ];
         for (one, another, score) in vectors {
-            let (one, another) = (parsed(one), parsed(another));
+            let one = parsed(one);
+            let another = parsed(another);
             assert_eq!(one.score(&another), score);
             assert_eq!(another.score(&one), score);
             assert_eq!(one.score(&one), 128);

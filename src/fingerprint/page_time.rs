@@ -107,7 +107,8 @@ mod tests {
             clock.start(&"a".repeat(bytes));
             (clock.end - Instant::now()).as_secs_f64()
         };
-        let (short, long) = (time(1000), time(3 << 20));
+        let short = time(1000);
+        let long = time(3 << 20);
         assert!(short <= 60.0 && (180.0 + 1e-9..=240.0).contains(&long), "{short} {long}");
         PageClock::new(PageTime(Duration::MAX)).start("a page");
     }

@@ -142,12 +142,12 @@ impl Recipe {
     /// if it does not take texts.
     pub fn with_check(mut self, check: Check) -> Result<Recipe> {
         self.check = Some(check);
-        match self.takes_text() {
-            true => Ok(self),
-            false => Err(Error::new(Kind::Usage, "a check is made of texts")
+        if !self.takes_text() {
+            return Err(Error::new(Kind::Usage, "a check needs texts")
                 .expected("a recipe that takes texts")
-                .found(self.name)),
+                .found(self.name));
         }
+        Ok(self)
     }
 
     /// The signature that stands beside each fingerprint.

@@ -14,7 +14,7 @@ const HASH_BYTES: usize = 8;
 
 /// Makes signatures of the longest sentences of a text.
 #[derive(Clone, Debug)]
-pub struct Sentences {
+pub(super) struct Sentences {
     count: usize,
     /// The longest so far: characters, then hash.
     longest: BTreeSet<(usize, u64)>,
@@ -22,12 +22,12 @@ pub struct Sentences {
 
 impl Sentences {
     /// Signatures of `count` sentences, eight bytes each.
-    pub fn new(count: usize) -> Sentences {
+    pub(super) fn new(count: usize) -> Sentences {
         Sentences { count, longest: BTreeSet::new() }
     }
 
     /// Takes a sentence that is normalised as it should be; one that comes again counts once.
-    pub fn add(&mut self, sentence: &str) {
+    pub(super) fn add(&mut self, sentence: &str) {
         if !sentence.contains(char::is_alphanumeric) {
             return;
         }
@@ -40,7 +40,7 @@ impl Sentences {
 
     /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros for
     /// sentences that were wanting.
-    pub fn finish(&mut self, signature: &mut Vec<u8>) {
+    pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut hashes: Vec<u64> = self.longest.iter().map(|&(_, hash)| hash).collect();
         hashes.sort_unstable();
         hashes.resize(self.count, 0);
@@ -51,7 +51,7 @@ impl Sentences {
 
 /// Calls `sentence` with the parts of `text` that end with a line, with a full stop, exclamation mark,
 /// question mark or semicolon of Chinese, or with one of ASCII that white space follows.
-pub fn each(text: &str, mut sentence: impl FnMut(&str)) {
+pub(super) fn each(text: &str, mut sentence: impl FnMut(&str)) {
     let mut start = 0;
     let mut characters = text.char_indices().peekable();
     while let Some((at, c)) = characters.next() {
@@ -69,7 +69,7 @@ pub fn each(text: &str, mut sentence: impl FnMut(&str)) {
 }
 
 /// The share of sentences that two signatures have in common, of those of the text with more: 0 to 1.
-pub fn similarity(one: &[u8], another: &[u8]) -> f64 {
+pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
     let hashes = |signature: &[u8]| -> BTreeSet<[u8; HASH_BYTES]> {
         let hashes = signature.as_chunks::<HASH_BYTES>().0.iter().copied();
         hashes.filter(|hash| *hash != [0; HASH_BYTES]).collect()

@@ -13,7 +13,8 @@ pub struct ShingleSet {
 impl ShingleSet {
     /// The set of what `each` adds, gathered in room for a few times as many hashes as are distinct.
     pub fn gather(each: impl FnOnce(&mut dyn FnMut(u64))) -> ShingleSet {
-        let (mut hashes, mut distinct) = (Vec::new(), 0);
+        let mut hashes = Vec::new();
+        let mut distinct = 0;
         each(&mut |hash| {
             hashes.push(hash);
             if hashes.len() >= 2 * FEW.max(distinct) {
@@ -45,7 +46,8 @@ impl ShingleSet {
 
     /// The Jaccard similarity |A ∩ B| / |A ∪ B| (Broder 1997) of two sets, 1 if both are empty.
     pub fn jaccard(&self, other: &ShingleSet) -> f64 {
-        let (mut shared, mut rest) = (0_u64, &other.hashes[..]);
+        let mut shared = 0_u64;
+        let mut rest = &other.hashes[..];
         for hash in &self.hashes {
             while let [first, tail @ ..] = rest
                 && first < hash
@@ -77,7 +79,8 @@ mod tests {
         ) {
             let [a, b] = [&one, &two].map(|hashes| set(hashes.iter().copied()));
             let [one, two] = [one, two].map(BTreeSet::from_iter);
-            let (shared, all) = (one.intersection(&two).count(), one.union(&two).count());
+            let shared = one.intersection(&two).count();
+            let all = one.union(&two).count();
             let exact = if all == 0 { 1.0 } else { shared as f64 / all as f64 };
             prop_assert_eq!(a.jaccard(&b), exact);
             prop_assert_eq!((a.len(), a.is_empty()), (one.len(), one.is_empty()));

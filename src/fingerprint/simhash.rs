@@ -51,7 +51,8 @@ pub struct SimHash<F> {
 impl<F: Fingerprint> SimHash<F> {
     /// No features yet.
     pub fn new(ties: Ties) -> SimHash<F> {
-        let (planes, waiting) = (Box::new([F::default(); 128]), [F::default(); TOGETHER]);
+        let planes = Box::new([F::default(); 128]);
+        let waiting = [F::default(); TOGETHER];
         SimHash { planes, waiting, waiting_length: 0, total: 0, ties }
     }
 
@@ -93,7 +94,8 @@ impl<F: Fingerprint> SimHash<F> {
         let hash = if weight < 0 { !hash } else { hash };
         let weight = weight.unsigned_abs();
         self.total += u128::from(weight);
-        let (first, end) = (weight.trailing_zeros() as usize, 64 - weight.leading_zeros() as usize);
+        let first = weight.trailing_zeros() as usize;
+        let end = 64 - weight.leading_zeros() as usize;
         let mut carry = F::default();
         for (bit, plane) in (first..end).zip(&mut self.planes[first..end]) {
             let addend = if weight >> bit & 1 == 1 { hash } else { F::default() };
@@ -132,7 +134,8 @@ impl<F: Fingerprint> SimHash<F> {
 
     /// The bits i with 2 `P[i]` > T, or >= T, from the highest plane down; T has `planes` bits.
     fn compare(&self, planes: usize) -> F {
-        let (mut greater, mut equal) = (F::default(), F::MAX);
+        let mut greater = F::default();
+        let mut equal = F::MAX;
         for bit in (0..=planes).rev() {
             let doubled = if bit == 0 { F::default() } else { self.planes[bit - 1] };
             let total = if self.total >> bit & 1 == 1 { F::MAX } else { F::default() };
@@ -179,9 +182,10 @@ mod tests {
                 let features: Vec<(F, i64)> =
                     text.iter().map(|&(hash, weight)| (F::from_u128(hash), weight)).collect();
                 for &(hash, weight) in &features {
-                    match weight == 1 << UNIT {
-                        true => simhash.add_one(hash),
-                        false => simhash.add(hash, weight),
+                    if weight == 1 << UNIT {
+                        simhash.add_one(hash);
+                    } else {
+                        simhash.add(hash, weight);
                     }
                 }
                 assert_eq!(simhash.finish(), definition(&features, ties));

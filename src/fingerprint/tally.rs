@@ -24,7 +24,8 @@ pub(super) struct Tally<F> {
 impl<F: Copy + Ord + Hash> Tally<F> {
     /// No features yet; of those that come the heaviest will stay, as many as `keywords` says, or all.
     pub(super) fn new(weights: Weights, keywords: Option<Keywords>) -> Tally<F> {
-        let (occurrences, sequence) = (ByHash::default(), Vec::new());
+        let occurrences = ByHash::default();
+        let sequence = Vec::new();
         Tally { weights, keywords, occurrences, sequence, weighed: Vec::new() }
     }
 

@@ -4,7 +4,7 @@
 //! exclusive or never carry a bit downwards.
 
 /// The hash of `text`, in 128 bits; 0 for no text.
-pub fn string_hash(text: &str) -> u128 {
+pub(super) fn string_hash(text: &str) -> u128 {
     let first = text.chars().next().map_or(0, |c| u128::from(c) << 7);
     let (hash, length) = text.chars().fold((first, 0), |(hash, length), c| {
         (hash.wrapping_mul(1_000_003) ^ u128::from(c), length + 1)

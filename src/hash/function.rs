@@ -15,9 +15,9 @@ pub enum Hash {
     /// XXH3 with seed 0, in its 64 or its 128 bit form. These are two functions: the narrow hash is not
     /// always the low half of the wide one.
     Xxh3,
-    /// Jenkins' [`lookup3`], with the halves combined as in the C++ library simhash of yanyiwu.
+    /// Jenkins' lookup3, with the halves combined as in the C++ library simhash of yanyiwu.
     Lookup3,
-    /// The multiplicative [string hash](string_hash) of the classic Charikar simhash in Python.
+    /// The multiplicative string hash of the classic Charikar simhash in Python.
     Charikar,
     /// MD5, its last bytes read as a big-endian number, as in the package simhash of PyPI.
     Md5,

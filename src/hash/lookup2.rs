@@ -5,7 +5,9 @@ const GOLDEN: u32 = 0x9e37_79b9;
 
 /// The hash of `bytes` from the start value 0.
 pub fn lookup2(bytes: &[u8]) -> u32 {
-    let (mut a, mut b, mut c) = (GOLDEN, GOLDEN, 0_u32);
+    let mut a = GOLDEN;
+    let mut b = GOLDEN;
+    let mut c = 0_u32;
     let (blocks, tail) = bytes.as_chunks::<12>();
     for block in blocks {
         let [x, y, z] = words(block);

@@ -4,9 +4,11 @@ use super::lookup2::words;
 
 /// The hash of `bytes`: both start values are `seed`, the first word (`pc`) is the high
 /// half.
-pub fn lookup3(bytes: &[u8], seed: u32) -> u64 {
+pub(super) fn lookup3(bytes: &[u8], seed: u32) -> u64 {
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32).wrapping_add(seed);
-    let (mut a, mut b, mut c) = (start, start, start.wrapping_add(seed));
+    let mut a = start;
+    let mut b = start;
+    let mut c = start.wrapping_add(seed);
     if !bytes.is_empty() {
         // The last block has 1 to 12 bytes, so that a block is never empty.
         let (whole, last) = bytes.split_at((bytes.len() - 1) / 12 * 12);

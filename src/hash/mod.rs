@@ -19,8 +19,7 @@ mod lookup3;
 mod one_at_a_time;
 mod xxh3_short;
 
-pub use charikar::string_hash;
 pub use function::{Hash, Hashed};
 pub use lookup2::lookup2;
-pub use lookup3::lookup3;
+
 pub use one_at_a_time::one_at_a_time;

@@ -99,7 +99,8 @@ impl<N: Number> Span<N> {
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = N> {
-        let (start, end): (u32, u32) = (self.start.into(), self.end.into());
+        let start: u32 = self.start.into();
+        let end: u32 = self.end.into();
         (start..end).map(N::from)
     }
 }

@@ -22,7 +22,8 @@ fn grow(mask: u128, blocks: &[u128], choose: u32, masks: &mut Vec<u128>) {
 
 /// The set bits of `bits` in `parts` blocks, from the high end, as even as possible, wider ones first.
 pub(super) fn split(bits: u128, parts: u32) -> Vec<u128> {
-    let (width, wider) = (bits.count_ones() / parts, bits.count_ones() % parts);
+    let width = bits.count_ones() / parts;
+    let wider = bits.count_ones() % parts;
     let mut rest = bits;
     (0..parts).map(|part| take(&mut rest, width + u32::from(part < wider))).collect()
 }

@@ -64,7 +64,8 @@ pub(super) fn hash_bits(count: usize, key_bits: u32) -> (u32, u32) {
 #[inline]
 pub(super) fn hash<F: Fingerprint>(key: F) -> u64 {
     let key = key.to_u128();
-    let (low, high) = (key as u64, (key >> 64) as u64);
+    let low = key as u64;
+    let high = (key >> 64) as u64;
     low.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(high.wrapping_mul(0xd6e8_feb8_6659_fd93))
 }
 
@@ -209,7 +210,8 @@ impl<F: Fingerprint> Table<F> {
     /// Calls `found` for each entry of the bucket within `k` of `fingerprint`.
     #[inline(always)]
     pub(super) fn compare(&self, bucket: usize, fingerprint: F, k: u32, found: Found<'_, F>) {
-        let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+        let start = self.starts[bucket] as usize;
+        let end = self.starts[bucket + 1] as usize;
         if end - start > CROWD
             && let Some(tables) = self.crowds.get(&bucket)
         {

@@ -86,7 +86,8 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
 
 /// What the plan has for such a batch and such a store.
 fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> {
-    let (batch_count, store) = (batch.len() as u64, others.len() as u64);
+    let batch_count = batch.len() as u64;
+    let store = others.len() as u64;
     let problem =
         Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, split: false };
     let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();

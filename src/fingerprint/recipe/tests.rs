@@ -142,7 +142,8 @@ fn tables_fit_only_the_recipes_they_were_counted_by() {
     let folder = tempfile::tempdir().unwrap();
     let table = |name: &str, of: Option<String>| {
         let path = folder.path().join(name);
-        let (of, identity) = (of.unwrap(), String::new());
+        let of = of.unwrap();
+        let identity = String::new();
         let head = Head { of, documents: 9, min_count: 1, identity };
         let mut table = CountsWriter::create(&path, &head).unwrap();
         table.push("the", 9).unwrap();

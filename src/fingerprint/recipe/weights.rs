@@ -32,12 +32,12 @@ pub enum Weights {
 
 impl Weights {
     /// Whether the inverse document frequency enters.
-    pub fn take_idf(self) -> bool {
+    pub(in crate::fingerprint) fn take_idf(self) -> bool {
         matches!(self, Weights::TfIdf | Weights::SqrtTfIdf | Weights::Levels)
     }
 
     /// Whether a feature weighs the sum of its occurrences.
-    pub fn are_sums(self) -> bool {
+    pub(in crate::fingerprint) fn are_sums(self) -> bool {
         matches!(self, Weights::Tf | Weights::TfIdf | Weights::Speech)
     }
 }

@@ -73,7 +73,9 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
     let options = SegmentOptions { classes, check_bytes, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
     for (fingerprint, id, Page { class, signature, .. }) in &rows {
-        let (fingerprint, class, check) = (*fingerprint, *class, signature);
+        let fingerprint = *fingerprint;
+        let class = *class;
+        let check = signature;
         writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check })?;
     }
     writer.finish(Counts::default(), "")
@@ -133,9 +135,11 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 2] {
             kept.push(new);
         }
     }
-    let (mut rows, mut verdicts) = (Vec::new(), "id\tverdict\tof\tdistance\tagainst\n".to_owned());
+    let mut rows = Vec::new();
+    let mut verdicts = "id\tverdict\tof\tdistance\tagainst\n".to_owned();
     for new in &pages {
-        let (mut best, is_kept) = (Vec::new(), kept.iter().any(|kept| kept.0 == new.0));
+        let mut best = Vec::new();
+        let is_kept = kept.iter().any(|kept| kept.0 == new.0);
         for (id, day, page) in &held {
             if let Some((distance, similarity)) = near(new.1, page) {
                 rows.push((new.0.clone(), distance, id.clone(), day.to_string(), similarity));

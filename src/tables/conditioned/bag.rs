@@ -87,7 +87,8 @@ impl<F: Fingerprint> Bag<F> {
     /// What each run has in the group of `fingerprint`.
     pub(super) fn slices(&self, fingerprint: F) -> Vec<Range<usize>> {
         let group = self.group(fingerprint);
-        let (begins, ends) = (self.row(group), self.row(group + 1));
+        let begins = self.row(group);
+        let ends = self.row(group + 1);
         begins
             .iter()
             .zip(ends)

@@ -89,10 +89,8 @@ pub(super) fn divide(
     let leaf = Leaf::of(&below(counts, bits), rest.saturating_sub(bits).max(2));
     let carried = NODE_NS + CARRY_NS * counts.iter().sum::<f64>();
     let children = met * (ways(counts, bits) + leaf.fixed) + leaf.scan * fingerprints;
-    match carried + children < whole.nanoseconds(fingerprints) {
-        true => Ok(()),
-        false => Err(whole.width),
-    }
+    let divided = carried + children;
+    if divided < whole.nanoseconds(fingerprints) { Ok(()) } else { Err(whole.width) }
 }
 
 /// The time to look into all buckets within reach of one digit of `bits` bits, twice.
@@ -137,9 +135,10 @@ pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit:
         let carried: f64 = levels
             .map(|bits| nodes(bits) * (below(&all, bits).iter().sum::<f64>() * CARRY_NS + NODE_NS))
             .sum();
-        let buckets = match bits > first {
-            true => nodes(bits) * ways(&all, digit),
-            false => nodes(bits) * 2.0 * BUCKET_NS * ball(first, k) as f64,
+        let buckets = if bits > first {
+            nodes(bits) * ways(&all, digit)
+        } else {
+            nodes(bits) * 2.0 * BUCKET_NS * ball(first, k) as f64
         };
         let nanoseconds = carried + buckets + nodes(bits) * leaf.fixed + store * leaf.scan;
         Depth { bits, nanoseconds }

@@ -160,7 +160,8 @@ impl<F: Fingerprint> Leaf<F> {
     /// Adds the keys of the entries of `bucket`, which have `left` errors left.
     #[inline]
     fn mark(&mut self, task: &Task<'_, F>, left: u32, bucket: Range<usize>) {
-        let (blocks, (x, y)) = (self.blocks, thresholds(left));
+        let blocks = self.blocks;
+        let (x, y) = thresholds(left);
         self.add(task, bucket.clone(), x, blocks.width, |entry| blocks.x(entry));
         if let Some(y) = y {
             self.add(task, bucket, y, blocks.y_width(), |entry| blocks.y(entry));

@@ -56,7 +56,8 @@ impl<F: Fingerprint> Walking<'_, F> {
     /// Joins all that has one prefix, up to `high`.
     fn child(&mut self, level: &Level<F>, reach: &Reach<'_>, high: F) {
         let Shape { digit, widest, shallowest, most_keys, .. } = self.of.shape;
-        let (mut counts, rest) = (Counts::default(), level.rest_below(reach.bits));
+        let mut counts = Counts::default();
+        let rest = level.rest_below(reach.bits);
         level.reach(reach, |left, bucket| counts[left as usize] += bucket.len() as f64);
         let fingerprints = self.advance(high);
         if counts.iter().all(|&count| count == 0.0) {
@@ -72,8 +73,11 @@ impl<F: Fingerprint> Walking<'_, F> {
         };
         if let Some(width) = width {
             let width = width.min(widest);
-            let (runs, slices) = (self.runs, &*self.slices);
-            let (reach, within, tail) = (*reach, self.of.within, self.of.tail);
+            let runs = self.runs;
+            let slices = &*self.slices;
+            let reach = *reach;
+            let within = self.of.within;
+            let tail = self.of.tail;
             let task = Task { level, reach, within, tail, runs, slices, width, most_keys };
             match self.gathered {
                 None => self.leaf.join(&task, self.found),

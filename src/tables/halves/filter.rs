@@ -48,7 +48,8 @@ impl Filter {
 
     /// Adds `value`, and what differs from it in one of the first `flips` bits.
     pub(super) fn add(&mut self, value: u64, flips: u32) {
-        let (word, marks) = (self.word(value), self.marks(value));
+        let word = self.word(value);
+        let marks = self.marks(value);
         for bit in 0..self.word_bits.min(flips) {
             let there = word ^ self.step(bit);
             self.words[there] |= marks;
@@ -67,7 +68,8 @@ impl Filter {
     /// Which of the first `flips` bits, at most 64, lead from `value` to something it may hold.
     #[inline]
     pub(super) fn flips(&self, value: u64, flips: u32) -> u64 {
-        let (word, marks) = (self.word(value), self.marks(value));
+        let word = self.word(value);
+        let marks = self.marks(value);
         let mut held = 0;
         for bit in 0..self.word_bits.min(flips) {
             let there = self.words[word ^ self.step(bit)];
@@ -121,7 +123,8 @@ mod tests {
             flips in 0_u32..=64,
         ) {
             let values = values.iter().map(|value| value >> (64 - width) << (64 - width));
-            let (mut filter, flips) = (Filter::new(room, width), flips.min(width));
+            let mut filter = Filter::new(room, width);
+            let flips = flips.min(width);
             values.clone().for_each(|value| filter.add(value, flips));
             for value in values {
                 prop_assert!(filter.has(value));

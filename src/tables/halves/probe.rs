@@ -79,7 +79,8 @@ impl<F: Fingerprint> Halves<F> {
     #[inline(always)]
     fn compare(&self, turn: usize, candidate: Candidate<F>, found: &mut dyn FnMut(Hit)) {
         let Candidate { near, off, at, bucket } = candidate;
-        let (before, half) = (&self.halves[..turn], &self.halves[turn]);
+        let before = &self.halves[..turn];
+        let half = &self.halves[turn];
         half.table.compare(bucket as usize, near, self.k - off, &mut |batch, entry, distance| {
             let differing = near ^ entry;
             let is_new = before.iter().all(|half| !half.block.meets(differing));
@@ -178,7 +179,8 @@ impl<F: Fingerprint> Half<F> {
     /// them, and returns how many they are.
     #[inline(always)]
     fn filter(&self, part: &[F], survivors: &mut [Survivor]) -> usize {
-        let (mut count, last) = (0, part.len() - 1);
+        let mut count = 0;
+        let last = part.len() - 1;
         for (at, &fingerprint) in part.iter().enumerate() {
             self.near.prefetch(self.block.value(part[(at + AHEAD).min(last)]));
             survivors[count].at = at as u32;

@@ -47,7 +47,8 @@ impl<F: Fingerprint> Buckets<F> {
             }
             first += run.len() as u32;
         }
-        let (shift, groups) = (64 - lead.group_bits, 1 << (lead.group_bits - lead.share_bits));
+        let shift = 64 - lead.group_bits;
+        let groups = 1 << (lead.group_bits - lead.share_bits);
         let mask = lead.mask;
         self.sort(picked, groups, |entry| (hash(entry & mask) >> shift) as usize & (groups - 1));
     }
@@ -92,7 +93,8 @@ fn pick<F: Fingerprint>(
     first: u32,
     picked: &mut Vec<Entry<F>>,
 ) {
-    let (mask, shift) = (lead.mask, 64 - lead.share_bits);
+    let mask = lead.mask;
+    let shift = 64 - lead.share_bits;
     let start = picked.len();
     let mut count = start;
     picked.resize(start + block.len() + 1, Entry::default());

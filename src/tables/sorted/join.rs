@@ -61,7 +61,8 @@ impl<F: Fingerprint> Sorted<F> {
             let (group_bits, share_bits) = bits(count.into(), mask.count_ones());
             let first = keys.len();
             keys.extend(led.into_iter().map(F::from_u128));
-            let (mask, keys) = (F::from_u128(mask), first..keys.len());
+            let mask = F::from_u128(mask);
+            let keys = first..keys.len();
             leads.push(Lead { mask, keys, group_bits, share_bits });
         }
         Ok(Sorted { batch, keys, leads, k })
@@ -92,7 +93,8 @@ impl<F: Fingerprint> Sorted<F> {
             batch.gather(lead, share, &[&self.batch], picked);
             for group in batch.buckets() {
                 join.under(&self.keys, lead.keys.clone(), group, None, &mut |a, b, distance| {
-                    let (batch, at) = (a.place.max(b.place), a.place.min(b.place));
+                    let batch = a.place.max(b.place);
+                    let at = a.place.min(b.place);
                     found(Hit { batch, run: 0, at, distance });
                 });
             }

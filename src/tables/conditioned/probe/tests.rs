@@ -131,7 +131,8 @@ proptest! {
 fn many_runs<F: Fingerprint>() {
     let mut random = ChaCha8Rng::seed_from_u64(15);
     let mut dense = |count| uniform::<F>(&mut random, count).into_iter().map(|f| f >> 20);
-    let (batch, mut others) = (set(dense(600)), dense(100_000).collect::<Vec<F>>());
+    let batch = set(dense(600));
+    let mut others = dense(100_000).collect::<Vec<F>>();
     let near = batch.iter().enumerate().map(|(at, &b)| off(&mut random, b, at % 5));
     others.extend(near.map(|f| f & F::MAX >> 20));
     let mut runs = vec![Vec::new(); 7];
@@ -150,7 +151,8 @@ fn many_runs<F: Fingerprint>() {
         let shape = Shape { shallowest, side_by_side, ..SHAPE };
         let conditioned = Conditioned::shaped(&batch, 3, shape);
         assert!(side_by_side > 0 || conditioned.depth(&runs) > 20);
-        let (mut scratch, mut found) = (Walk::default(), Vec::new());
+        let mut scratch = Walk::default();
+        let mut found = Vec::new();
         conditioned.probe(&runs, &mut scratch, &mut |hit| found.push(hit));
         found.sort_unstable();
         assert_eq!(found, expected, "{shape:?}");

@@ -10,7 +10,8 @@ use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
 /// The pairs of all parts, sorted; one found twice stands there twice.
 fn joined<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
     let sorted = Sorted::new(batch.into(), design.into(), k).unwrap();
-    let (mut hits, mut scratch) = (Vec::new(), Gathering::default());
+    let mut hits = Vec::new();
+    let mut scratch = Gathering::default();
     for part in 0..sorted.parts() {
         sorted.join(part, &mut scratch, &mut |hit| hits.push(hit));
     }
