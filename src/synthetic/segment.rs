@@ -112,14 +112,11 @@ pub fn generate<F: Fingerprint>(
     let SegmentSpec { ids, codec, .. } = *wanted;
     let options = SegmentOptions { ids, codec, stamp, ..SegmentOptions::default() };
     let mut writer = SegmentWriter::create(path, options)?;
-    let mut waiting = planted.iter().map(|planted| planted.fingerprint).peekable();
-    let planted = planted.len() as u64;
-    let mut sorted =
-        RandomSorted::new(wanted.seed, wanted.density - planted, waiting.clone().collect());
-    let mut rows = Vec::new();
-    let mut random = wanted.count - planted;
-    let mut run = Vec::new();
-    let mut push = |fingerprint| {
+    let mut rows = Vec::with_capacity(planted.len());
+    let mut row = 0;
+    each_fingerprint(wanted, planted, |fingerprint, is_planted| {
+        rows.extend(is_planted.then_some(row));
+        row += 1;
         writer.push(&Row {
             fingerprint,
             id: "",
@@ -129,28 +126,36 @@ pub fn generate<F: Fingerprint>(
             day: None,
             check: &[],
         })
-    };
-    let mut row = 0;
-    'drawing: while sorted.next(&mut run) {
-        for &fingerprint in &run {
-            if waiting.next_if_eq(&fingerprint).is_some() {
-                rows.push(row);
-            } else if random == 0 {
-                break 'drawing;
-            } else {
-                random -= 1;
-            }
-            push(fingerprint)?;
-            row += 1;
-        }
-    }
-    for fingerprint in waiting {
-        rows.push(row);
-        push(fingerprint)?;
-        row += 1;
-    }
+    })?;
     let counts = Counts { read: row, fingerprinted: row, ..Counts::default() };
     Ok((writer.finish(counts, identity)?, rows))
+}
+
+/// Calls `take` with the fingerprints of a segment in ascending order, and whether each was planted.
+fn each_fingerprint<F: Fingerprint>(
+    wanted: &SegmentSpec,
+    planted: &[Planted<F>],
+    mut take: impl FnMut(F, bool) -> Result<()>,
+) -> Result<()> {
+    let mut waiting = planted.iter().map(|planted| planted.fingerprint).peekable();
+    let planted = planted.len() as u64;
+    let density = wanted.density - planted;
+    let mut sorted = RandomSorted::new(wanted.seed, density, waiting.clone().collect());
+    let mut random = wanted.count - planted;
+    let mut run = Vec::new();
+    while sorted.next(&mut run) {
+        for &fingerprint in &run {
+            if waiting.next_if_eq(&fingerprint).is_some() {
+                take(fingerprint, true)?;
+            } else if random > 0 {
+                random -= 1;
+                take(fingerprint, false)?;
+            } else {
+                return waiting.try_for_each(|fingerprint| take(fingerprint, true));
+            }
+        }
+    }
+    waiting.try_for_each(|fingerprint| take(fingerprint, true))
 }
 
 #[cfg(test)]

@@ -207,6 +207,30 @@ impl<F: Fingerprint> SegmentWriter<F> {
         identity: &str,
         lists: Lists,
     ) -> Result<Segment> {
+        let (heads, entries) = self.append_columns()?;
+        let out = &mut self.fingerprints.blocks.out;
+        let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
+            .map(|list| list.as_ref().map(|list| list.sum().clone()));
+        let metadata = Metadata {
+            stamp: self.options.stamp,
+            counts,
+            identity: identity.to_owned(),
+            quarantine,
+            repeated,
+        };
+        out.write_all(&entries)
+            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
+            .at(&self.path)?;
+        let file = self.fingerprints.blocks.out.into_inner();
+        let file = file.map_err(|failed| Error::io(&self.path, failed.error()))?;
+        file.sync()?;
+        [lists.quarantine, lists.repeated].into_iter().flatten().try_for_each(Listed::publish)?;
+        file.publish()?;
+        Segment::open(&self.path)
+    }
+
+    /// Writes the last blocks of all columns. Returns the table of columns and their entries.
+    fn append_columns(&mut self) -> Result<(Vec<Head>, Vec<u8>)> {
         let mut heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
         let mut entries = std::mem::take(&mut blocks.entries);
@@ -228,24 +252,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(cold) = &mut self.cold {
             heads.push(cold.append_to(out)?);
         }
-        let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
-            .map(|list| list.as_ref().map(|list| list.sum().clone()));
-        let metadata = Metadata {
-            stamp: self.options.stamp,
-            counts,
-            identity: identity.to_owned(),
-            quarantine,
-            repeated,
-        };
-        out.write_all(&entries)
-            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
-            .at(&self.path)?;
-        let file = self.fingerprints.blocks.out.into_inner();
-        let file = file.map_err(|failed| Error::io(&self.path, failed.error()))?;
-        file.sync()?;
-        [lists.quarantine, lists.repeated].into_iter().flatten().try_for_each(Listed::publish)?;
-        file.publish()?;
-        Segment::open(&self.path)
+        Ok((heads, entries))
     }
 
     fn check_order(&self, last: F, row: &Row<'_, F>) -> Result<()> {

@@ -1,0 +1,122 @@
+//! Lines of JSON give the fields of their objects, or the reason why not.
+
+use super::*;
+
+fn with_time() -> Fields {
+    Fields { time: Some("meta.time".into()), ..Fields::default() }
+}
+
+fn read(line: &str) -> (String, String, Option<i64>) {
+    let page = parse(line, &with_time()).unwrap();
+    match page.content {
+        Content::Text(text) => (page.id.into_owned(), text.into_owned(), page.time.seconds()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn reason(line: &str) -> String {
+    parse(line, &with_time()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_fields_wanted_are_found_among_others() {
+    let line = r#" {"x": [1, {"id": 0}], "text": "页", "meta": {"id": 2, "time": 5}, "id": "a"} "#;
+    assert_eq!(read(line), ("a".into(), "页".into(), Some(5)));
+}
+
+#[test]
+fn a_string_without_escapes_is_borrowed() {
+    let page = parse(r#"{"id": "a", "text": "plain"}"#, &with_time()).unwrap();
+    assert!(matches!(page.content, Content::Text(Cow::Borrowed("plain"))));
+    assert!(matches!(page.id, Cow::Borrowed("a")));
+    let escaped = read(r#"{"id": "a", "text": "\u9875\n\ud83d\ude00"}"#);
+    assert_eq!(escaped.1, "页\n😀");
+}
+
+#[test]
+fn integer_ids_become_their_decimal_text() {
+    for id in ["0", "-9223372036854775808", "18446744073709551615"] {
+        assert_eq!(read(&format!(r#"{{"id": {id}, "text": ""}}"#)).0, id);
+    }
+    for id in ["18446744073709551616", "1.0", "1e3", "true", "[]", "{}", r#"{"": "a"}"#] {
+        let reason = reason(&format!(r#"{{"id": {id}, "text": ""}}"#));
+        assert_eq!(reason, "the id is neither a string nor an integer of 64 bits");
+    }
+}
+
+#[test]
+fn a_dotted_name_is_a_path_or_a_key() {
+    let fields = Fields { id: "a.b.c".into(), text: "a.t".into(), ..Fields::default() };
+    let id = |line| parse(line, &fields).map(|page| page.id.into_owned());
+    assert_eq!(id(r#"{"a": {"t": "", "b": {"c": "x"}}}"#).unwrap(), "x");
+    assert_eq!(id(r#"{"a": {"t": "", "b.c": "x"}}"#).unwrap(), "x");
+    assert_eq!(id(r#"{"a.b.c": "x", "a.t": ""}"#).unwrap(), "x");
+    assert!(id(r#"{"a": {"t": "", "b": "x"}}"#).is_err());
+    assert!(id(r#"{"a": {"t": ""}, "b": {"c": "x"}}"#).is_err());
+}
+
+#[test]
+fn of_a_key_met_twice_the_last_counts() {
+    assert_eq!(read(r#"{"id": 1, "text": 5, "id": 2, "text": "b"}"#).0, "2");
+    let line = r#"{"id": 1, "text": "", "meta": {"time": 5}, "meta": {}}"#;
+    assert_eq!(read(line).2, None);
+    assert_eq!(reason(r#"{"id": 1, "text": "", "id": null}"#), "the field `id` is null");
+}
+
+#[test]
+fn times_may_be_missing_but_not_wrong() {
+    let time = |value| read(&format!(r#"{{"id": 1, "text": "", "meta": {value}}}"#)).2;
+    assert_eq!(time(r#"{"time": "1970-01-01T00:01:00Z"}"#), Some(60));
+    assert_eq!(time(r#"{"time": "60"}"#), Some(60));
+    for missing in [r#"{"time": null}"#, r#"{"time": ""}"#, "{}", "null", "7", "[]"] {
+        assert_eq!(time(missing), None, "{missing}");
+    }
+    for wrong in ["1e300", "true", r#""soon""#, "18446744073709551615", "{}"] {
+        let line = format!(r#"{{"id": 1, "text": "", "meta": {{"time": {wrong}}}}}"#);
+        assert!(reason(&line).contains("time"), "{line}");
+    }
+}
+
+#[test]
+fn only_the_first_fields_are_told() {
+    assert_eq!(fields_found("{}"), "none");
+    let many: Vec<String> = (0..100).map(|n| format!(r#""f{n}": [{n}]"#)).collect();
+    let found = fields_found(&format!("{{{}}}", many.join(",")));
+    assert!(found.starts_with("f0, f1, ") && found.ends_with("f11, ..."), "{found}");
+    let found = fields_found(&format!(r#"{{"{}\n": 1}}"#, "x".repeat(100_000)));
+    assert!(found.len() < 60, "{found}");
+}
+
+#[test]
+fn what_is_no_object_with_the_fields_is_quarantined() {
+    assert_eq!(
+        reason(r#"{"text": "a", "url": {"id": 1}}"#),
+        "no field `id`; fields found: text, url; see --id-field"
+    );
+    assert_eq!(reason(r#"{"id": "a"}"#), "no field `text`; fields found: id; see --text-field");
+    assert_eq!(reason(r#"{"id": "a", "text": null}"#), "the field `text` is null");
+    assert_eq!(reason(r#"{"id": "a", "text": ["a"]}"#), "the text is not a string");
+    for line in ["[1]", "7", "null", r#""{}""#] {
+        assert_eq!(reason(line), "not a JSON object", "{line}");
+    }
+    for line in [r#"{"id": "a"#, "{", r#"{"id": 1, "x": [[["#] {
+        assert_eq!(reason(line), "the JSON ends too early", "{line}");
+    }
+    assert_eq!(reason(r#"{"id": 1, "text": ""} {}"#), "broken JSON at byte 23 of the line");
+    for line in ["{]", "{'id': 1}", r#"{"id": "\ud800"}"#, "{\"id\": \"\u{1}\"}", "\u{feff}{}"] {
+        assert!(reason(line).starts_with("broken JSON at byte"), "{line}");
+    }
+}
+
+#[test]
+fn deep_nesting_takes_no_stack() {
+    for (open, close) in [("[", "]"), (r#"{"id":"#, "}")] {
+        for field in ["x", "text", "meta"] {
+            let (open, close) = (open.repeat(300_000), close.repeat(300_000));
+            let line = format!(r#"{{"id": 1, "text": "", "{field}": {open}0{close}}}"#);
+            let read = parse(&line, &with_time());
+            assert_eq!(read.is_err(), field == "text", "{field}");
+            assert!(parse(&line[..200_000], &with_time()).is_err());
+        }
+    }
+}
