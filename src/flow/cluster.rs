@@ -1,9 +1,19 @@
 //! A cluster of processes that runs dataflows, step after step.
 //!
-//! A run is a sequence of steps. In each, process 0 decides something (what there is to do, or that
-//! it is done already) and tells the others, [`Cluster::agree`]; then all of them run a dataflow
-//! over the connections that were made for it, [`Cluster::execute`], or go on to the next step. All
-//! processes take the same steps in the same order.
+//! A run is a sequence of steps, and all processes take the same steps in the same order. At each step,
+//! process 0 decides something and tells the others ([`Cluster::agree`]). Then all of them run a dataflow over
+//! the connections of that step ([`Cluster::execute`]), or go on to the next step. A job that makes an output
+//! takes two steps:
+//!
+//! ```text
+//!           process 0                                    the others
+//! agree     look whether there is something to make,     wait, then learn what to make,
+//!           lock the output, begin it                    check that they see the same inputs
+//! execute   compute, gather the results                  compute
+//! conclude  write the output                             wait until it is written
+//! ```
+//!
+//! What process 0 alone holds in between, such as the lock, is a [`Role`].
 
 use std::any::Any;
 use std::io;
@@ -36,30 +46,32 @@ pub struct Cluster {
     fatal: Fatal,
 }
 
-/// What process 0 says to those that wait for its decision.
+/// What process 0 says to the processes that wait for its decision.
 #[derive(Serialize, Deserialize)]
 enum Word<T> {
-    /// Not all have come yet.
+    /// Not all processes have arrived yet.
     Wait,
     Decided(T),
-    /// The run ends, for everybody, with this error.
+    /// All processes end with this error.
     Failed(Kind, String),
 }
 
 impl Cluster {
-    /// A cluster of this one process.
+    /// A cluster of this process alone.
     pub fn alone(workers: usize) -> Cluster {
         let topology = Topology { workers, processes: 1, process: 0 };
         Cluster { topology, mesh: None, links: None, fatal: Fatal::default() }
     }
 
-    /// One of several processes. Calls to this one come to `listener`, which stays open until the
-    /// cluster is dropped. All processes must have the same `job`; one that gives no sign of life
-    /// for too long ends the run. The hook of `fatal` must end the process: there is no other way to
-    /// end a failed step for all.
+    /// One of several processes. Others call it at `listener`, which stays open until the cluster is dropped.
+    /// All processes must have the same `job`. If one gives no sign of life for too long, the run ends. The
+    /// hook of `fatal` must end the process; there is no other way to end a failed step for all.
     ///
     /// # Errors
-    /// As [`Error::system`], if the system has no thread or address for the listener.
+    /// As [`Error::system`], if the listener has no address or no thread can be started.
+    ///
+    /// # Panics
+    /// If the `topology` does not fit the hosts of the `peers`.
     pub fn join(
         topology: Topology,
         listener: TcpListener,
@@ -74,12 +86,12 @@ impl Cluster {
         Ok(Cluster { topology, mesh: Some(mesh), links: None, fatal })
     }
 
-    /// How many threads and processes there are, and which this one is.
+    /// How many threads and processes there are, and which of them this is.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Whether this is process 0, which decides, commits and reports.
+    /// Whether this is process 0, which decides, writes and reports.
     pub fn is_leader(&self) -> bool {
         self.topology.process == 0
     }
@@ -106,12 +118,12 @@ impl Cluster {
         self.fatal.clone()
     }
 
-    /// Begins a step of the run: process 0 decides by `lead`, before anyone is connected, and the
-    /// others, which wait for as long as it takes, are told. If `lead` fails, all fail alike.
+    /// Begins a step: process 0 decides by `lead`, and the others wait for its decision, however long it
+    /// takes. If `lead` fails, all processes fail with its error.
     ///
     /// # Errors
-    /// That of `lead`; [`Kind::Unavailable`] if, at the first step, a peer never comes or is
-    /// refused; [`Kind::Temporary`] if one is lost later.
+    /// The error of `lead`; [`Kind::Unavailable`] if a peer does not arrive at the first step or is refused;
+    /// [`Kind::Temporary`] if one is lost later.
     pub fn agree<T: Serialize + DeserializeOwned>(
         &mut self,
         step: &str,
@@ -122,7 +134,7 @@ impl Cluster {
         mesh.begin(step);
         let (links, decision) = match self.topology.process {
             0 => decide(mesh, lead)?,
-            _ => obey(mesh)?,
+            _ => follow(mesh)?,
         };
         self.links = Some(links);
         Ok(decision)
@@ -140,22 +152,21 @@ impl Cluster {
         first.ok_or_else(|| Error::new(Kind::Internal, "the process has no worker"))
     }
 
-    /// Runs `work` on every worker of every process and then all dataflows it built to their end.
-    /// Returns what each worker of this process returned, in order, and only after all workers of
-    /// all processes have returned. Of several processes, each step's dataflow takes the
-    /// connections of the agreement before it.
+    /// Runs `work` on every worker of every process, and then the dataflows that it built to their end.
+    /// Returns what each worker of this process returned, in order, after all workers of all processes have
+    /// returned. The dataflow uses the connections of the agreement before it.
     ///
-    /// `work` waits for a dataflow by [`Fatal::step_while`], which ends when the run fails.
+    /// `work` waits for a dataflow with [`Fatal::step_while`], which ends when the run fails.
     ///
     /// # Errors
     /// In one process, the first error that a worker returned or that was raised through
-    /// [`Cluster::fatal`]. In several, its hook has ended the process before.
+    /// [`Cluster::fatal`]. In several, the hook has ended the process before.
     pub(super) fn execute<R: Send + 'static>(
         &mut self,
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
     ) -> Result<Vec<R>> {
         let failed = |cause: String| {
-            // The engine gives causes as text alone. This one means that it could start no thread.
+            // The engine gives causes only as text. This one means that it could not start a thread.
             let no_thread = cause.contains("kind: WouldBlock");
             let kind = if no_thread { Kind::Temporary } else { Kind::Internal };
             Error::new(kind, format!("no dataflow: {cause}"))
@@ -173,7 +184,7 @@ impl Cluster {
         results.into_iter().map(|result| result.map_err(failed)?).collect()
     }
 
-    /// The engine's ends of the connections that were agreed over.
+    /// The connections of the last agreement, for the engine.
     fn connected(&mut self) -> io::Result<(Vec<AllocatorBuilder>, Box<dyn Any + Send>)> {
         let links = self.links.take().expect("an agreement precedes every dataflow");
         let Topology { workers, process, .. } = self.topology;
@@ -185,12 +196,12 @@ impl Cluster {
     }
 }
 
-/// The leader's part of an agreement: to decide, to wait for all, and to tell them.
+/// What the leader does in an agreement: it decides, waits for all peers, and tells them.
 fn decide<T: Serialize>(mesh: &Mesh, lead: impl FnOnce() -> Result<T>) -> Result<(Links, T)> {
     let decision = lead();
     let complete = mesh.gather(|arrived| {
         for peer in arrived {
-            // A peer that has gone again is missing again.
+            // A peer that is gone again is missing again.
             peer.take_if(|link| link.send(&Word::<()>::Wait, DECISION_BYTES).is_err());
         }
     });
@@ -209,8 +220,8 @@ fn tell<T: Serialize>(links: &Links, decision: &Result<T>) -> Result<()> {
     links.try_for_each(|link| link.send(&word, DECISION_BYTES)).map_err(|cause| lost(&cause))
 }
 
-/// The others' part of an agreement: to come, and to hear.
-fn obey<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
+/// What the others do in an agreement: they arrive, and wait for the decision.
+fn follow<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     let complete = mesh.gather(|_| ());
     let links = mesh.close()?;
     complete?;
@@ -219,7 +230,7 @@ fn obey<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     decision.map(|decision| (links, decision))
 }
 
-/// What the leader decided, or why the run fails.
+/// Waits for what the leader decided, or why the run fails.
 fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     loop {
         match leader.receive(DECISION_BYTES, None)? {
@@ -230,7 +241,7 @@ fn hear<T: DeserializeOwned>(leader: &Link) -> io::Result<Result<T>> {
     }
 }
 
-/// The cause names who.
+/// The cause names the process that is lost.
 fn lost(cause: &io::Error) -> Error {
     Error::new(Kind::Temporary, format!("lost {cause}"))
 }

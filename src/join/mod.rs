@@ -42,6 +42,9 @@ mod request;
 mod run;
 mod site;
 
+#[cfg(test)]
+mod tests;
+
 pub use build::build;
 pub use find::Figures;
 pub use proof::Proof;

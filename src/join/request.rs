@@ -39,9 +39,9 @@ impl Join {
     /// A join of `batch` with `store` and with itself, with the usual settings.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if batch and store are of different recipes.
+    /// [`Kind::Usage`] if batch and store are of different recipes or widths.
     pub fn new(batch: Segment, store: Option<Version>) -> Result<Join> {
-        check_recipe(store.as_ref(), batch.stamp()).map_err(|error| error.at(batch.path()))?;
+        check_store(store.as_ref(), &batch)?;
         Ok(Join {
             keep: KeepOrder::for_segment(None, &batch)?,
             batch,
@@ -66,9 +66,8 @@ impl Join {
     /// # Errors
     /// [`Kind::Usage`] if it cannot.
     pub fn check(&self) -> Result<()> {
-        let stamp = self.batch.stamp();
-        check_recipe(self.store.as_ref(), stamp)
-            .and_then(|()| check_signatures(self.check, stamp))
+        check_store(self.store.as_ref(), &self.batch)?;
+        check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
         self.plan(1, 1, false).map(drop)
     }
@@ -93,6 +92,20 @@ impl Join {
     /// Whether something besides the distance decides what matches.
     pub(super) fn confirms(&self) -> bool {
         self.check.is_some() || self.batch.has_classes()
+    }
+}
+
+/// Checks that `store` is empty or of the recipe and width of `batch`.
+fn check_store(store: Option<&Version>, batch: &Segment) -> Result<()> {
+    check_recipe(store, batch.stamp()).map_err(|error| error.at(batch.path()))?;
+    match store.and_then(Version::width) {
+        Some(held) if held != batch.width() => {
+            Err(Error::new(Kind::Usage, "batch and store are of different widths")
+                .at(batch.path())
+                .expected(format_args!("{} bits", held.bits()))
+                .found(format_args!("{} bits", batch.width().bits())))
+        }
+        _ => Ok(()),
     }
 }
 

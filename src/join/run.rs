@@ -1,4 +1,5 @@
-//! The steps of a join: all processes find pairs, then process 0 proves that they are all, and writes the verdicts.
+//! The steps of a join: all processes find pairs, then process 0 proves that none is missing and writes the
+//! verdicts.
 
 use std::path::Path;
 

@@ -34,7 +34,7 @@
 //! let mut writer = open()?.writer();
 //! writer.begin(4);
 //! let existing = Place::Store { segment: 0, row: 41, rows: 1 };
-//! let pairs = [Pair { new: 7.into(), existing, distance: 2 }, Pair { new: 9.into(), existing, distance: 3 }];
+//! let pairs = [7, 9].map(|new: u32| Pair { new: new.into(), existing, distance: 2 });
 //! writer.append(&pairs)?;
 //! writer.finish(Receipt { chunk: 4, fingerprints: 1000, pairs: 2, listed: 2, resumed: false })?;
 //!

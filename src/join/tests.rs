@@ -1,0 +1,96 @@
+//! Joins by the library against the definition, which compares all pairs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Join;
+use crate::error::Kind;
+use crate::fingerprint::Fingerprint;
+use crate::flow::Cluster;
+use crate::store::{Codec, IdKind, KeyRange, Segment, Store, Version};
+use crate::synthetic::{Planted, SegmentSpec, generate, plant};
+
+const STAMP: &str = "test";
+
+fn write<F: Fingerprint>(path: &Path, seed: u64, count: u64, planted: &[Planted<F>]) -> Segment {
+    let codec = Codec::default();
+    let spec = SegmentSpec { seed, count, density: count, ids: IdKind::Numbers, codec };
+    generate(path, &spec, planted, STAMP.into(), "test").unwrap().0
+}
+
+/// A store of one day and a batch with 100 fingerprints near to it, in a folder.
+fn inputs<F: Fingerprint>(folder: &Path) -> (Segment, Version) {
+    let day = write::<F>(&folder.join("day.seg"), 1, 3000, &[]);
+    let (store, _) = Store::init(folder.join("store")).unwrap();
+    let date = "2026-11-20".parse().unwrap();
+    store.add(day.path(), date, None, None).unwrap();
+    let planted = plant::<F>(&day, 100, 3, 2).unwrap();
+    let batch = write(&folder.join("batch.seg"), 3, 1000, &planted);
+    (batch, store.at(None).unwrap())
+}
+
+fn fingerprints<F: Fingerprint>(segment: &Segment) -> Vec<F> {
+    let (mut scan, mut run, mut all) = (segment.scan(KeyRange::all()), Vec::new(), Vec::new());
+    while scan.next(&mut run).unwrap().is_some() {
+        all.extend(&run);
+    }
+    all
+}
+
+/// The near pairs of a batch with a store and with itself.
+fn near_pairs<F: Fingerprint>(batch: &[F], held: &[F]) -> u64 {
+    let is_near = |a: &F, b: &F| a.distance(*b) <= Join::DISTANCE;
+    let near = |new: &F, others: &[F]| others.iter().filter(|other| is_near(new, other)).count();
+    let pairs = |at: usize| near(&batch[at], held) + near(&batch[at], &batch[..at]);
+    (0..batch.len()).map(pairs).sum::<usize>() as u64
+}
+
+fn joins_are_exact<F: Fingerprint>() {
+    let folder = tempfile::tempdir().unwrap();
+    let (batch, store) = inputs::<F>(folder.path());
+    let held = fingerprints::<F>(&store.segments().unwrap()[0]);
+    let expected = near_pairs(&fingerprints::<F>(&batch), &held);
+    let join = Join::new(batch, Some(store)).unwrap();
+    let outputs: Vec<PathBuf> = [1, 3]
+        .map(|workers| {
+            let output = folder.path().join(format!("out-{workers}"));
+            let joined = join.run(&mut Cluster::alone(workers), &output).unwrap();
+            let joined = joined.leader().unwrap();
+            assert!(joined.proof.is_complete());
+            assert_eq!((joined.proof.pairs, joined.proof.store_fingerprints), (expected, 3000));
+            assert_eq!((joined.outcome.kept, joined.outcome.dropped), (900, 100));
+            output
+        })
+        .into();
+    for name in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
+        let [one, other] = [0, 1].map(|at| fs::read(outputs[at].join(name)).unwrap());
+        assert!(one == other, "{name} depends on the number of workers");
+    }
+}
+
+#[test]
+fn joins_of_64_bits_are_exact() {
+    joins_are_exact::<u64>();
+}
+
+#[test]
+fn joins_of_128_bits_are_exact() {
+    joins_are_exact::<u128>();
+}
+
+#[test]
+fn an_output_that_exists_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let join = Join::new(write::<u64>(&folder.path().join("a.seg"), 1, 10, &[]), None).unwrap();
+    let error = join.run(&mut Cluster::alone(1), folder.path()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Exists);
+    assert!(folder.path().join("a.seg").exists());
+}
+
+#[test]
+fn a_store_of_another_width_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = inputs::<u64>(folder.path());
+    let batch = write::<u128>(&folder.path().join("other.seg"), 1, 10, &[]);
+    assert_eq!(Join::new(batch, Some(store)).unwrap_err().kind(), Kind::Usage);
+}
