@@ -1,6 +1,8 @@
 //! What an output of a join says about itself: its report, its verdicts and its matches, read back.
 //!
-//! - `join_report`: `report.json` ([`Report`]), with the [`Parameters`] that decided the result.
+//! - `join_report`: `report.json` ([`Report`]).
+//! - `parameters`: what decides the result of a job ([`Parameters`]).
+//! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Report::read`].
@@ -15,10 +17,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod existing;
 mod join_report;
+mod parameters;
 mod verdicts;
 
-pub use join_report::{
-    Existing, Parameters, Report, existing, made_otherwise, records, refuse_strangers,
-};
+pub use existing::{Existing, existing, refuse_strangers};
+pub use join_report::{Report, records};
+pub use parameters::{Parameters, made_otherwise};
 pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};

@@ -1,0 +1,89 @@
+//! What may exist already where the output of a join is to be made, and what may be replaced.
+
+use std::fs;
+use std::path::Path;
+
+use super::join_report::Report;
+use super::parameters::{Parameters, made_otherwise};
+use crate::error::{At, Error, Kind, Result};
+use crate::output;
+
+/// What exists where an output is to be made.
+pub enum Existing {
+    /// Nothing, or something that may be replaced.
+    Nothing,
+    /// The output that is asked for.
+    Same(Box<Report>),
+}
+
+/// Checks what exists at `output`, which is to be made with these parameters. An output made with other
+/// parameters is refused unless `may_replace` or `overwrite` allows to replace it. Anything that is not
+/// an output of dupsieve is always refused.
+pub fn existing(
+    output: &Path,
+    parameters: &Parameters,
+    may_replace: impl FnOnce(&Parameters) -> bool,
+    overwrite: bool,
+) -> Result<Existing> {
+    if output.is_symlink() && !output.exists() {
+        return Err(output::foreign(output, "a whole output of dupsieve"));
+    }
+    if !output.exists() {
+        return Ok(Existing::Nothing);
+    }
+    let report = Report::read(output).and_then(|report| {
+        report.as_ref().map_or(Ok(()), |report| report.check_files(output))?;
+        Ok(report)
+    });
+    match report {
+        Ok(None) => Err(output::foreign(output, "a whole output of dupsieve")),
+        Ok(Some(report)) if report.parameters == *parameters => {
+            Ok(Existing::Same(Box::new(report)))
+        }
+        Ok(Some(report)) if overwrite || may_replace(&report.parameters) => {
+            refuse_strangers(output, report.outcome.files.keys())
+        }
+        Err(_) if overwrite => refuse_strangers(output, [].iter()),
+        Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The files that an output of any version may have, besides those that its report names.
+const OURS: [&str; 12] = [
+    "_SUCCESS",
+    "drop.txt",
+    "keep.txt",
+    "matches.jsonl",
+    "matches.parquet",
+    "matches.tsv",
+    "report.html",
+    "report.json",
+    "verdicts.jsonl",
+    "verdicts.parquet",
+    "verdicts.tsv",
+    "_UNFINISHED",
+];
+
+/// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
+/// folder, so that file would be lost.
+pub fn refuse_strangers<'a>(
+    output: &Path,
+    files: impl Iterator<Item = &'a String> + Clone,
+) -> Result<Existing> {
+    for entry in fs::read_dir(output).at(output)? {
+        let name = entry.at(output)?.file_name();
+        let ours =
+            OURS.iter().any(|ours| name == *ours) || files.clone().any(|file| name == **file);
+        if !ours {
+            return Err(Error::new(
+                Kind::Exists,
+                "the output folder has a file that dupsieve did not make",
+            )
+            .at(output)
+            .found(format_args!("{name:?}"))
+            .help("replacing the output would delete it; move it away first"));
+        }
+    }
+    Ok(Existing::Nothing)
+}
