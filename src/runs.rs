@@ -74,7 +74,8 @@ pub struct Sorter<R> {
 }
 
 impl<R: Record> Sorter<R> {
-    /// A sorter that holds at most about `memory_bytes` of records and spills into `folder`.
+    /// A sorter that keeps at most about `memory_bytes` of records in memory and writes runs into
+    /// `folder`.
     pub fn new(folder: &Path, memory_bytes: usize) -> Sorter<R> {
         let folder = folder.to_path_buf();
         Sorter { folder, memory_bytes, held: Vec::new(), held_bytes: 0, levels: Vec::new() }

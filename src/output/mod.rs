@@ -4,7 +4,7 @@
 //! - `lock`: one run at a time makes an output ([`Lock`]), and a run that was superseded finds out
 //!   before it commits ([`Fence`]).
 //! - `new_file`, `staging`: one file, one folder. `output_file`, `list_file`: files that are hashed
-//!   as they are written.
+//!   as they are written. `packed_file`: lines, compressed as the name says.
 //! - `paths`, `disk`: names beside an output, durable renames, free space.
 //!
 //! Imports `error` and `progress` only. Start with [`Staging`].

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use super::{Lock, NewFile, foreign, parent_of};
 use crate::error::{At, Error, Kind, Result};
 
-/// The name that stands for standard output.
+/// The name of standard output.
 pub const STDOUT: &str = "-";
 
 /// Lines on their way to a file or to standard output. If a file is dropped before
@@ -54,7 +54,7 @@ impl PackedFile {
         PackedFile::of(Target::File(NewFile::beside(path)?), path)
     }
 
-    /// The same under a lock. The file appears only while the lock is held.
+    /// Like [`PackedFile::create`]; the file gets its path only while the lock is held.
     pub fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
@@ -166,7 +166,7 @@ fn has_content(path: &Path, content: Option<ContentKind>) -> Result<bool> {
 /// How many bytes of the first line are read.
 const FIRST_LINE_BYTES: u64 = 64 << 10;
 
-/// Whether two files hold the same bytes.
+/// Whether two files have the same bytes.
 fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);

@@ -75,7 +75,7 @@ impl Staging {
     /// Marks the folder as complete and renames it into place. It replaces a folder that is there.
     ///
     /// # Errors
-    /// [`Kind::Temporary`](crate::Kind::Temporary) if another run has taken the lock over.
+    /// [`Kind::Temporary`](crate::Kind::Temporary) if another run has taken over the lock.
     pub fn commit(self) -> Result<()> {
         self.check()?;
         let [unfinished, success] = [UNFINISHED, SUCCESS].map(|mark| self.folder().join(mark));

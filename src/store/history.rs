@@ -18,9 +18,9 @@ pub struct Revision {
     pub version: u64,
     /// What it changed.
     pub change: Change,
-    /// How many days it holds.
+    /// The number of its days.
     pub days: u64,
-    /// How many fingerprints it holds.
+    /// The number of its fingerprints.
     pub rows: u64,
 }
 

@@ -141,9 +141,10 @@ impl Version {
 /// compressed fingerprints. The ranges are consecutive and cover every key; without any row there are
 /// none. They depend only on the segments and the target.
 ///
-/// Fingerprints that differ in cold bits only are in the same range. For example, blocks of 10 bytes
-/// that start at 0, 40 and 90 in one segment and at 0 and 60 in another give, for a target of 25 bytes,
-/// the ranges 0..=59 (blocks at 0, 0 and 40) and 60..=MAX (60 and 90).
+/// Fingerprints that differ in cold bits only are in the same range. An example, with keys in units of
+/// 2^16 so that cold bits do not matter: blocks of 10 bytes that start at 0, 40 and 90 in one segment
+/// and at 0 and 60 in another give, for a target of 25 bytes, a range from 0 to below 60 (the blocks at
+/// 0, 0 and 40) and a range from 60 on (60 and 90).
 ///
 /// # Panics
 /// If `F` is not of the segments' width.

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 pub struct SyntheticDocument<'v> {
     /// Its words.
     pub words: Vec<&'v str>,
-    /// What stands between two words: a space in English, nothing in Chinese.
+    /// The text between two words: a space in English, nothing in Chinese.
     separator: &'static str,
     /// For a copy the number of its original, and how many words were replaced.
     pub copied: Option<(u64, usize)>,

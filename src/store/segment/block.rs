@@ -14,7 +14,7 @@ use crate::store::damage::damaged;
 use super::words::{HEADER_BYTES, bytes, bytes_of, word};
 use super::{elias_fano, huffman, rice};
 
-/// Fingerprints in a block; the last block of a segment may hold fewer.
+/// Fingerprints in a block; the last block of a segment may have fewer.
 pub(crate) const BLOCK_ROWS: usize = 16_384;
 
 /// The low bits of a fingerprint that [`Codec::HotCold`] stores apart.

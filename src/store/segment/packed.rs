@@ -16,10 +16,10 @@ use crate::document::MAX_ID_BYTES;
 use crate::error::{Error, Result};
 use crate::store::damage::damaged;
 
-/// Ids in a block; the last one may hold fewer.
+/// Ids in a block; the last block may have fewer.
 pub(crate) const TEXT_ROWS: usize = 256;
 
-/// Integers in a block; the last one may hold fewer.
+/// Integers in a block; the last block may have fewer.
 pub(crate) const INTEGER_ROWS: usize = 4096;
 
 /// The most bytes of a block before compression.

@@ -85,7 +85,7 @@ fn in_order(lengths: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// What a word stands for.
+/// What a word decodes to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoded {
     pub(crate) symbol: u8,
