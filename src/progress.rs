@@ -71,7 +71,8 @@ mod tests {
     #[test]
     fn what_others_do_is_not_own_work() {
         let hearing = || ticks()[Activity::Hearing as usize].1;
-        let (heard, own) = (hearing(), own_ticks());
+        let heard = hearing();
+        let own = own_ticks();
         tick(Activity::Hearing);
         tick(Activity::Writing);
         assert!(hearing() > heard && own_ticks() > own);

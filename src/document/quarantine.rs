@@ -83,7 +83,7 @@ impl Quarantine {
     }
 
     /// Writes the list in the order of the input. Line 0 stands for a whole file. If a reason has more
-    /// than [`Quarantine::LISTED`] records, a line for the file `*` at the end counts the rest. File names
+    /// than 10,000 records, a line for the file `*` at the end counts the rest. File names
     /// are escaped: backslashes, control characters and what is not UTF-8.
     pub fn write(&self, inputs: &Inputs, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(Quarantine::HEADER.as_bytes())?;

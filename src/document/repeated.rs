@@ -17,7 +17,7 @@ pub struct Place {
 }
 
 /// The list `OUTPUT.repeated.tsv` of documents whose id came before. Only the first
-/// [`Repeated::LISTED`] are listed; documents come in the order of their ids.
+/// 100,000 are listed; documents come in the order of their ids.
 pub struct Repeated<'a> {
     inputs: &'a Inputs,
     path: PathBuf,

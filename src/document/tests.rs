@@ -297,7 +297,8 @@ fn a_receiver_can_stop_the_reader() {
     let folder = folder(&[("a.tsv", &b"a\t1\n".repeat(100)), ("b.tsv", b"b\t1\n")]);
     let options = ReadOptions { batch_bytes: 8, ..ReadOptions::default() };
     let mut delivered = 0;
-    let (inputs, progress) = (find(&folder, Format::Fingerprints), AtomicU64::new(0));
+    let inputs = find(&folder, Format::Fingerprints);
+    let progress = AtomicU64::new(0);
     read(&inputs, Share::WHOLE, &options, &progress, &mut |_| {
         delivered += 1;
         delivered < 3

@@ -324,7 +324,8 @@ mod tests {
     #[test]
     fn a_lock_leaves_no_file_and_a_file_of_others_alone() {
         let home = tempfile::tempdir().unwrap();
-        let (target, path) = (home.path().join("out"), home.path().join(".out.lock"));
+        let target = home.path().join("out");
+        let path = home.path().join(".out.lock");
         let first = Lock::beside(&target).unwrap();
         assert_eq!(Lock::beside(&target).unwrap_err().kind(), Kind::Temporary);
         assert!(path.exists());

@@ -177,7 +177,8 @@ mod tests {
             let file = NewFile::beside(folder.path().join(name))?;
             Ok::<_, Error>(file.temporary.keep().unwrap().1)
         };
-        let (of_a, of_a_b) = (dead("a")?, dead("a-b")?);
+        let of_a = dead("a")?;
+        let of_a_b = dead("a-b")?;
         remove_unfinished(&folder.path().join("a"))?;
         assert_eq!((of_a.exists(), of_a_b.exists()), (false, true));
         Ok(())

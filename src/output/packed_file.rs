@@ -173,7 +173,8 @@ fn are_equal(one: &mut File, other: &mut File) -> io::Result<bool> {
     }
     let [mut left, mut right] = [one, other].map(BufReader::new);
     loop {
-        let (a, b) = (left.fill_buf()?, right.fill_buf()?);
+        let a = left.fill_buf()?;
+        let b = right.fill_buf()?;
         let common = a.len().min(b.len());
         if common == 0 || a[..common] != b[..common] {
             return Ok(a.is_empty() && b.is_empty());

@@ -81,7 +81,8 @@ fn a_store_that_lost_its_current_is_not_made_anew() -> Result<()> {
 #[test]
 fn days_are_added_once() -> Result<()> {
     let (folder, store) = new_store();
-    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    let one = batch(&folder, 1, 100);
+    let two = batch(&folder, 2, 50);
     assert_eq!(add(&store, &one, "2026-11-21")?, (true, 2));
     assert_eq!(add(&store, &two, "2026-11-20")?, (true, 3));
     assert_eq!(add(&store, &one, "2026-11-21")?, (false, 3));
@@ -104,7 +105,8 @@ fn days_are_added_once() -> Result<()> {
 fn the_contents_not_their_history_make_the_digest() -> Result<()> {
     let (folder, store) = new_store();
     let (other_folder, other) = new_store();
-    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    let one = batch(&folder, 1, 100);
+    let two = batch(&folder, 2, 50);
     add(&store, &one, "2026-11-21")?;
     add(&store, &two, "2026-11-20")?;
     add(&other, &two, "2026-11-20")?;
@@ -133,7 +135,8 @@ fn another_recipe_is_refused_with_both_shown() -> Result<()> {
 #[test]
 fn a_rollback_is_a_new_version_and_forgets_nothing() -> Result<()> {
     let (folder, store) = new_store();
-    let (one, two) = (batch(&folder, 1, 100), batch(&folder, 2, 50));
+    let one = batch(&folder, 1, 100);
+    let two = batch(&folder, 2, 50);
     add(&store, &one, "2026-11-20")?;
     add(&store, &two, "2026-11-21")?;
     assert_eq!(rollback(&store, 2)?.number(), 4);
@@ -256,7 +259,8 @@ fn chunks_cover_every_key_and_split_no_fingerprint() -> Result<()> {
     assert!(cut.len() > 3, "{cut:?}");
     assert_eq!((cut[0].low, cut[cut.len() - 1].high), (0, u64::MAX));
     assert!(cut.windows(2).all(|pair| pair[0].high + 1 == pair[1].low));
-    let (mut rows, mut run) = (0, Vec::new());
+    let mut rows = 0;
+    let mut run = Vec::new();
     for range in cut {
         for segment in &segments {
             let mut scan = segment.scan(range);
@@ -411,7 +415,8 @@ fn any_number_of_segments_is_merged() -> Result<()> {
     let merged = compact::merge(parts, &folder.path().join("b"), Codec::Dense, "all")?;
     merged.verify()?;
     assert_eq!((merged.rows(), merged.id_kind(), merged.identity()), (900, IdKind::Text, "all"));
-    let (mut ids, mut found) = (merged.ids(), merged.days().unwrap());
+    let mut ids = merged.ids();
+    let mut found = merged.days().unwrap();
     for row in 0..900 {
         assert_eq!(ids.get(row)?, (row / 300).to_string());
         assert_eq!(found.get(row)?, days[row as usize % 300]);

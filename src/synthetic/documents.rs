@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_documents() {
-        let (one, other) = (generator(0.3), generator(0.3));
+        let one = generator(0.3);
+        let other = generator(0.3);
         assert!((0..50).all(|number| one.document(number).text() == other.document(number).text()));
     }
 }

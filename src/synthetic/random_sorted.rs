@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn as_many_as_asked_ascending_and_by_seed() {
         for count in [0, 1, 255, 256, 257, 100_000] {
-            let (narrow, wide) = (drawn::<u64>(1, count, &[]), drawn::<u128>(1, count, &[]));
+            let narrow = drawn::<u64>(1, count, &[]);
+            let wide = drawn::<u128>(1, count, &[]);
             assert_eq!((narrow.len() as u64, wide.len() as u64), (count, count));
             assert!(ascends(&narrow) && ascends(&wide));
             assert_eq!(narrow, drawn::<u64>(1, count, &[]));

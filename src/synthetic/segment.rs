@@ -174,7 +174,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.seg");
         let (segment, rows) = generate(&path, &wanted, planted, "r".into(), "i").unwrap();
-        let (mut scan, mut run, mut all) = (segment.scan(KeyRange::all()), Vec::new(), Vec::new());
+        let mut scan = segment.scan(KeyRange::all());
+        let mut run = Vec::new();
+        let mut all = Vec::new();
         while scan.next(&mut run).unwrap().is_some() {
             all.extend(&run);
         }

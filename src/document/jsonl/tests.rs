@@ -112,7 +112,8 @@ fn what_is_no_object_with_the_fields_is_quarantined() {
 fn deep_nesting_takes_no_stack() {
     for (open, close) in [("[", "]"), (r#"{"id":"#, "}")] {
         for field in ["x", "text", "meta"] {
-            let (open, close) = (open.repeat(300_000), close.repeat(300_000));
+            let open = open.repeat(300_000);
+            let close = close.repeat(300_000);
             let line = format!(r#"{{"id": 1, "text": "", "{field}": {open}0{close}}}"#);
             let read = parse(&line, &with_time());
             assert_eq!(read.is_err(), field == "text", "{field}");

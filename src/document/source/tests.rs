@@ -71,7 +71,8 @@ fn members_and_frames_follow_one_another() {
 fn every_truncation_is_an_error_or_counted() {
     let page = page();
     for (pack, extension) in [(gzip as fn(&[u8]) -> Vec<u8>, "gz"), (zstd, "zst")] {
-        let (name, packed) = (format!("page.{extension}"), pack(&page));
+        let name = format!("page.{extension}");
+        let packed = pack(&page);
         let near = (0..40).chain(packed.len() - 40..packed.len());
         for len in near.chain((40..packed.len() - 40).step_by(5_003)) {
             let error = read(&name, &packed[..len], false).unwrap_err();

@@ -36,7 +36,7 @@ pub enum Codec {
     Huffman = 3,
     /// The fingerprints as they are. No parameter.
     Raw = 4,
-    /// Elias-Fano without the last [`COLD_BITS`] bits, which are in a column of their own (`cold.rs`) and
+    /// Elias-Fano without the last 16 bits, which are in a column of their own (`cold.rs`) and
     /// read for candidates only. The parameter is the number of low bytes, including the cold ones.
     /// Either all blocks of a segment have this codec, or none.
     HotCold = 5,
@@ -164,7 +164,8 @@ mod tests {
         for (_, codec) in Codec::NAMED {
             let mut block = Vec::new();
             encode(codec, &fingerprints, &mut block);
-            let (bytes, rows) = (block.len() as u64, fingerprints.len() as u64);
+            let bytes = block.len() as u64;
+            let rows = fingerprints.len() as u64;
             assert!(bytes <= most_bytes(rows, F::WIDTH), "{codec}: {rows} rows in {bytes} bytes");
             let mut decoded = vec![F::default(); fingerprints.len()];
             decode(&block, fingerprints[0], &mut decoded).unwrap();

@@ -126,7 +126,9 @@ mod tests {
     proptest! {
         #[test]
         fn planes_come_back(integers in prop::collection::vec(any::<u64>(), 0..50)) {
-            let (mut plain, mut packed, mut back) = (Vec::new(), Vec::new(), Vec::new());
+            let mut plain = Vec::new();
+            let mut packed = Vec::new();
+            let mut back = Vec::new();
             write_planes(&integers, &mut plain);
             Packer::new().unwrap().pack(&plain, &mut packed).unwrap();
             plain.clear();

@@ -69,7 +69,7 @@ impl<F: Fingerprint> Scan<F> {
         Scan { segment, range, next, end, pieces, cold }
     }
 
-    /// Does not read the cold bits of a segment that [is split](Segment::is_split); they are zero.
+    /// Does not read the cold bits of a segment that stores them apart; they are zero.
     ///
     /// # Panics
     /// If the range separates two fingerprints that differ in cold bits only.

@@ -56,16 +56,20 @@ pub(in crate::store) fn write<F: Fingerprint>(
     for id in empties {
         writer.push_empty(id)?;
     }
-    let (fingerprinted, empty) = (documents.len() as u64, empties.len() as u64);
+    let fingerprinted = documents.len() as u64;
+    let empty = empties.len() as u64;
     let read = fingerprinted + empty;
     writer.finish(Counts { read, fingerprinted, empty, ..Counts::default() }, "a test")
 }
 
 /// All rows of a segment.
 pub(in crate::store) fn read<F: Fingerprint>(segment: &Segment) -> Result<Vec<Document<F>>> {
-    let (mut ids, mut scan) = (segment.ids(), segment.scan::<F>(KeyRange::all()));
-    let (mut lengths, mut times) = (segment.lengths(), segment.times());
-    let (mut run, mut documents) = (Vec::new(), Vec::new());
+    let mut ids = segment.ids();
+    let mut scan = segment.scan::<F>(KeyRange::all());
+    let mut lengths = segment.lengths();
+    let mut times = segment.times();
+    let mut run = Vec::new();
+    let mut documents = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, &fingerprint) in (first..).zip(&run) {
             let length = lengths.as_mut().map_or(Ok(0), |lengths| lengths.get(row))?;
@@ -108,8 +112,9 @@ fn round_trip_coded<F: Fingerprint>(codec: Codec, fingerprints: &[F]) {
     let documents = documents(fingerprints);
     let options = SegmentOptions { codec, ..options(IdKind::Text) };
     let segment = write(&path, options, &documents, &["e", "f"]).unwrap();
-    let (mut scan, mut run, mut bits) =
-        (segment.scan::<F>(KeyRange::all()).hot(), Vec::new(), Vec::<F>::new());
+    let mut scan = segment.scan::<F>(KeyRange::all()).hot();
+    let mut run = Vec::new();
+    let mut bits = Vec::<F>::new();
     while scan.next(&mut run).unwrap().is_some() {
         bits.extend(&run);
     }
@@ -158,7 +163,8 @@ proptest! {
         let options =
             SegmentOptions { codec, lengths: false, times: false, ..options(IdKind::Text) };
         let segment = write(&folder.path().join("a"), options, &documents(&all), &[]).unwrap();
-        let (mut scan, mut run) = (segment.scan(KeyRange { low, high }), Vec::new());
+        let mut scan = segment.scan(KeyRange { low, high });
+        let mut run = Vec::new();
         let mut next = all.partition_point(|&f| f < low);
         while let Some(row) = scan.next(&mut run).unwrap() {
             prop_assert!(!run.is_empty() && row == next as u64);
@@ -264,7 +270,8 @@ fn a_flipped_byte_is_an_error_that_says_where() {
 
 fn flip_each_byte(codec: Codec) {
     let folder = tempfile::tempdir().unwrap();
-    let (whole, path) = (small_segment(codec, folder.path()), folder.path().join("flipped"));
+    let whole = small_segment(codec, folder.path());
+    let path = folder.path().join("flipped");
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
@@ -278,7 +285,8 @@ fn flip_each_byte(codec: Codec) {
 #[test]
 fn a_file_of_another_length_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (whole, path) = (small_segment(Codec::HotCold, folder.path()), folder.path().join("cut"));
+    let whole = small_segment(Codec::HotCold, folder.path());
+    let path = folder.path().join("cut");
     for length in 0..whole.len() {
         let error = take(&path, &whole[..length]).unwrap_err();
         assert_eq!(error.kind(), Kind::BadData, "{length} bytes: {error}");
@@ -293,7 +301,8 @@ fn a_file_of_another_length_is_an_error() {
 #[test]
 fn random_fingerprints_stay_near_the_bound() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    let (rows, density) = (1u64 << 18, 8e9);
+    let rows = 1u64 << 18;
+    let density = 8e9;
     // Gaps as eight billion random fingerprints have them: exponential, of mean 2^64 / 8e9.
     let gaps = numbers(5).map(|number| {
         let uniform = (number >> 11) as f64 / (1u64 << 53) as f64;
@@ -332,7 +341,9 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         let bits = segment.bytes() as f64 * 8.0 / rows as f64;
         assert!(bits / bound < most, "{codec}: {bits:.3} bits, {:.4} of the bound", bits / bound);
         assert_eq!(segment.codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);
-        let (mut scan, mut run, mut next) = (segment.scan(KeyRange::<u64>::all()), Vec::new(), 0);
+        let mut scan = segment.scan(KeyRange::<u64>::all());
+        let mut run = Vec::new();
+        let mut next = 0;
         while scan.next(&mut run)?.is_some() {
             assert!(run == fingerprints[next..next + run.len()], "{codec}");
             next += run.len();
@@ -349,7 +360,8 @@ fn damage_to_cold_bits_is_found_when_they_are_read() -> Result<()> {
     let fingerprints: Vec<u64> = numbers(3).take(5000).collect();
     let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
     let segment = write(&path, options, &documents(&fingerprints), &[])?;
-    let (offset, sound) = (segment.column(Column::Cold).unwrap().offset, fs::read(&path).unwrap());
+    let offset = segment.column(Column::Cold).unwrap().offset;
+    let sound = fs::read(&path).unwrap();
     let block = 8 + 2 * 1024;
     let mut swapped = sound.clone();
     swapped.copy_within(offset as usize + block..offset as usize + 2 * block, offset as usize);
@@ -363,13 +375,14 @@ fn damage_to_cold_bits_is_found_when_they_are_read() -> Result<()> {
         let error = cold.get(1000..1030).unwrap_err();
         assert_eq!(error.kind(), Kind::BadData);
         assert!(error.to_string().contains(&format!("a at byte {offset}")), "{error}");
-        let (mut scan, mut run) = (segment.scan::<u64>(KeyRange::all()).hot(), Vec::new());
+        let mut scan = segment.scan::<u64>(KeyRange::all()).hot();
+        let mut run = Vec::new();
         while scan.next(&mut run)?.is_some() {}
         assert!(segment.scan::<u64>(KeyRange::all()).next(&mut run).is_err());
     }
     // Blocks that are sound, but not those that the directory stands for.
-    let (options, mut others) =
-        (SegmentOptions { codec: Codec::HotCold, ..Default::default() }, sound);
+    let options = SegmentOptions { codec: Codec::HotCold, ..Default::default() };
+    let mut others = sound;
     let pages: Vec<_> = documents(&fingerprints.iter().map(|f| f ^ 1).collect::<Vec<_>>());
     let other = write(&folder.path().join("b"), options, &pages, &[])?;
     let from = other.column(Column::Cold).unwrap().offset as usize;
@@ -388,7 +401,8 @@ fn hot_bits_are_read_without_the_cold_ones() -> Result<()> {
     let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
     let fingerprints: Vec<u64> = numbers(3).take(40_000).collect();
     let segment = write(&folder.path().join("a"), options, &documents(&fingerprints), &[])?;
-    let (mut scan, mut run) = (segment.scan::<u64>(KeyRange::all()).hot(), Vec::new());
+    let mut scan = segment.scan::<u64>(KeyRange::all()).hot();
+    let mut run = Vec::new();
     while scan.next(&mut run)?.is_some() {}
     let hot = segment.columns().next().unwrap().bytes;
     assert_eq!(segment.bytes_read(), hot);
@@ -412,7 +426,8 @@ fn large_segments_are_read_ahead() -> Result<()> {
                 let _ = rustix::fs::fadvise(&segment.0.file, 0, None, rustix::fs::Advice::DontNeed);
             }
             let mut scan = segment.scan::<u64>(KeyRange::all()).in_pieces_of(bytes);
-            let (mut run, mut next) = (Vec::new(), 0);
+            let mut run = Vec::new();
+            let mut next = 0;
             while scan.next(&mut run)?.is_some() {
                 assert!(run.iter().copied().eq((next..).map(|f| f << 40).take(run.len())));
                 next += run.len() as u64;
@@ -438,7 +453,9 @@ fn kept<F: Fingerprint>(codec: Codec) -> Result<Vec<F>> {
     let segment = Segment::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(name))?;
     segment.verify()?;
     assert_eq!(segment.codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);
-    let (mut scan, mut run, mut all) = (segment.scan(KeyRange::all()), Vec::new(), Vec::new());
+    let mut scan = segment.scan(KeyRange::all());
+    let mut run = Vec::new();
+    let mut all = Vec::new();
     while scan.next(&mut run)?.is_some() {
         all.extend(&run);
     }
