@@ -3,8 +3,8 @@
 mod all_or_nothing;
 mod architecture;
 mod check;
+mod command_line;
 mod crowds;
-mod door;
 mod exact;
 mod faults;
 mod filter;

@@ -3,10 +3,10 @@
 
 mod callers;
 pub(crate) mod codes;
-mod crews;
-mod endings;
+mod exits;
 mod peers;
 mod signals;
+mod supervised;
 mod tampering;
 
 use std::fs;
