@@ -374,7 +374,7 @@ fn a_damaged_store_is_found_out() {
 fn killed_as_it_writes(bench: &Bench, job: &str) -> bool {
     let mut running = bench.start(job);
     let writes = || bench.names("out").iter().any(|name| name.contains("unfinished"));
-    while running.goes_on() && !writes() {}
+    while running.is_running() && !writes() {}
     running.signal(Signal::KILL);
     running.end().code == -1
 }
@@ -425,7 +425,7 @@ fn killed_again_and_again(flags: &str, seed: u64, kills: u32) {
     while killed < kills {
         let mut running = bench.start("run days.toml");
         thread::sleep(whole.mul_f64(random.random_range(0.0..0.9)));
-        if running.goes_on() {
+        if running.is_running() {
             running.signal(Signal::KILL);
             killed += 1;
         }
@@ -473,7 +473,7 @@ fn interrupted_it_says_so_and_goes_on_the_next_time() {
     let interrupted = || {
         let bench = three_days("workers = 2");
         let mut running = bench.start("run days.toml");
-        while running.goes_on() && !bench.path("out/2026-01-01/dedup").exists() {
+        while running.is_running() && !bench.path("out/2026-01-01/dedup").exists() {
             thread::sleep(Duration::from_millis(1));
         }
         running.signal(Signal::TERM);

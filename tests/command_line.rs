@@ -1,5 +1,5 @@
-//! The command line: what stands on stdout, for programs and for people; help; and what is refused
-//! before any work is done.
+//! The command line: what is printed to stdout, for programs and for people; help; and what is refused
+//! before any work.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ const PAGES: &str = "id\ttext\n\
     a2\tthe quick brown fox jumps over the lazy dog near the river bank\n\
     b1\tfingerprints of pages are compared by the bits in which they differ\n";
 
-/// A bench with pages, a segment of them, and a store that holds a day.
+/// A bench with pages, a segment of them, and a store of one day.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
@@ -23,7 +23,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Runs the program with stdout and stderr on a terminal; what stands there is the stdout.
+/// Runs the program with stdout and stderr on a terminal. Everything printed there is in `stdout`.
 fn on_terminal(bench: &Bench, line: &str) -> Ended {
     let mut command = Command::new("script");
     let typed = format!("{} {line}", env!("CARGO_BIN_EXE_dupsieve"));
@@ -36,7 +36,7 @@ fn object(line: &str) -> Value {
 }
 
 #[test]
-fn an_answer_stands_alone_on_stdout() {
+fn an_answer_is_alone_on_stdout() {
     let bench = bench();
     for (line, first) in [
         ("inspect pages.seg --dump", "b1\t0x"),
@@ -95,13 +95,13 @@ fn a_job_ends_with_one_summary_line_or_on_a_terminal_with_sentences() {
     assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
     assert!(ended.stderr.contains("3 documents: 2 kept, 1 dropped"), "{ended:?}");
     assert!(ended.summary().get("sentences").is_none(), "{ended:?}");
-    // A job that has no sentences of its own is told by its counts.
+    // A job without sentences of its own is described by its counts.
     let seen = on_terminal(&bench, "store add store --segment pages.seg --day 2026-01-02");
     assert!(seen.stdout.contains("store: done") && seen.stdout.contains("version: 3"), "{seen:?}");
 }
 
 #[test]
-fn a_failure_is_said_once_on_a_terminal() {
+fn a_failure_is_printed_once_on_a_terminal() {
     let bench = bench();
     for line in ["dedup --batch none.seg --output out", "inspect none.seg"] {
         let seen = on_terminal(&bench, line);
@@ -114,7 +114,7 @@ fn a_failure_is_said_once_on_a_terminal() {
 }
 
 #[test]
-fn a_supervised_job_is_told_as_any_other() {
+fn a_supervised_job_reports_like_any_other() {
     let bench = bench();
     let line = "dedup --batch pages.seg --workers 1 --processes 2 --output out";
     let seen = on_terminal(&bench, line);
@@ -128,7 +128,7 @@ fn a_supervised_job_is_told_as_any_other() {
 }
 
 #[test]
-fn the_flags_of_every_job_stand_in_one_place() {
+fn the_common_flags_are_shown_in_one_place() {
     let bench = Bench::new();
     let flags = ["--stall-timeout", "--overwrite", "--quiet", "--memory", "--json"];
     let page = bench.answer("help flags");
@@ -141,7 +141,7 @@ fn the_flags_of_every_job_stand_in_one_place() {
         assert!(page.contains("dupsieve help flags"), "{page}");
         assert_eq!(page.contains("Examples:\n"), !job.is_empty(), "{page}");
     }
-    // They are taken all the same.
+    // They are accepted nevertheless.
     bench.done("generate segment --count 10 --output a.seg --quiet --stall-timeout 60");
 }
 
@@ -162,13 +162,13 @@ fn flags_without_effect_are_refused() {
         let said = bench.fails(2, line);
         assert!(said.contains(flag) && said.contains("has no effect"), "{line}: {said}");
     }
-    // The environment is for all jobs: a variable without effect is not an error.
+    // The environment is for all commands: a variable without effect is not an error.
     let mut command = bench.command("inspect pages.seg");
     command.env("DUPSIEVE_WORKERS", "2").env("DUPSIEVE_RESTARTS", "1");
     assert_eq!(Running::start(command).end().code, 0);
 }
 
-/// Runs a command with one environment variable set; gives what it printed.
+/// Runs a command with one environment variable set; returns what it printed.
 fn with_variable(bench: &Bench, variable: (&str, &str), line: &str) -> Value {
     let mut command = bench.command(line);
     command.env(variable.0, variable.1);
@@ -176,7 +176,7 @@ fn with_variable(bench: &Bench, variable: (&str, &str), line: &str) -> Value {
 }
 
 #[test]
-fn a_configuration_counts_in_every_command_that_takes_one() {
+fn a_configuration_has_effect_in_every_command_that_takes_one() {
     let bench = bench();
     bench.write("one.txt", "the quick brown fox");
     bench.write("two.txt", "the quick brown dog");
@@ -195,7 +195,7 @@ fn a_configuration_counts_in_every_command_that_takes_one() {
     let compared = object(&bench.answer(compare));
     assert_eq!(compared["recipe"], shingles);
     assert_eq!(compared["sketches"][0].as_str().unwrap().len(), 2 + 32);
-    // Flags win over the environment, and the environment over the file.
+    // Flags override the environment, and the environment overrides the file.
     let words = "words-2";
     assert_eq!(with_variable(&bench, ("DUPSIEVE_RECIPE", "words"), compare)["recipe"], words);
     let flagged = format!("{compare} --recipe shingles");
@@ -227,7 +227,7 @@ fn two_days(bench: &Bench, name: &str, more: &str) {
 }
 
 #[test]
-fn what_is_known_before_the_long_part_is_said_before_it() {
+fn failures_known_beforehand_are_reported_before_any_work() {
     let bench = Bench::new();
     two_days(&bench, "days.toml", "");
     let refused = |code: i32, line: &str, what: &[&str]| {
@@ -249,7 +249,7 @@ fn what_is_known_before_the_long_part_is_said_before_it() {
         refused(2, "run wrong.toml", &what);
     }
     bench.done("run days.toml --date 2026-01-01");
-    // The store has another recipe, told by the parts that differ.
+    // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
     let parts = ["weights = raised-tf", "weights = tf", "normalise.digits = keep"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
@@ -262,7 +262,7 @@ fn what_is_known_before_the_long_part_is_said_before_it() {
 }
 
 #[test]
-fn two_recipes_are_told_apart_by_the_parts_that_differ() {
+fn a_difference_of_recipes_names_the_parts_that_differ() {
     let bench = bench();
     let said = bench.fails(73, "fingerprint --recipe words-1 --input pages.tsv --output pages.seg");
     assert!(said.contains("recipe: ") && said.contains("weights = raised-tf"), "{said}");
@@ -288,7 +288,7 @@ fn one_id_is_explained_by_its_verdict() {
     };
     let told = explain("2026-01-01", "a2");
     assert!(told.contains("drop: 0 bits from a1, a kept page of the same day"), "{told}");
-    // The same id stands in both days: the other page is the one of the earlier day.
+    // Both days have the same id. The other page is the one of the earlier day.
     let told = explain("2026-01-02", "b1");
     assert!(told.contains("drop: 0 bits from b1, a page that the store holds since 2026-01-01"));
     assert!(explain("2026-01-01", "b1").contains("b1: keep"));
@@ -338,7 +338,7 @@ fn a_sample_shows_pairs_of_every_distance() {
         );
         assert!(matches.contains(&row), "{row}");
     }
-    // An output of `dedup` does not know its pages.
+    // An output of `dedup` does not record where its pages are.
     bench.done("dedup --batch out/2026-11-19/batch.seg --output alone");
     assert!(bench.fails(2, "sample alone --json").contains("--input"));
     let told = bench.answer(&format!("sample alone --input {crawl}/2026-11-19"));

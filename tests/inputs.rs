@@ -1,5 +1,5 @@
-//! What is read: no format is guessed in silence, no file that was named is left out without a word,
-//! and what is odd about a record or a file is told.
+//! What is read: no format is guessed silently, no file that was named is left out without a message, and
+//! odd records and files are reported.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::support::{Bench, Running, free_address};
 
-/// JSON lines of `count` pages with words of their own, ids from `first` on.
+/// JSON lines of `count` pages, each with its own words, with ids from `first` on.
 fn pages(first: usize, count: usize) -> String {
     let page =
         |n| format!("{{\"id\": \"p{n}\", \"text\": \"page {n} of many words, {}\"}}\n", n * n);
@@ -69,7 +69,7 @@ fn json_lines_are_read_as_such_whatever_the_file_is_called() {
 }
 
 #[test]
-fn json_that_is_not_lines_among_texts_is_passed_over_by_name() {
+fn json_that_is_not_lines_is_skipped_and_named() {
     let bench = Bench::new();
     let package = gzip(b"{\n  \"name\": \"a package\",\n  \"version\": \"1\"\n}\n");
     bench.write("doc/nodejs/package.json.gz", package);
@@ -85,7 +85,7 @@ fn json_that_is_not_lines_among_texts_is_passed_over_by_name() {
 }
 
 #[test]
-fn what_a_named_format_leaves_out_is_counted_by_name() {
+fn files_left_out_by_a_format_are_counted_and_named() {
     let bench = Bench::new();
     bench.write("crawl/a.jsonl", pages(0, 3));
     bench.write("crawl/b.jsonl.1", pages(3, 3));
@@ -99,7 +99,7 @@ fn what_a_named_format_leaves_out_is_counted_by_name() {
 }
 
 #[test]
-fn a_field_is_not_named_where_there_are_none() {
+fn a_field_name_without_fields_is_refused() {
     let bench = Bench::new();
     bench.write("texts/a.txt", "a page");
     bench.write("f.tsv", "a\t7\n");
@@ -127,7 +127,7 @@ fn a_link_that_leads_nowhere_is_refused() {
 }
 
 #[test]
-fn two_stars_take_the_files_of_the_folder_itself_too() {
+fn two_stars_include_the_files_of_the_folder_itself() {
     let bench = Bench::new();
     bench.write("crawl/a.jsonl", pages(0, 3));
     bench.write("crawl/deep/b.jsonl", pages(3, 3));
@@ -192,7 +192,7 @@ fn an_input_is_never_an_output() {
 }
 
 #[test]
-fn an_output_inside_the_folder_that_is_read_is_refused_at_once() {
+fn an_output_inside_an_input_folder_is_refused() {
     let bench = Bench::new();
     bench.write("crawl/a.jsonl", pages(0, 3));
     bench.write("crawl/out/b.jsonl", pages(3, 3));
@@ -207,7 +207,7 @@ fn an_output_inside_the_folder_that_is_read_is_refused_at_once() {
 }
 
 #[test]
-fn a_failed_job_says_the_commonest_reason_and_what_to_do() {
+fn a_failed_job_reports_the_most_common_reason_and_what_to_do() {
     let bench = Bench::new();
     let page = |n| format!("{{\"url\":\"u{n}\",\"content\":\"words\",\"crawl_time\":{n}}}\n");
     bench.write("a.jsonl", (0..200).map(page).collect::<String>());
@@ -224,7 +224,7 @@ fn a_failed_job_says_the_commonest_reason_and_what_to_do() {
 }
 
 #[test]
-fn the_time_field_may_not_be_misspelt() {
+fn a_misspelt_time_field_is_refused() {
     let bench = Bench::new();
     let page = |n| format!("{{\"id\":\"p{n}\",\"text\":\"words {n}\",\"crawl_time\":{n}}}\n");
     bench.write("a.jsonl", (0..20).map(page).collect::<String>());
@@ -235,14 +235,14 @@ fn the_time_field_may_not_be_misspelt() {
         assert!(said.contains(reason), "{said}");
         assert!(!bench.path("out.seg").exists());
     }
-    // One page that has the field, though empty, shows that it is the right one.
+    // One page that has the field, even if empty, shows that the name of the field is right.
     bench.write("b.jsonl", "{\"id\":\"b\",\"text\":\"words\",\"crawl_tme\":null}\n");
     let job = "fingerprint --input a.jsonl b.jsonl --output out.seg --time-field crawl_tme";
     assert_eq!(bench.done(job).count("times"), 0);
 }
 
 #[test]
-fn times_are_read_as_crawlers_write_them_and_it_is_said_how() {
+fn times_are_read_as_crawlers_write_them() {
     let bench = Bench::new();
     let times = [
         "\"2026-07-01 12:00:00\"",
@@ -269,7 +269,7 @@ fn times_are_read_as_crawlers_write_them_and_it_is_said_how() {
 }
 
 #[test]
-fn the_least_integer_is_no_time() {
+fn the_smallest_integer_is_not_a_time() {
     let bench = Bench::new();
     let odd = "{\"id\":\"odd\",\"text\":\"words\",\"at\":-9223372036854775808}\n";
     let sound = "{\"id\":\"sound\",\"text\":\"words\",\"at\":1}\n";
@@ -281,7 +281,7 @@ fn the_least_integer_is_no_time() {
 }
 
 #[test]
-fn an_id_that_is_too_long_is_quarantined_and_cut_where_it_is_shown() {
+fn an_id_that_is_too_long_is_quarantined_and_shown_cut() {
     let bench = Bench::new();
     let long = |bytes| format!("{{\"id\":\"{}\",\"text\":\"words\"}}\n", "x".repeat(bytes));
     let lines = [pages(0, 300), long(1_000_000), long(65_537), long(65_536), long(65_536)];
@@ -319,7 +319,7 @@ fn a_long_quarantine_lists_the_first_and_counts_the_rest() {
     bench.done("verify one.seg");
 }
 
-/// `count` pages of which each repeats the id of an earlier one, but for the first `apart`.
+/// `count` pages. The first `apart` have ids of their own, and all others repeat an earlier id.
 fn repeating(count: usize, apart: usize) -> String {
     let page =
         |n| format!("{{\"id\":\"p{:04}\",\"text\":\"words {}\"}}\n", n % apart, n / apart / 2);
@@ -327,7 +327,7 @@ fn repeating(count: usize, apart: usize) -> String {
 }
 
 #[test]
-fn an_id_that_is_the_same_for_all_fails_and_is_listed() {
+fn one_id_for_all_records_fails_and_is_listed() {
     let bench = Bench::new();
     bench.write("a.jsonl", repeating(1000, 1));
     let said = bench.fails(65, "fingerprint --input a.jsonl --output out.seg");
@@ -372,7 +372,7 @@ fn repeated_ids_are_listed_with_the_same_bytes_and_verified() {
 }
 
 #[test]
-fn a_job_that_fails_leaves_an_older_segment_and_its_lists_sound() {
+fn a_failed_job_keeps_the_older_segment_and_its_lists() {
     let bench = Bench::new();
     bench.write("a.jsonl", pages(0, 150) + &pages(0, 1) + "{\n");
     bench.done("fingerprint --input a.jsonl --output out.seg");
@@ -396,7 +396,7 @@ fn a_job_that_fails_leaves_an_older_segment_and_its_lists_sound() {
 }
 
 #[test]
-fn hosts_that_hold_other_pages_of_the_same_size_are_found_out() {
+fn hosts_with_different_pages_of_the_same_size_are_found() {
     let bench = Bench::new();
     bench.secret("secret", "the secret of two hosts, which nobody else knows");
     for files in [1, 2, 5] {
@@ -424,14 +424,14 @@ fn hosts_that_hold_other_pages_of_the_same_size_are_found_out() {
         assert!(zero.stderr.contains("process 1 read other contents"), "{}", zero.stderr);
         assert_ne!(one.code, 0);
         assert!(!bench.path(&format!("one/out{files}.seg")).exists());
-        // The same on both is well.
+        // The same files on both hosts are accepted.
         let (zero, one) = (host(0, "one"), host(1, "one"));
         assert_eq!((zero.end().code, one.end().code), (0, 0));
     }
 }
 
 #[test]
-fn hosts_that_hold_other_names_are_refused_before_anything_is_read() {
+fn hosts_with_different_file_names_are_refused_before_reading() {
     let bench = Bench::new();
     bench.secret("secret", "the secret of two hosts, which nobody else knows");
     bench.write("one/in/a.jsonl", pages(0, 5));

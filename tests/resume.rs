@@ -63,7 +63,7 @@ fn finished(bench: &Bench) -> BTreeSet<u64> {
 /// Kills a join once it has noted more than `bytes`; says whether it was in time.
 fn killed(bench: &Bench, flags: &str, bytes: u64) -> bool {
     let mut running = bench.start(&format!("{DEDUP} {flags}"));
-    while running.goes_on() && noted(bench) <= bytes {
+    while running.is_running() && noted(bench) <= bytes {
         thread::sleep(Duration::from_micros(200));
     }
     running.signal(Signal::KILL);
@@ -203,11 +203,11 @@ fn chunks_of_another_build_are_probed_again() {
 fn stopped_midway(bench: &Bench) -> Running {
     loop {
         let mut running = bench.start(DEDUP);
-        while running.goes_on() && noted(bench) == 0 {
+        while running.is_running() && noted(bench) == 0 {
             thread::sleep(Duration::from_micros(200));
         }
         running.signal(Signal::STOP);
-        if running.goes_on() && noted(bench) > 0 {
+        if running.is_running() && noted(bench) > 0 {
             return running;
         }
         running.signal(Signal::KILL);

@@ -1,5 +1,5 @@
-//! The whole day, as `run` takes it: fingerprint, join with the store as it was before the day, add to
-//! it. A day run again changes nothing.
+//! Whole days with `run`: fingerprint, join with the store as it was before the day, add the day to the
+//! store. Running a day again changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::support::Bench;
 
 const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];
 
-/// A bench with a configuration that takes the bundled sample.
+/// A bench with a configuration that reads the bundled sample.
 fn sample(add: &str, dates: &[&str], more: &str) -> Bench {
     let bench = Bench::new();
     bench.write(
@@ -28,7 +28,7 @@ fn ids(bench: &Bench, file: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_found_in_the_sample_is_what_was_planted() {
+fn the_sample_gives_what_was_planted() {
     let bench = sample("kept", &DAYS, "");
     let ended = bench.done("run sample.toml");
     assert_eq!(ended.stdout.lines().count(), 1);
@@ -92,7 +92,7 @@ fn several_processes_write_the_same_days() {
 }
 
 #[test]
-fn what_enters_the_store_is_what_was_kept_or_all() {
+fn the_kept_pages_enter_the_store_or_all() {
     for add in ["kept", "all"] {
         let bench = sample(add, &DAYS, "");
         bench.done("run sample.toml");
@@ -109,7 +109,7 @@ fn what_enters_the_store_is_what_was_kept_or_all() {
 }
 
 #[test]
-fn the_other_choice_for_a_day_that_is_held_is_refused() {
+fn another_choice_for_a_day_in_the_store_is_refused() {
     let bench = sample("kept", &DAYS[..1], "");
     bench.done("run sample.toml");
     let held = bench.files("out/store");
@@ -122,7 +122,7 @@ fn the_other_choice_for_a_day_that_is_held_is_refused() {
 }
 
 #[test]
-fn a_day_earlier_than_the_newest_is_joined_with_all_that_is_there() {
+fn a_day_before_the_newest_is_joined_with_the_whole_store() {
     let bench = sample("all", &["2026-11-19", "2026-11-20", "2026-11-18"], "");
     bench.done("run sample.toml");
     let report = bench.report("out/2026-11-18/dedup");
@@ -138,7 +138,7 @@ fn a_day_earlier_than_the_newest_is_joined_with_all_that_is_there() {
 }
 
 #[test]
-fn a_day_must_be_named_and_be_there() {
+fn a_day_must_be_named_and_exist() {
     let bench = sample("kept", &[], "");
     let said = bench.fails(2, "run sample.toml");
     assert!(said.contains("--date"), "{said}");
@@ -149,7 +149,7 @@ fn a_day_must_be_named_and_be_there() {
 }
 
 #[test]
-fn unknown_keys_are_refused_before_anything_is_made() {
+fn unknown_keys_are_refused_before_any_work() {
     let bench = sample("kept", &DAYS, "colour = \"red\"\n");
     let said = bench.fails(78, "run sample.toml");
     assert!(said.contains("colour"), "{said}");
@@ -169,7 +169,7 @@ fn a_dry_run_makes_nothing() {
     assert_eq!(bench.tree(), before);
 }
 
-/// The way to replace a day: back to the version before it, then the day again.
+/// A day is replaced by going back to the version before it and running it again.
 #[test]
 fn a_day_is_run_again_after_a_rollback_or_a_compaction() {
     let bench = sample("kept", &DAYS, "");
@@ -184,9 +184,9 @@ fn a_day_is_run_again_after_a_rollback_or_a_compaction() {
     assert_eq!(bench.files("out/2026-11-20/dedup"), files);
 }
 
-/// A day that is named twice, by itself and in a range, is one day.
+/// A day that is named twice, alone and in a range, is run once.
 #[test]
-fn days_are_a_set_and_may_be_a_range() {
+fn days_are_a_set_and_can_be_a_range() {
     let bench = sample("kept", &[], "");
     let named = "--date 2026-11-18..2026-11-20 --date 2026-11-19 --date 2026-11-18";
     let ended = bench.done(&format!("run sample.toml {named}"));

@@ -12,7 +12,7 @@ type Need = (&'static str, &'static str, fn() -> bool);
 const NEEDS: [Need; 4] = [
     ("faults::codes::a_full_disk_is_74", "to mount a small file system", codes::can_mount),
     (
-        "faults::codes::what_is_not_allowed_is_77",
+        "faults::codes::missing_permissions_are_77",
         "a program that others than root can run",
         codes::can_be_nobody,
     ),

@@ -1,4 +1,4 @@
-//! What the tests stand on: a folder of their own, the real program, and the naive definitions.
+//! What the tests use: a folder for each, the real program, and results computed by definition.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ pub(crate) struct Running {
     stderr: JoinHandle<io::Result<String>>,
 }
 
-/// How the program ended; the code is -1 where a signal ended it.
+/// How the program ended. The code is -1 if a signal ended it.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -66,8 +66,8 @@ impl Running {
         self.child.id()
     }
 
-    /// Whether it has not ended yet.
-    pub(crate) fn goes_on(&mut self) -> bool {
+    /// Whether the program is still running.
+    pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
 
@@ -77,7 +77,7 @@ impl Running {
         assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
     }
 
-    /// Whether it has begun to listen to signals; before that, the system ends it.
+    /// Whether it has begun to listen for signals. Before that, a signal kills it.
     pub(crate) fn listens(&self) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -85,10 +85,10 @@ impl Running {
         caught.is_some_and(|mask| mask >> (Signal::TERM.as_raw() - 1) & 1 == 1)
     }
 
-    /// Waits for its end, which must come in bounded time.
+    /// Waits until it ends, which must happen in bounded time.
     pub(crate) fn end(mut self) -> Ended {
         let late = Instant::now() + PATIENCE;
-        while self.goes_on() {
+        while self.is_running() {
             if Instant::now() > late {
                 self.child.kill().unwrap();
                 panic!("the program hangs");
@@ -150,7 +150,7 @@ impl Bench {
         fs::read(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
     }
 
-    /// The program in this folder, with what is written on one line.
+    /// The program, to run in this folder, with the arguments in `line`.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
         command.current_dir(self.home.path()).args(line.split_whitespace());
@@ -175,14 +175,14 @@ impl Bench {
         ended
     }
 
-    /// Runs a command that answers a question; gives what it printed.
+    /// Runs a command that answers a question; returns what it printed.
     pub(crate) fn answer(&self, line: &str) -> String {
         let ended = self.run(line);
         assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
         ended.stdout
     }
 
-    /// Runs the program, which must fail with `code`; gives what it said.
+    /// Runs the program, which must fail with `code`; returns its stderr.
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
         assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
@@ -190,14 +190,14 @@ impl Bench {
         ended.stderr
     }
 
-    /// Runs a command that answers a question, which must fail with `code`; gives what it said.
+    /// Runs a command that answers a question and must fail with `code`; returns its stderr.
     pub(crate) fn fails_to_answer(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
         assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
         ended.stderr
     }
 
-    /// The documents of ids FROM to TO as JSON lines, Chinese and English, some of them near others.
+    /// The generated documents `from..to` as JSON lines, Chinese and English, some of them near-duplicates.
     pub(crate) fn documents(&self, from: usize, to: usize) -> String {
         if !self.path("documents.jsonl").exists() {
             self.done("generate documents --count 3000 --near-share 0.4 --output documents.jsonl");
@@ -205,7 +205,7 @@ impl Bench {
         self.read("documents.jsonl").split_inclusive('\n').take(to).skip(from).collect()
     }
 
-    /// Makes a segment NAME.seg of ready fingerprints.
+    /// Makes the segment NAME.seg from given fingerprints.
     pub(crate) fn segment(&self, name: &str, width: u32, pages: &[Page]) {
         let lines: String = pages.iter().map(|(id, bits)| format!("{id}\t{bits:#x}\n")).collect();
         self.write(&format!("{name}.tsv"), lines);
@@ -214,8 +214,8 @@ impl Bench {
         ));
     }
 
-    /// The files below a folder by their paths in it. Of a report, all but how it was run; locks,
-    /// which say nothing, are left out.
+    /// The files below a folder by their paths in it. The part `run` of a report is left out, and so are
+    /// locks.
     pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         gather(&self.path(folder), "", &mut files);
@@ -267,7 +267,7 @@ fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Locks say who held them last, and when.
+/// A lock contains who held it last, and when, so it differs from run to run.
 fn is_lock(path: &Path) -> bool {
     path.ends_with("LOCK") || path.extension().is_some_and(|extension| extension == "lock")
 }
@@ -285,10 +285,10 @@ fn content(path: &Path) -> Vec<u8> {
 /// A page: its id and its fingerprint.
 pub(crate) type Page = (String, u128);
 
-/// A store in the oracle: each day's pages.
+/// A store for the definitions: the pages of each day.
 pub(crate) type Days = Vec<(&'static str, Vec<Page>)>;
 
-/// matches.tsv by definition: every pair compared.
+/// `matches.tsv` by definition: compares every pair.
 pub(crate) fn matches(batch: &[Page], store: &Days, k: u32) -> String {
     let mut rows = Vec::new();
     for (new, fingerprint) in batch {
@@ -314,7 +314,7 @@ pub(crate) fn matches(batch: &[Page], store: &Days, k: u32) -> String {
     format!("new\texisting\tdistance\tagainst\n{}", lines.collect::<String>())
 }
 
-/// verdicts.tsv by definition: the batch taken in keep order, one page after the other.
+/// `verdicts.tsv` by definition: takes the batch in keep order, one page after the other.
 pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
     let near = |a: &Page, b: &Page| (a.1 ^ b.1).count_ones() <= k;
     let held = |page: &Page| store.iter().any(|(_, pages)| pages.iter().any(|old| near(page, old)));
@@ -326,9 +326,11 @@ pub(crate) fn verdicts(keep_order: &[Page], store: &Days, k: u32) -> String {
     }
     let mut lines: Vec<String> = keep_order
         .iter()
-        .map(|page| match kept.contains(&page) {
-            true => format!("{}\tkeep\t\t\t\n", page.0),
-            false => format!("{}\tdrop\t{}\n", page.0, nearest(page, &kept, store)),
+        .map(|page| {
+            if kept.contains(&page) {
+                return format!("{}\tkeep\t\t\t\n", page.0);
+            }
+            format!("{}\tdrop\t{}\n", page.0, nearest(page, &kept, store))
         })
         .collect();
     lines.sort_by(|a, b| a.split('\t').next().cmp(&b.split('\t').next()));
@@ -346,7 +348,7 @@ fn nearest(page: &Page, kept: &[&Page], store: &Days) -> String {
     format!("{id}\t{distance}\t{against}")
 }
 
-/// An address that nobody listens at, and that no other test is given: outside the range from which
+/// An address that nobody listens at and that no other test gets. Its port is outside the range from which
 /// the system picks ports.
 pub(crate) fn free_address() -> String {
     static GIVEN: AtomicU16 = AtomicU16::new(0);

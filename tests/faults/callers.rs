@@ -1,5 +1,5 @@
-//! Callers that know no secret: however many there are, they neither keep two processes apart nor end
-//! a run, and where a process gives up, it says that they were there.
+//! Callers without the secret: however many there are, they neither prevent a run nor end it, and a process
+//! that gives up reports them.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::{assert_told, long_job, small, two_hosts};
+use super::{assert_failed, long_job, small, two_hosts};
 use crate::support::{Bench, Running, free_address};
 
-/// Callers that say nothing, and call again when they are hung up on, until dropped.
+/// Callers that send nothing, and connect again when they are disconnected, until dropped.
 struct Crowd {
     is_over: Arc<AtomicBool>,
     callers: Vec<JoinHandle<()>>,
 }
 
 impl Crowd {
-    /// So many of them at each of the addresses.
+    /// This many callers at each of the addresses.
     fn at(addresses: &[String], count: usize) -> Crowd {
         let is_over = Arc::new(AtomicBool::new(false));
         let call = |address: &String| {
@@ -42,7 +42,7 @@ impl Drop for Crowd {
     }
 }
 
-/// Calls, unless the caller is still connected.
+/// Connects, unless the caller is still connected.
 fn stay(caller: &mut Option<TcpStream>, address: &str) {
     let waits = |socket: &TcpStream| {
         socket.peek(&mut [0]).is_err_and(|cause| cause.kind() == std::io::ErrorKind::WouldBlock)
@@ -61,7 +61,7 @@ fn start(bench: &Bench, job: &str, flags: &str) -> [Running; 2] {
 }
 
 #[test]
-fn two_hundred_silent_callers_keep_nobody_apart() {
+fn two_hundred_silent_callers_do_not_stop_a_run() {
     let bench = Bench::new();
     let job = long_job(&bench);
     bench.done(&job.replace("--output out", "--output alone"));
@@ -82,8 +82,8 @@ fn four_hundred_callers_at_once_end_no_run() {
     let hosts = two_hosts(&bench);
     let mut both = start(&bench, job, "");
     let mut crowd = Vec::new();
-    while both.iter_mut().any(Running::goes_on) {
-        // Those of the burst before are gone.
+    while both.iter_mut().any(Running::is_running) {
+        // The callers of the burst before have left.
         crowd = (0..400).map(|call| TcpStream::connect(&hosts[call % 2]).ok()).collect();
         thread::sleep(Duration::from_millis(200));
     }
@@ -94,7 +94,7 @@ fn four_hundred_callers_at_once_end_no_run() {
 }
 
 #[test]
-fn a_process_that_gives_up_says_that_it_was_crowded() {
+fn a_process_that_gives_up_reports_the_callers() {
     let bench = small();
     let [leader, other] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{leader}\n{other}\n"));
@@ -103,7 +103,7 @@ fn a_process_that_gives_up_says_that_it_was_crowded() {
     let flags = "--hosts hosts.txt --process 0 --secret-file secret --wait-for-peers 3";
     let ended = bench.run(&format!("dedup --batch batch.seg --output out {flags}"));
     drop(crowd);
-    assert_told(&ended, 69);
+    assert_failed(&ended, 69);
     assert!(ended.stderr.contains("turned away here"), "{}", ended.stderr);
     assert!(ended.stderr.contains("from 127.0.0.1"), "{}", ended.stderr);
 }

@@ -1,4 +1,4 @@
-//! One exit code for each sort of failure of one process.
+//! One exit code for each kind of failure of one process.
 
 use std::fs;
 use std::io::Read;
@@ -9,12 +9,12 @@ use std::process::Command;
 
 use rustix::process::geteuid;
 
-use super::{assert_reported, assert_told, fault, fault_of, small};
+use super::{assert_failed, assert_reported, fault, fault_of, small};
 use crate::skipped::is_skipped;
 use crate::support::{Bench, Running};
 
 #[test]
-fn asking_for_what_cannot_be_done_is_2() {
+fn wrong_usage_is_2() {
     let bench = small();
     for line in [
         "",
@@ -106,7 +106,7 @@ fn damaged_files_and_too_many_matches_are_65() {
 }
 
 #[test]
-fn what_is_missing_is_66() {
+fn missing_inputs_are_66() {
     let bench = small();
     for input in ["none.jsonl", "none/*.jsonl", "pages.jsonl none.jsonl"] {
         fault_of(&bench, 66, "a.seg", &format!("fingerprint --input {input}"));
@@ -135,7 +135,7 @@ pub(crate) fn can_mount() -> bool {
     Small::mount(Bench::new().path("small"), "16k").is_some()
 }
 
-/// Whether the program can be run, where it stands, by somebody whom files can be closed to.
+/// Whether a user without rights can run the program where it is.
 pub(crate) fn can_be_nobody() -> bool {
     let mut program = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
     !geteuid().is_root() || program.arg("--version").uid(65534).output().is_ok()
@@ -145,7 +145,7 @@ pub(crate) fn can_be_nobody() -> bool {
 struct Small(PathBuf);
 
 impl Small {
-    /// None where none can be mounted.
+    /// None if none can be mounted.
     fn mount(place: PathBuf, size: &str) -> Option<Small> {
         fs::create_dir_all(&place).unwrap();
         let mut mount = Command::new("mount");
@@ -170,18 +170,18 @@ fn a_full_disk_is_74() {
         return;
     };
     let ended = bench.run("fingerprint --input many.jsonl --output full/a.seg");
-    assert_told(&ended, 74);
+    assert_failed(&ended, 74);
     assert!(ended.stderr.contains("free some space"), "{}", ended.stderr);
     assert!(!bench.path("full/a.seg").exists());
     let ended = bench.run("dedup --batch big.seg --output full/out");
-    assert_told(&ended, 74);
+    assert_failed(&ended, 74);
     let ours = |name: &String| name.ends_with(".lock") || name.ends_with(".failed.json");
     assert!(bench.names("full").iter().all(ours), "{:?}", bench.names("full"));
     drop(full);
     let _full = Small::mount(bench.path("full"), "200k").unwrap();
     bench.done("store init full/store");
     let before = bench.tree();
-    assert_told(&bench.run("store add full/store --segment big.seg --day 2026-01-01"), 74);
+    assert_failed(&bench.run("store add full/store --segment big.seg --day 2026-01-01"), 74);
     assert_eq!(bench.done("store verify full/store").count("version"), 1);
     assert_eq!(bench.tree(), before);
 }
@@ -206,7 +206,7 @@ fn a_locked_output_or_store_is_75() {
 }
 
 #[test]
-fn what_is_not_allowed_is_77() {
+fn missing_permissions_are_77() {
     let bench = small();
     fs::create_dir(bench.path("closed")).unwrap();
     fs::copy(bench.path("batch.seg"), bench.path("closed.seg")).unwrap();
@@ -226,15 +226,15 @@ fn what_is_not_allowed_is_77() {
         }
         Running::start(command).end()
     };
-    if is_skipped("faults::codes::what_is_not_allowed_is_77") {
+    if is_skipped("faults::codes::missing_permissions_are_77") {
         return;
     }
-    assert_told(&run("dedup --batch closed.seg --output out"), 77);
+    assert_failed(&run("dedup --batch closed.seg --output out"), 77);
     assert_reported(&bench, 77, "out");
-    assert_told(&run("inspect closed.seg --json"), 77);
-    assert_told(&run("dedup --batch batch.seg --output closed/out"), 77);
-    assert_told(&run("fingerprint --input pages.jsonl --output closed/out.seg"), 77);
-    assert_told(&run("store init closed/store"), 77);
+    assert_failed(&run("inspect closed.seg --json"), 77);
+    assert_failed(&run("dedup --batch batch.seg --output closed/out"), 77);
+    assert_failed(&run("fingerprint --input pages.jsonl --output closed/out.seg"), 77);
+    assert_failed(&run("store init closed/store"), 77);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_wrong_configuration_is_78_with_its_line() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_panic() {
+fn a_closed_stdout_causes_no_panic() {
     let bench = Bench::new();
     bench.done("generate segment --count 300000 --output a.seg");
     let mut command = bench.command("inspect a.seg --dump");
@@ -293,7 +293,7 @@ fn a_reader_that_leaves_is_no_panic() {
 }
 
 #[test]
-fn a_success_that_cannot_be_told_is_74_and_found_done() {
+fn a_success_that_cannot_be_reported_is_74_and_done_the_next_time() {
     let bench = small();
     let line = "dedup --batch batch.seg --output out";
     let full = fs::File::options().write(true).open("/dev/full").unwrap();

@@ -1,5 +1,5 @@
-//! Endings that nobody plans for: a run that another one superseded, any signal, an stderr that takes
-//! nothing, and a system that has no more memory, threads, files or room in a file to give.
+//! Unplanned ends: a run that another one has superseded, any signal, an stderr that cannot be written, and
+//! limits on memory, threads, files and the size of a file.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -7,40 +7,43 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_told, at_work, children, fault, fault_of, long_job, pipe, small, wait_until};
+use super::{assert_failed, at_work, children, fault, fault_of, long_job, pipe, small, wait_until};
 use crate::support::{Bench, Ended, Running};
 
-/// What a process that took the lock over wrote into it.
+/// What another process writes into a lock that it takes over.
 const OTHER: &str = "{\"token\":9,\"host\":\"elsewhere\",\"process\":1,\"since\":0,\"nonce\":1}\n";
 
 #[test]
-fn a_superseded_run_is_75_whatever_it_misses() {
+fn a_superseded_run_is_75() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for flags in ["--workers 2", "--workers 2 --memory 16MiB", "--workers 1 --processes 2"] {
         let line = format!("{job} {flags} --restarts 0");
         let running = at_work(&bench, "out", || bench.start(&line));
-        let crew = children(running.id());
+        let processes = children(running.id());
         running.signal(Signal::STOP);
-        crew.iter().for_each(|&child| kill_process(child, Signal::STOP).unwrap());
+        processes.iter().for_each(|&child| kill_process(child, Signal::STOP).unwrap());
         bench.write(".out.lock", OTHER);
         for name in bench.names("") {
             if name.starts_with(".out.tmp-") || name == ".out.resume" {
                 fs::remove_dir_all(bench.path(&name)).unwrap();
             }
         }
-        crew.iter().for_each(|&child| kill_process(child, Signal::CONT).unwrap());
+        processes.iter().for_each(|&child| kill_process(child, Signal::CONT).unwrap());
         running.signal(Signal::CONT);
         let ended = running.end();
-        assert_told(&ended, 75);
+        assert_failed(&ended, 75);
         assert!(ended.stderr.contains("taken over"), "{flags}: {ended:?}");
         assert!(!bench.path("out").exists());
-        assert!(!bench.path("out.failed.json").exists(), "the other run reports there");
+        assert!(
+            !bench.path("out.failed.json").exists(),
+            "the report would belong to the other run"
+        );
         let _ = fs::remove_dir_all(bench.path(".out.resume"));
     }
 }
 
-/// Starts the program after `before` in a shell.
+/// Starts the program in a shell, after the command `before`.
 fn started_after(bench: &Bench, before: &str, line: &str) -> Running {
     let program = env!("CARGO_BIN_EXE_dupsieve");
     let mut shell = Command::new("sh");
@@ -75,12 +78,12 @@ fn any_signal_is_75_with_a_summary() {
             Running::start(command)
         });
         running.signal(signal);
-        assert_told(&running.end(), 75);
+        assert_failed(&running.end(), 75);
     }
 }
 
 #[test]
-fn a_signal_ends_it_while_it_reads_its_configuration() {
+fn a_signal_is_75_while_the_configuration_is_read() {
     let bench = small();
     pipe(&bench.path("days.toml"));
     let held = File::options().read(true).write(true).open(bench.path("days.toml")).unwrap();
@@ -89,14 +92,14 @@ fn a_signal_ends_it_while_it_reads_its_configuration() {
         wait_until(60, || running.listens());
         running.signal(Signal::TERM);
         let ended = running.end();
-        assert_told(&ended, 75);
+        assert_failed(&ended, 75);
         assert!(ended.stderr.contains("SIGTERM"), "{ended:?}");
     }
     drop(held);
 }
 
 #[test]
-fn what_nohup_started_goes_on_when_the_terminal_closes() {
+fn a_job_under_nohup_continues_when_the_terminal_closes() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let running = at_work(&bench, "out", || started_after(&bench, "trap '' HUP", job));
@@ -105,7 +108,7 @@ fn what_nohup_started_goes_on_when_the_terminal_closes() {
 }
 
 #[test]
-fn what_stderr_does_not_take_decides_nothing() {
+fn a_failing_stderr_changes_no_result() {
     let bench = small();
     let pages = bench.read("pages.jsonl") + "broken\n";
     bench.write("pages.jsonl", pages);
@@ -134,7 +137,7 @@ fn what_stderr_does_not_take_decides_nothing() {
 }
 
 #[test]
-fn no_memory_left_is_75() {
+fn out_of_memory_is_75() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for kilobytes in [60_000, 100_000, 300_000] {
@@ -149,7 +152,7 @@ fn no_memory_left_is_75() {
 }
 
 #[test]
-fn limits_of_files_are_77_and_named() {
+fn limits_on_files_are_77_and_named() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let generate = "generate segment --count 1e6 --output large.seg";
@@ -161,37 +164,38 @@ fn limits_of_files_are_77_and_named() {
         ("ulimit -f 100", generate, "ulimit -f"),
     ] {
         let ended = after(&bench, limit, line);
-        assert_told(&ended, 77);
+        assert_failed(&ended, 77);
         assert!(ended.stderr.contains(advice), "{limit}: {ended:?}");
     }
     assert!(!bench.path("out").exists() && !bench.path("large.seg").exists());
 }
 
 #[test]
-fn no_threads_left_is_75() {
+fn out_of_threads_is_75() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let is_root = rustix::process::geteuid().is_root();
-    // The limit does not hold for root; of another user, all processes count.
+    // The limit does not apply to root. For another user all processes count, so take a user without any.
     let user = 4_000_000_000_u32 + std::process::id();
     fs::set_permissions(bench.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o777))
         .unwrap();
     for threads in [1, 2, 3, 4, 6] {
         let limited = format!("prlimit --nproc={threads} {} {job}", env!("CARGO_BIN_EXE_dupsieve"));
-        let line = match is_root {
-            true => format!("setpriv --reuid {user} --regid {user} --clear-groups {limited}"),
-            false => limited,
+        let line = if is_root {
+            format!("setpriv --reuid {user} --regid {user} --clear-groups {limited}")
+        } else {
+            limited
         };
         let mut command = Command::new("sh");
         command.arg("-c").arg(line).current_dir(bench.path(""));
         let ended = Running::start(command).end();
-        assert_told(&ended, 75);
+        assert_failed(&ended, 75);
         assert!(ended.stderr.contains("ulimit -u"), "{threads}: {ended:?}");
     }
 }
 
 #[test]
-fn what_stays_as_it_is_is_not_worth_a_retry() {
+fn impossible_paths_are_2_and_not_retryable() {
     let bench = small();
     symlink("circle", bench.path("circle")).unwrap();
     let long = "n".repeat(300);

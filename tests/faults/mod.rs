@@ -1,5 +1,5 @@
-//! Promise 5: every fault ends the job in bounded time, with a documented exit code, one line of JSON
-//! on stdout that says so, and a message that says what to do.
+//! Promise 5: every fault ends the job in bounded time, with a documented exit code, one summary line of
+//! JSON on stdout, and a message that says what to do.
 
 mod callers;
 pub(crate) mod codes;
@@ -20,11 +20,11 @@ use serde_json::Value;
 
 use crate::support::{Bench, Ended, Page, Running, free_address};
 
-/// The codes after which the same command may succeed.
+/// The exit codes after which the same command may succeed.
 const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
 
-/// It ended with `code`, said so in one line on stdout and nothing else, and said why on stderr.
-pub(super) fn assert_told(ended: &Ended, code: i32) {
+/// Checks that the job ended with `code`, wrote only the summary line to stdout, and the reason to stderr.
+pub(super) fn assert_failed(ended: &Ended, code: i32) {
     assert_eq!(ended.code, code, "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
     let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -33,20 +33,21 @@ pub(super) fn assert_told(ended: &Ended, code: i32) {
     assert_eq!(summary["already_done"], false);
     assert!(summary["job"].is_string() && summary["paths"].is_object(), "{summary}");
     let error = summary["error"].as_str().unwrap();
-    // What needs several lines there stands in one here.
+    // The error may take several lines on stderr; in the summary it is one line.
     let said: Vec<&str> = ended.stderr.split_whitespace().collect();
     assert!(!error.is_empty() && said.join(" ").contains(error), "{ended:?}");
     assert!(!ended.stderr.contains("panicked"), "{ended:?}");
 }
 
-/// Runs a job that must fail with `code`; gives what it said.
+/// Runs a job that must fail with `code`; returns its error.
 pub(super) fn fault(bench: &Bench, code: i32, line: &str) -> String {
     let ended = bench.run(line);
-    assert_told(&ended, code);
+    assert_failed(&ended, code);
     ended.summary()["error"].as_str().unwrap().to_owned()
 }
 
-/// As `fault`, of a job that was to make `output`: its report stands beside that, and it is not there.
+/// Like `fault`, for a job that makes `output`: checks that the report of the failure exists and the output
+/// does not.
 pub(super) fn fault_of(bench: &Bench, code: i32, output: &str, line: &str) -> String {
     let error = fault(bench, code, &format!("{line} --output {output}"));
     assert_reported(bench, code, output);
@@ -75,7 +76,7 @@ pub(super) fn small() -> Bench {
     bench
 }
 
-/// Something that takes a while.
+/// A job that takes a while.
 pub(super) fn long_job(bench: &Bench) -> &'static str {
     if !bench.path("b.seg").exists() {
         bench.done("generate segment --count 2e6 --density 2e7 --output a.seg");
@@ -86,20 +87,20 @@ pub(super) fn long_job(bench: &Bench) -> &'static str {
     "dedup --batch b.seg --store big --distance 5 --output out"
 }
 
-/// How often a job is started that is to be caught at its work.
+/// How often to start a job until it is found at work.
 const TRIES: usize = 20;
 
-/// Starts a job that makes `output`, and returns when it is at its work: its output is being built,
-/// and was not before. One that was through before anybody looked is started again.
+/// Starts a job that makes `output`, and returns while it is at work, that is, when its unfinished output
+/// exists. A job that has finished before this is seen is started again.
 pub(super) fn at_work<R: AsMut<Running>>(bench: &Bench, output: &str, start: impl Fn() -> R) -> R {
     for _ in 0..TRIES {
         let before = bench.names("");
         let prefix = format!(".{output}.tmp-");
         let begun = |name: &String| name.starts_with(&prefix) && !before.contains(name);
         let mut job = start();
-        while job.as_mut().goes_on() {
+        while job.as_mut().is_running() {
             if bench.names("").iter().any(begun) {
-                // A little further.
+                // Let it work a little longer.
                 thread::sleep(Duration::from_millis(20));
                 return job;
             }
@@ -117,18 +118,18 @@ pub(super) fn children(parent: u32) -> Vec<Pid> {
     listed.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// Whether a process is there, and not only for its parent to hear how it ended.
+/// Whether a process is running. One that has ended and waits for its parent does not count.
 pub(super) fn is_there(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
-/// Waits until `done`, which must come in time.
+/// Waits until `done` returns true, which must happen in time.
 #[track_caller]
 pub(super) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
-        assert!(began.elapsed() < Duration::from_secs(seconds), "it does not happen");
+        assert!(began.elapsed() < Duration::from_secs(seconds), "it does not happen in time");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -139,7 +140,7 @@ pub(super) fn pipe(path: &Path) {
     rustix::fs::mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
 }
 
-/// Two processes on loopback addresses that are free, and their secret.
+/// A hosts file of two processes on free loopback addresses, and their secret.
 pub(super) fn two_hosts(bench: &Bench) -> [String; 2] {
     let hosts = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", hosts.join("\n"));

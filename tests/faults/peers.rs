@@ -1,4 +1,4 @@
-//! Processes of a hosts file that never come, are refused, freeze, or are none of ours.
+//! Processes of a hosts file that never start, are refused, freeze, or belong to another job.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{
-    assert_reported, assert_told, at_work, fault, fault_of, free_address, long_job, small,
+    assert_failed, assert_reported, at_work, fault, fault_of, free_address, long_job, small,
     two_hosts,
 };
 use crate::support::{Bench, Ended, Running};
 
 #[test]
-fn a_peer_that_never_comes_or_is_refused_is_69() {
+fn a_peer_that_never_starts_or_is_refused_is_69() {
     let bench = small();
     let [ours, theirs] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{ours}\n{theirs}\n"));
@@ -35,14 +35,14 @@ fn a_peer_that_never_comes_or_is_refused_is_69() {
         let both = [(0, first), (1, second)]
             .map(|(process, flags)| bench.start(&format!("{line} --process {process} {flags}")));
         for ended in both.map(Running::end) {
-            assert_told(&ended, 69);
+            assert_failed(&ended, 69);
         }
         assert!(!bench.path("b").exists());
     }
 }
 
 #[test]
-fn strangers_at_the_door_disturb_nobody() {
+fn unknown_callers_disturb_nobody() {
     let bench = small();
     let [leader, other] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{leader}\n{other}\n"));
@@ -68,7 +68,7 @@ fn strangers_at_the_door_disturb_nobody() {
 }
 
 #[test]
-fn without_a_good_secret_nobody_listens() {
+fn a_bad_secret_is_refused() {
     let bench = small();
     let port = free_address().replace("127.0.0.1:", "");
     bench.write("hosts.txt", format!("0.0.0.0:{port}\nlocalhost:1\n"));
@@ -84,13 +84,13 @@ fn without_a_good_secret_nobody_listens() {
     assert!(said.contains("chmod 600") && said.contains("0644"), "{said}");
     std::fs::set_permissions(bench.path("secret"), Permissions::from_mode(0o440)).unwrap();
     let ended = bench.run(&format!("{line} 0 --secret-file secret --wait-for-peers 1"));
-    assert_told(&ended, 69);
+    assert_failed(&ended, 69);
     assert!(ended.stderr.contains("the group of the file can read"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("known to") && !ended.stdout.contains("known to"));
 }
 
-/// Starts both processes of the long job, and freezes one of them, at once or a while after they have
-/// begun to work; how the other ended, and after how long.
+/// Starts both processes of the long job and freezes one of them, at once or some time after they have begun
+/// to work. Returns how the other ended, and after how long.
 fn freeze(
     frozen: usize,
     after: Option<Duration>,
@@ -110,7 +110,7 @@ fn freeze(
     };
     let mut both = if after.is_some() { at_work(bench, output, start) } else { start() };
     thread::sleep(after.unwrap_or_default());
-    let icy = both[frozen].goes_on();
+    let icy = both[frozen].is_running();
     if icy {
         both[frozen].signal(Signal::STOP);
     }
@@ -127,7 +127,7 @@ fn freeze(
 }
 
 #[test]
-fn a_frozen_peer_is_lost_in_whatever_phase() {
+fn a_frozen_peer_is_lost_in_every_phase() {
     let bench = Bench::new();
     bench.secret("secret", "known to the two of us");
     long_job(&bench);
@@ -147,14 +147,14 @@ fn a_frozen_peer_is_lost_in_whatever_phase() {
         match ended.code {
             0 => {}
             69 | 75 => {
-                assert_told(&ended, ended.code);
+                assert_failed(&ended, ended.code);
                 assert!(ended.stderr.contains(&format!("process {frozen} at ")), "{ended:?}");
                 lost += u32::from(ended.code == 75);
             }
             _ => panic!("{ended:?}"),
         }
     }
-    // Whatever else runs here, one pair was at its work by then.
+    // Even on a busy machine one pair was at work by then.
     let mut tries = 0;
     while lost == 0 && tries < 10 {
         let (ended, _) = freeze(1, Some(Duration::ZERO), &format!("late-{tries}"), &bench);
@@ -179,16 +179,16 @@ fn a_killed_peer_is_named() {
     });
     both[1].signal(Signal::KILL);
     let [leader, other] = both.map(Running::end);
-    // 69 where it was killed before it had come.
+    // 69 if it was killed before it had connected.
     assert!([69, 75].contains(&leader.code), "{leader:?}");
-    assert_told(&leader, leader.code);
+    assert_failed(&leader, leader.code);
     assert!(leader.stderr.contains("process 1 at 127.0.0.1:"), "{}", leader.stderr);
     assert_eq!(other.code, -1);
     assert_reported(&bench, leader.code, "out");
 }
 
 #[test]
-fn what_gets_no_further_ends_and_says_where() {
+fn a_stalled_job_ends_and_says_where() {
     let bench = Bench::new();
     super::pipe(&bench.path("pipe.jsonl"));
     let mut open = std::fs::File::options();

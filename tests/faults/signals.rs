@@ -1,4 +1,4 @@
-//! SIGTERM and Ctrl-C: the end comes soon, with 75, in every phase.
+//! SIGTERM and Ctrl-C: the job ends soon, with 75, in every phase.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{
-    assert_reported, assert_told, at_work, children, is_there, long_job, two_hosts, wait_until,
+    assert_failed, assert_reported, at_work, children, is_there, long_job, two_hosts, wait_until,
 };
 use crate::support::{Bench, Running};
 
-/// How long the end may take: it takes less than five seconds where nothing else runs.
+/// How long the end may take. On an idle machine it takes less than five seconds.
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]
@@ -23,7 +23,7 @@ fn interrupted_is_75() {
             let began = Instant::now();
             running.signal(signal);
             let ended = running.end();
-            assert_told(&ended, 75);
+            assert_failed(&ended, 75);
             assert!(ended.stderr.contains("interrupted by SIG"), "{ended:?}");
             assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
             assert_reported(&bench, 75, "out");
@@ -31,13 +31,13 @@ fn interrupted_is_75() {
     }
 }
 
-/// Interrupts a job a while after it has begun to listen to signals: it ends in time, with 75 unless it
-/// had ended before.
+/// Interrupts a job some time after it has begun to listen for signals. It must end in time, with 75 unless
+/// it had ended before.
 fn interrupt(mut running: Running, after: Duration) -> bool {
     wait_until(60, || running.listens());
     thread::sleep(after);
     let crew = children(running.id());
-    if !running.goes_on() {
+    if !running.is_running() {
         assert_eq!(running.end().code, 0);
         return false;
     }
@@ -49,14 +49,14 @@ fn interrupt(mut running: Running, after: Duration) -> bool {
     match ended.code {
         0 => false,
         _ => {
-            assert_told(&ended, 75);
+            assert_failed(&ended, 75);
             true
         }
     }
 }
 
 #[test]
-fn whatever_it_is_at() {
+fn interrupted_is_75_in_every_phase() {
     let bench = Bench::new();
     let dedup = long_job(&bench);
     bench.documents(0, 1);
@@ -77,7 +77,7 @@ fn whatever_it_is_at() {
 }
 
 #[test]
-fn while_it_waits_for_others() {
+fn interrupted_is_75_while_waiting_for_others() {
     let bench = Bench::new();
     let job = long_job(&bench);
     two_hosts(&bench);

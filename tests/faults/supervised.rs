@@ -1,29 +1,28 @@
-//! The processes of `--processes`: one that is killed or frozen, a supervisor that is, and the crew
-//! that starts again.
+//! `--processes`: a child or the supervisor is killed or frozen, and all children start again.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_told, at_work, children, is_there, long_job, small, wait_until};
+use super::{assert_failed, at_work, children, is_there, long_job, small, wait_until};
 use crate::support::Bench;
 
 #[test]
-fn a_killed_child_is_75_and_takes_the_others_with_it() {
+fn a_killed_child_is_75_and_ends_the_others() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for victim in [0, 1, 2] {
         let line = format!("{job} --workers 1 --processes 3 --restarts 0");
         let running = at_work(&bench, "out", || bench.start(&line));
-        let crew = children(running.id());
-        assert_eq!(crew.len(), 3, "the job was too short");
-        kill_process(crew[victim], Signal::KILL).unwrap();
+        let processes = children(running.id());
+        assert_eq!(processes.len(), 3, "the job was too short");
+        kill_process(processes[victim], Signal::KILL).unwrap();
         let ended = running.end();
-        assert_told(&ended, 75);
+        assert_failed(&ended, 75);
         assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
         assert!(!bench.path("out").exists());
-        assert!(crew.iter().all(|&child| rustix::process::test_kill_process(child).is_err()));
+        assert!(processes.iter().all(|&child| rustix::process::test_kill_process(child).is_err()));
     }
     bench.done(&format!("{job} --workers 1 --processes 2"));
 }
@@ -34,20 +33,20 @@ fn children_end_with_a_supervisor_that_is_killed() {
     let job = long_job(&bench);
     let line = format!("{job} --workers 1 --processes 2");
     let running = at_work(&bench, "out", || bench.start(&line));
-    let crew = children(running.id());
-    assert_eq!(crew.len(), 2, "the job was too short");
+    let processes = children(running.id());
+    assert_eq!(processes.len(), 2, "the job was too short");
     running.signal(Signal::KILL);
     let began = Instant::now();
     running.end();
-    while crew.iter().any(|&child| rustix::process::test_kill_process(child).is_ok()) {
-        assert!(began.elapsed() < Duration::from_secs(60), "they are still there");
+    while processes.iter().any(|&child| rustix::process::test_kill_process(child).is_ok()) {
+        assert!(began.elapsed() < Duration::from_secs(60), "the children are still there");
         thread::sleep(Duration::from_millis(10));
     }
     assert!(!bench.path("out").exists());
 }
 
 #[test]
-fn the_crew_starts_again_when_one_is_killed_or_frozen() {
+fn all_children_start_again_when_one_is_killed_or_frozen() {
     let bench = Bench::new();
     let job = long_job(&bench);
     bench.done(&job.replace("--output out", "--output alone"));
@@ -71,7 +70,7 @@ fn the_crew_starts_again_when_one_is_killed_or_frozen() {
 }
 
 #[test]
-fn the_crew_does_not_start_again_for_what_stays_as_it_is() {
+fn no_child_starts_again_after_a_lasting_failure() {
     let bench = small();
     bench.write("damaged.seg", "not a segment");
     for (code, line) in [
@@ -80,7 +79,7 @@ fn the_crew_does_not_start_again_for_what_stays_as_it_is() {
         (2, "dedup --batch batch.seg --keep longest --output out --processes 2"),
     ] {
         let ended = bench.run(line);
-        assert_told(&ended, code);
+        assert_failed(&ended, code);
         assert!(!ended.stderr.contains("starting all processes again"), "{ended:?}");
     }
 }
@@ -91,31 +90,31 @@ fn children_do_not_wait_for_a_frozen_supervisor() {
     let job = long_job(&bench);
     let line = format!("{job} --workers 1 --processes 2 --peer-timeout 2 --restarts 0");
     let running = at_work(&bench, "out", || bench.start(&line));
-    let crew = children(running.id());
+    let processes = children(running.id());
     running.signal(Signal::STOP);
-    for &child in &crew {
+    for &child in &processes {
         kill_process(child, Signal::STOP).unwrap();
     }
     thread::sleep(Duration::from_secs(3));
-    // Whoever was frozen itself takes nobody for lost at once.
-    for &child in &crew {
+    // A process that was frozen itself does not count another as lost at once.
+    for &child in &processes {
         kill_process(child, Signal::CONT).unwrap();
     }
-    wait_until(60, || !crew.iter().any(|&child| is_there(child)));
+    wait_until(60, || !processes.iter().any(|&child| is_there(child)));
     running.signal(Signal::KILL);
     running.end();
 }
 
 #[test]
-fn a_crew_that_was_stopped_as_a_whole_goes_on() {
+fn processes_that_were_all_stopped_continue() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let line = format!("{job} --workers 1 --processes 2 --peer-timeout 5");
     let running = at_work(&bench, "out", || bench.start(&line));
-    let crew = children(running.id());
+    let processes = children(running.id());
     let signal_all = |signal| {
         running.signal(signal);
-        crew.iter().for_each(|&child| kill_process(child, signal).unwrap());
+        processes.iter().for_each(|&child| kill_process(child, signal).unwrap());
     };
     signal_all(Signal::STOP);
     thread::sleep(Duration::from_secs(7));

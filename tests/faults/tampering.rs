@@ -1,4 +1,4 @@
-//! Somebody stands between two processes: what is changed or repeated on its way never counts.
+//! A man in the middle: bytes that are changed or repeated between two processes never change a result.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -6,14 +6,14 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::{assert_told, free_address, long_job, small};
+use super::{assert_failed, free_address, long_job, small};
 use crate::support::{Bench, Ended, Running};
 
-/// What the one between does to the bytes of the connection of this number, going to the leader or
-/// coming from it, from this offset on.
+/// What the man in the middle does to bytes: the number of the connection, the direction, and the offset of
+/// the first byte.
 type Touch = dyn Fn(usize, bool, usize, &mut [u8]) + Send + Sync;
 
-/// Listens at a free address and hands everything on to `leader`, touched.
+/// Listens at a free address and forwards everything to `leader`, with the changes.
 fn between(leader: String, touch: Arc<Touch>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -45,11 +45,11 @@ fn hand_on(mut from: TcpStream, mut to: TcpStream, touch: impl Fn(usize, &mut [u
     let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
 }
 
-/// Patience for runs that are to fail.
+/// Short timeouts for runs that must fail.
 const SHORT: &str = "--peer-timeout 3 --wait-for-peers 5";
 
-/// Runs a job that makes `output` in two processes, of which the second sees the leader through the
-/// one between.
+/// Runs a job that makes `output` in two processes. The second reaches the leader through the man in the
+/// middle.
 fn run(bench: &Bench, job: &str, output: &str, patience: &str, touch: Arc<Touch>) -> [Ended; 2] {
     let [leader, other] = [(), ()].map(|()| free_address());
     let seen = between(leader.clone(), touch);
@@ -65,7 +65,7 @@ fn run(bench: &Bench, job: &str, output: &str, patience: &str, touch: Arc<Touch>
         .map(Running::end)
 }
 
-/// Flips a bit of the byte at `at` of every connection, on the way to the leader or back.
+/// Flips a bit of byte `at` of every connection, on the way to the leader or back.
 fn flip(at: usize, forth: bool) -> Arc<Touch> {
     Arc::new(move |_, goes_forth, from, bytes: &mut [u8]| {
         let here = at.checked_sub(from).filter(|&here| here < bytes.len());
@@ -82,7 +82,7 @@ fn a_flipped_bit_changes_no_result() {
     let job = long_job(&bench).strip_suffix(" --output out").unwrap();
     bench.done(&format!("{job} --output alone"));
     let alone = bench.files("alone");
-    // In the handshake, in the greeting, in what is agreed, in the dataflow.
+    // In the handshake, in the greeting, in an agreement, and in the dataflow.
     let places = [9_usize, 30, 150, 700, 20_000].map(|at| [(at, true), (at, false)]).concat();
     let refused = thread::scope(|scope| {
         let case = |&(at, forth): &(usize, bool)| {
@@ -97,7 +97,7 @@ fn a_flipped_bit_changes_no_result() {
                 }
                 assert!(codes.iter().all(|code| [0, 69, 75].contains(code)), "{ended:?}");
                 let failed = ended.iter().find(|ended| ended.code != 0).unwrap();
-                assert_told(failed, failed.code);
+                assert_failed(failed, failed.code);
                 1
             })
         };
@@ -108,7 +108,7 @@ fn a_flipped_bit_changes_no_result() {
 }
 
 #[test]
-fn what_is_repeated_is_not_heard() {
+fn a_repeated_message_is_ignored() {
     let bench = small();
     bench.secret("secret", "known to the two of us");
     let job = "dedup --batch batch.seg --store store";
@@ -143,7 +143,7 @@ fn what_is_repeated_is_not_heard() {
         true
     });
     let ended = waiting.end();
-    assert_told(&ended, 69);
+    assert_failed(&ended, 69);
     assert!(ended.stderr.contains("refused a caller"), "{}", ended.stderr);
     assert!(ended.stderr.contains("altered on its way"), "{}", ended.stderr);
 }
