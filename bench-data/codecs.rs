@@ -1,13 +1,16 @@
-//! What the codecs of a segment cost at rest and in decoding, on one thread.
+//! The size of a segment by each codec, and the speed of decoding it on one thread.
 //!
 //! ```text
 //! cargo bench --bench codecs -- [--density 8e9] [--count 3e7] [--width 64] [--times 5]
 //! ```
 //!
-//! Of a set of `density` random fingerprints the first `count` are written by each codec, into a file
-//! that stays in the system's cache. For each are printed the bits of a fingerprint, these over the bound
-//! (the least that tells one such set from all others), and how many are read, checked and decoded in a
-//! second: the median, the least and the greatest.
+//! From a set of `density` random fingerprints the first `count` are written by each codec, into a file
+//! that stays in the system's cache. The output has, for each codec, the bits of a fingerprint, their ratio
+//! to the bound (the least number of bits that tells one such set from all others), and how many
+//! fingerprints are read, checked and decoded in a second: the median, the least and the greatest.
+//!
+//! The clock is read by hand and not by `criterion`: the sizes belong in the same table, and the number of
+//! turns over a file of 30 million fingerprints is a flag.
 
 use std::error::Error;
 use std::f64::consts::{LOG2_E, PI};

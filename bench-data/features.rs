@@ -1,12 +1,15 @@
-//! What features and fingerprints cost on one core, beside jieba-rs cutting the same texts and nothing
-//! else.
+//! The cost of features and fingerprints on one core, compared with jieba-rs that only cuts the same texts
+//! into words.
 //!
 //! ```text
 //! cargo bench --bench features -- [--times 3] [--recipes jieba-rs+words-1+my.toml] FILE...
 //! ```
 //!
-//! Each file holds one JSON object with a `text` a line. Prints `name file seconds megabytes` a line and
-//! round. `jieba-rs` is a name beside those of recipes and their files.
+//! Each file has one JSON object with a `text` a line. Prints `name file seconds megabytes`, one line a
+//! recipe and round. A recipe is given by its name or its file; `jieba-rs` is one more name.
+//!
+//! The clock is read by hand and not by `criterion`: the recipes take turns, so that a change of the
+//! machine's speed affects all of them, and `features.py` reads the lines beside those of other programs.
 
 use std::hint::black_box;
 use std::time::Instant;

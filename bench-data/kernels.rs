@@ -1,15 +1,19 @@
-//! What a probe costs, in memory and on one thread: every design over points of the cost model.
+//! The cost of a probe, in memory and on one thread: every design at points of the cost model.
 //!
 //! ```text
 //! cargo bench --bench kernels -- [--batch 1e6] [--density 8e9] [--count 3e7] [--distance 3]
 //!                                [--width 64] [--cold 0] [--designs conditioned+10+paper] [--times 3]
 //! ```
 //!
-//! Of a set of `density` fingerprints drawn over all keys, the first `count` are probed, in windows as
-//! the join takes them, against a batch drawn likewise, of which every tenth is moved near. `paper`
-//! is the yardstick: the ten sorted tables of Manku, Jain and Das Sarma and a binary search in each,
-//! to the letter. All designs must find the same number of pairs. For each the median is printed,
-//! with the least and the greatest. With `cold` the last so many bits of all are zeros.
+//! From a set of `density` random fingerprints, the first `count` are probed, in the windows that the join
+//! uses, against a random batch. Every tenth fingerprint of the batch is moved near one of the set. `paper`
+//! is the reference: the ten sorted tables of Manku, Jain and Das Sarma with a binary search in each. All
+//! designs must find the same number of pairs. The output has the median, the least and the greatest time
+//! of each. With `--cold N` the last N bits of all fingerprints are zeros.
+//!
+//! The clock is read by hand and not by `criterion`: a line also has the time to build, the memory and the
+//! pairs, which `cost_model.py` reads, and one turn of a slow design takes minutes, so the number of turns
+//! is a flag.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,8 +24,8 @@ use dupsieve::tables::{Masked, Method, MethodScratch, Probe, Way};
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
-/// One of so many fingerprints of the batch is moved near the next one of the set: moved, so that the
-/// batch is no denser where it is probed than elsewhere.
+/// One of this many fingerprints of the batch is moved near the next one of the set. It is moved, not added,
+/// so that the batch is no denser where it is probed than elsewhere.
 const PLANTED_EVERY: usize = 10;
 
 /// One point to measure.

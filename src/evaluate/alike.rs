@@ -1,8 +1,8 @@
-//! How alike pairs are, in steps, and the least step at which they agree best with labels.
+//! Similarities in steps, and the least step that agrees best with the labels.
 
 use super::Labels;
 
-/// How many steps a similarity from 0 to 1 is told in.
+/// The number of steps from 0 to 1.
 const STEPS: u8 = 200;
 
 /// A similarity, rounded down to a step: one byte, since all pairs of many documents are held.

@@ -1,4 +1,4 @@
-//! Recall by similarity: how many of the positive pairs are found, of those so and so alike.
+//! Recall by similarity: the share of the positive pairs that are found, in bands of similarity.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! How far scores may be off: the bootstrap (Efron, 1979) over clusters, since the pairs of one cluster
-//! stand and fall together.
+//! Confidence intervals of scores: the bootstrap (Efron, 1979) over clusters, because the pairs of one
+//! cluster are not independent.
 //!
 //! A resample draws as many clusters as there are, with replacement. A cluster drawn w times brings
 //! its own pairs w times, and two clusters drawn v and w times bring the pairs between them v w times.

@@ -1,5 +1,31 @@
 //! Recipes judged together with checks, at every distance. One half of the labelled clusters chooses
 //! the least similarity that a check must find; the other half judges the choice.
+//!
+//! ```
+//! use dupsieve::evaluate::checks::CheckEvaluation;
+//! use dupsieve::evaluate::{Labels, Measure, MemoryMeter};
+//!
+//! let mut labels = Labels::default();
+//! let mut texts = Vec::new();
+//! for document in 0..20 {
+//!     let cluster = document / 2;
+//!     labels.add(&document.to_string(), &cluster.to_string())?;
+//!     texts.push(Some(format!("page {cluster} of twenty, about topic {}", cluster * 7919)));
+//! }
+//! let evaluation = CheckEvaluation {
+//!     checks: &[Measure::Jaccard],
+//!     recipes: Vec::new(),
+//!     texts: &texts,
+//!     labels: &labels,
+//!     seed: 1,
+//!     max_distance: 3,
+//!     workers: 1,
+//! };
+//! let scores = evaluation.scores(MemoryMeter::new(1 << 20))?;
+//! assert_eq!(scores[0].recipe, "all pairs");
+//! assert_eq!(scores[0].halves[1].f1, Some(1.0));
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use super::all_pairs::{self, AllPairs};
 use super::sweep::by_distance;

@@ -1,4 +1,13 @@
 //! A curve of precision over recall for each recipe, as an SVG drawing.
+//!
+//! ```
+//! use dupsieve::evaluate::curve::{Curve, Line};
+//!
+//! let points = vec![Some((0.5, 1.0)), Some((0.8, 0.9))]; // k = 0 and k = 1
+//! let lines = vec![Line { name: "words".to_owned(), points }];
+//! let svg = Curve { title: "an example".to_owned(), lines, marked: 1 }.to_string();
+//! assert!(svg.starts_with("<svg "));
+//! ```
 
 use std::fmt::{self, Display, Write};
 

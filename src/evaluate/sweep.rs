@@ -1,4 +1,21 @@
 //! A sweep: one recipe's fingerprints of labelled documents, judged at every distance.
+//!
+//! ```
+//! use dupsieve::evaluate::Labels;
+//! use dupsieve::evaluate::sweep::score_halves;
+//!
+//! let mut labels = Labels::default();
+//! let mut fingerprints = Vec::new();
+//! for document in 0..40_u128 {
+//!     // Two documents a cluster, one bit apart; different clusters are far apart.
+//!     labels.add(&document.to_string(), &(document / 2).to_string())?;
+//!     fingerprints.push(Some((u128::MAX / 21 * (document / 2)) ^ (document % 2)));
+//! }
+//! let scores = score_halves(&fingerprints, &labels, 1, 1, 1000).expect("few near pairs");
+//! assert_eq!(scores[0].judging.recall, Some(0.0)); // k = 0
+//! assert_eq!(scores[1].judging.recall, Some(1.0)); // k = 1
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use super::{Intervals, Labels, Pairs, Scores, bootstrap};
 use crate::progress::{self, Activity};

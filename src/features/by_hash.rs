@@ -1,4 +1,4 @@
-//! Maps by hash: what is known of features, by hashes that need no further hashing but a quick mix.
+//! Maps whose keys are hashes of features already, so that a quick mix replaces hashing.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// A map whose keys are hashes already. Its order differs from one process to the next.
 pub(crate) type ByHash<K, V> = HashMap<K, V, Keyed>;
 
-/// A map that has grown past this is made small again once it is empty, so that one long text does not
-/// slow down all after it: to clear a map, or to go through it, takes time for all the room it has.
+/// A map with more room than this is replaced when it is cleared, so that one long text does not slow down
+/// all texts after it: clearing a map, or iterating over it, takes time for all the room it has.
 const CAPACITY: usize = 1 << 14;
 
 /// Makes the map empty, and small.
@@ -22,8 +22,8 @@ pub(crate) fn clear<K, V>(map: &mut ByHash<K, V>) {
     }
 }
 
-/// Mixes hashes with a secret of the process. The hashes of features are known functions, so whoever
-/// writes a page could choose words that fall into one place of a map, which would take quadratic time.
+/// Mixes hashes with a secret of the process. The hash functions of features are public, so the author of
+/// a page could choose words that collide in a map, and the map would take quadratic time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keyed(u64);
 

@@ -1,8 +1,25 @@
-//! Counted features: in how many documents of a corpus each one occurs, in a file of ours.
+//! Tables of counts: in how many documents of a corpus each feature occurs.
 //!
-//! Of words this makes their inverse document frequency, of lines the boilerplate of a site. The file
-//! is text, to be read by people too; FORMAT.md beside this file has the bytes. In a recipe a table is
-//! the path of its file, in the recipe's stamp the digest of what it holds.
+//! Counts of words give their inverse document frequency, counts of lines find the boilerplate of a site.
+//! The file is text that people can read too; FORMAT.md beside this file describes its bytes. A recipe
+//! names a table by the path of its file, the recipe's stamp by the digest of its contents.
+//!
+//! ```
+//! use dupsieve::features::counts::{Counts, CountsWriter, Head};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("words.counts");
+//! let of = "{}".to_owned();
+//! let head = Head { of, documents: 8, min_count: 1, identity: "an example".to_owned() };
+//! let mut writer = CountsWriter::create(&path, &head)?;
+//! writer.push("sea", 4)?;
+//! writer.finish()?;
+//!
+//! let counts = Counts::read(&path)?;
+//! assert_eq!(counts.count("sea"), 4);
+//! assert!(counts.idf("squid") > counts.idf("sea")); // rarer words weigh more
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use std::fmt;
 use std::fs::File;
@@ -56,13 +73,13 @@ struct Loaded {
     counts: ByHash<u64, u64>,
 }
 
-/// Whether a feature can stand in a table.
+/// Whether a table can hold this feature.
 pub fn is_counted(feature: &str) -> bool {
     feature.len() <= LONGEST_FEATURE && !feature.contains('\n')
 }
 
 impl Counts {
-    /// Whether a table stands at `path`, sound or damaged.
+    /// Whether there is a table at `path`, sound or damaged.
     pub fn stands_at(path: &Path) -> Result<bool> {
         has_magic(path, FIRST_LINE)
     }

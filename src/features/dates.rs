@@ -1,4 +1,10 @@
-//! Dates in a text, which change from one capture of a page to the next while the page does not.
+//! Dates in a text. They change from one capture of a page to the next while the page stays the same.
+//!
+//! ```
+//! use dupsieve::features::dates;
+//!
+//! assert_eq!(dates::without("Posted on 2024-02-29 at 9:00"), "Posted on  at 9:00");
+//! ```
 
 use std::borrow::Cow;
 
@@ -20,7 +26,7 @@ const MONTHS: [&str; 12] = [
 
 /// `text` without its dates: `2024-02-29`, `2024/2/29`, `2024.02.29`, `29.02.2024`, `2/29/2024`,
 /// `2024年2月29日`, `2024年2月`, `2月29日` and `二〇二四年二月二十九日`, `February 29, 2024`,
-/// `29 Feb 2024`, `Feb 2024`. Times of day and years by themselves stay.
+/// `29 Feb 2024`, `Feb 2024`. Times of day and single years stay.
 pub fn without(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
@@ -88,7 +94,7 @@ fn counted(text: &str, unit: char) -> Option<&str> {
     (1..=4).contains(&numerals).then(|| rest.trim_start_matches(' '))
 }
 
-/// Year, month and day; one at either end may be wanting.
+/// Year, month and day; the year or the day may be missing.
 fn chinese(text: &str) -> Option<&str> {
     let month = counted(text, '年').unwrap_or(text);
     let day = counted(month, '月')?;

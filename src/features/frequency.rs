@@ -1,7 +1,6 @@
-//! Frequency to weight, in fixed point: what a feature weighs that occurs so many times in its text,
-//! and in so many documents.
+//! Weights by frequency, in fixed point: how often a feature occurs in its text, and in how many documents.
 //!
-//! In integers throughout, so that every machine has the same weights.
+//! All of it is integer arithmetic, so every machine has the same weights.
 
 use crate::features::{ONE, SCALE_BITS};
 
@@ -52,8 +51,7 @@ const fn compute_raised(count: u64) -> i64 {
 }
 
 /// The inverse document frequency of a feature that `count` of `documents` hold: log2 of
-/// 1 + `documents` / `count`, so that what every document holds weighs 1. One that none is known to
-/// hold counts as held by one.
+/// 1 + `documents` / `count`, so a feature of every document weighs 1. A `count` of 0 is taken as 1.
 pub(crate) fn inverse(documents: u64, count: u64) -> i64 {
     let count = count.clamp(1, documents.max(1));
     log(documents.saturating_add(count)) - log(count)

@@ -1,7 +1,17 @@
-//! Lists that a user brings: stop words, and words for jieba's dictionary.
+//! Lists that a user provides: stop words, and words for jieba's dictionary.
 //!
-//! In a recipe a list is the path of its file; in the recipe's stamp it is the digest of what the
-//! file held, so that fingerprints by other words never meet.
+//! A recipe names a list by the path of its file. The recipe's stamp holds the digest of the file's
+//! contents, so fingerprints made with other words are never compared.
+//!
+//! ```
+//! use dupsieve::features::lists::StopWords;
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("stop.txt");
+//! std::fs::write(&path, "the\nof\n").unwrap();
+//! assert_eq!(StopWords::read(&path)?.iter().count(), 2);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,8 +28,8 @@ use crate::small_file;
 /// The longest list, in bytes.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// Words that are no features. The file holds one a line, in UTF-8; white space around a word and
-/// empty lines do not count.
+/// Words that are not features. The file has one word a line, in UTF-8; white space around a word and
+/// empty lines are ignored.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "PathBuf", into = "String")]
 pub struct StopWords {
@@ -27,8 +37,8 @@ pub struct StopWords {
     words: Arc<HashSet<Box<str>>>,
 }
 
-/// Words for jieba besides its own. The file is one of jieba's: `word frequency tag` a line, of which
-/// the last two may be left out.
+/// Additional words for jieba. The file has jieba's format: `word frequency tag` a line, of which the last
+/// two are optional.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "PathBuf", into = "String")]
 pub struct UserDictionary {
@@ -64,7 +74,7 @@ impl UserDictionary {
         Ok(UserDictionary { digest, jieba: Arc::new(jieba) })
     }
 
-    /// What cuts by it.
+    /// The segmenter with these words.
     pub(super) fn jieba(&self) -> Arc<Jieba> {
         Arc::clone(&self.jieba)
     }
@@ -81,7 +91,7 @@ fn read(path: &Path) -> Result<(String, String)> {
     Ok((digest, text))
 }
 
-/// What serde needs of a list: from its path, into its digest, and equal by it.
+/// Implements what serde needs of a list: read from its path, written and compared as its digest.
 macro_rules! by_digest {
     ($list:ident) => {
         impl TryFrom<PathBuf> for $list {

@@ -1,6 +1,6 @@
-//! Left-overs of markup in a text: tags, entities, addresses and the targets of links.
+//! Remains of markup in a text: tags, entities, addresses and the targets of links.
 //!
-//! What a reader of the page does not see comes and goes with the program that took the text out.
+//! Readers of the page do not see them, and they depend on the program that extracted the text.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ const LONGEST_TAG: usize = 1024;
 /// The longest entity, in bytes, without `&` and `;`.
 const LONGEST_ENTITY: usize = 32;
 
-/// `text` with a space in place of each left-over: `<tag ...>`, `</tag>`, `<!-- ... -->`, `&entity;`,
+/// `text` with a space in place of each remain: `<tag ...>`, `</tag>`, `<!-- ... -->`, `&entity;`,
 /// `http://...` and `https://...` up to white space or a closing bracket, and the target of a link,
 /// `](...)`, of which the bracket stays.
 ///

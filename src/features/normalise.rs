@@ -1,14 +1,28 @@
-//! Text to the form its features are taken from: markup, dates, compatibility forms, case, digits,
-//! white space.
+//! The normal form of a text, from which features are taken: markup, dates, compatibility forms, case,
+//! digits and white space are made alike, in this order.
 //!
-//! The parts work in that order, each on what the one before it left.
+//! ```
+//! use dupsieve::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
+//!
+//! let normalise = Normalise {
+//!     nfkc: true,
+//!     case: Case::Fold,
+//!     digits: Digits::Zero,
+//!     white_space: WhiteSpace::Collapse,
+//!     markup: Markup::Drop,
+//!     dates: Dates::Keep,
+//! };
+//! let mut normal = String::new();
+//! normalise.apply("<b>ＡＢＣ</b>  costs 10 or 9", &mut normal);
+//! assert_eq!(normal, "abc costs 0 or 0");
+//! ```
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::features::{dates, markup};
 
-/// What is made alike before features are taken.
+/// Which differences between texts are removed before features are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalise {
@@ -35,7 +49,7 @@ pub enum Markup {
     /// They stay.
     #[default]
     Keep,
-    /// They vanish, before anything else is done.
+    /// They are removed, before anything else is done.
     Drop,
 }
 
@@ -52,7 +66,7 @@ pub enum Dates {
     /// They stay.
     #[default]
     Keep,
-    /// They vanish, after markup and before anything else is done.
+    /// They are removed, after markup and before anything else.
     Drop,
 }
 
@@ -80,7 +94,7 @@ pub enum Digits {
     Keep,
     /// Each run becomes one `0`, so that 9 and 10 are alike.
     Zero,
-    /// Vanish.
+    /// They are removed.
     Drop,
 }
 
@@ -120,8 +134,8 @@ impl Normalise {
     }
 }
 
-/// The length of the character that starts with a byte, if it stays as it is wherever it stands, but
-/// for the case of ASCII, unless a combining mark follows it; 0 if that takes a closer look.
+/// By first byte: the length of a character that stays as it is everywhere, except for the case of ASCII,
+/// unless a combining mark follows it. 0 if that needs a closer look.
 type Untouched = [u8; 256];
 
 /// By whether digits are kept.

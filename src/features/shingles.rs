@@ -1,4 +1,16 @@
-//! Text to shingles: overlapping runs of characters, or of words.
+//! Shingles of a text: overlapping runs of characters, or of words.
+//!
+//! ```
+//! use dupsieve::features::shingles::{WordWindow, characters};
+//!
+//! let mut found = Vec::new();
+//! characters("abcd", 3, |shingle| found.push(shingle));
+//! assert_eq!(found, ["abc", "bcd"]);
+//!
+//! let mut window = WordWindow::new(2);
+//! assert_eq!(window.push("two"), None);
+//! assert_eq!(window.push("words"), Some("two words"));
+//! ```
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 

@@ -1,7 +1,7 @@
-//! Words to weights by their part of speech, as jieba's dictionary has it.
+//! Weights of words by their part of speech in jieba's dictionary.
 //!
-//! A word is asked about by itself, so a weight depends on the word alone. Names weigh most, then
-//! other nouns, verbs, what describes, and what only joins words together.
+//! Each word is looked up by itself, so its weight does not depend on its neighbours. Names weigh most,
+//! then other nouns, verbs, adjectives and adverbs, and least of all words that only join others.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ const WEIGHTS: [(&str, i64); 13] = [
     ("s", 2),
 ];
 
-/// The longest word whose part of speech is asked for, in bytes; a longer one weighs least. The
-/// dictionary has none as long, and asking takes forty times the memory of the word.
+/// The longest word that is looked up, in bytes; a longer one weighs least. The dictionary has none that
+/// long, and a look-up takes forty times the memory of the word.
 const LONGEST_WORD: usize = 1 << 10;
 
 /// Weights of words by their part of speech; each worker has its own.

@@ -1,8 +1,8 @@
 //! TextRank: Mihalcea and Tarau, "TextRank: Bringing Order into Texts" (EMNLP 2004).
 //!
-//! Features are the vertices of a graph; two that stand within `SPAN` of one another are joined, as
-//! often as that occurs. Rank flows along the edges, as PageRank's does. In integers and in a fixed
-//! order, so that every machine has the same ranks.
+//! Features are the vertices of a graph. Two features within `SPAN` places of each other are joined by an
+//! edge, one for each time that occurs. Rank flows along the edges, as in PageRank. It is computed in
+//! integers and in a fixed order, so every machine has the same ranks.
 
 use std::hash::Hash;
 
@@ -10,15 +10,15 @@ use crate::features::by_hash::ByHash;
 use crate::features::{ONE, SCALE_BITS};
 use crate::progress::{self, Activity};
 
-/// How far apart two features may stand that are joined: this many places include both.
+/// Two features are joined if this many consecutive places include both.
 const SPAN: usize = 5;
 /// How often rank flows.
 const ROUNDS: usize = 20;
-/// The share of a rank that flows in, in fixed point; the rest is the same for all: 0.85.
+/// The share of a rank that flows in, 0.85 in fixed point. The rest is the same for all.
 const DAMPING: i64 = ONE * 85 / 100;
 
 /// The rank of each feature of a text, whose occurrences are given in order, in fixed point; the mean
-/// is about 1. A feature that stands near no other has the least, 0.15.
+/// is about 1. A feature near no other has the least, 0.15.
 pub(crate) fn ranks<F: Copy + Eq + Hash>(occurrences: impl Iterator<Item = F>) -> Vec<(F, i64)> {
     let mut numbers = ByHash::<F, u32>::default();
     let mut features = Vec::new();

@@ -1,8 +1,8 @@
-//! Words to their inverse document frequency, by the table that comes with jieba.
+//! The inverse document frequency (idf) of words, from the table that comes with jieba.
 //!
-//! The table cannot be read as a whole, only asked for the keywords of a text: the weight of the
-//! one keyword of a text of one word is that word's idf, or the median of the table for a word it
-//! does not hold. Answers are remembered, so a word is asked for once.
+//! The table cannot be read directly; it only answers with the keywords of a text. For a text of one word,
+//! the weight of its only keyword is that word's idf, or the median of the table if it does not hold the
+//! word. Answers are remembered, so each word is asked for once.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! A weigher: what one occurrence of a feature weighs, whatever else stands in its text.
+//! The weight of one occurrence of a feature, whatever else is in its text.
 
 use crate::features::ONE;
 use crate::features::counts::Counts;
@@ -9,10 +9,10 @@ use crate::features::words::is_han;
 /// The longest short word that is ASCII.
 const SHORT_BYTES: usize = 3;
 
-/// What a feature is weighed by.
+/// How a feature is weighed.
 #[derive(Debug)]
 pub(crate) enum Weigher {
-    /// All weigh 1.
+    /// All features weigh 1.
     Even,
     /// Inverse document frequency by jieba's table.
     Jieba(Box<Idf>),

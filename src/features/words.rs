@@ -1,9 +1,17 @@
-//! Text to words, Chinese and everything else mixed, in one pass.
+//! The words of a text, Chinese and everything else mixed, in one pass.
 //!
 //! A text is a sequence of runs: of Han, of separators (white space and CJK punctuation), and of
-//! anything else. A run of Han is cut by jieba; a run of anything else falls into the words of
-//! Unicode Standard Annex #29, which hold at least one letter or digit. Separators and other
-//! punctuation are no words. (Han without a break is cut at every 64 KiB.)
+//! anything else. Jieba cuts a run of Han into words. A run of anything else is cut into the words of
+//! Unicode Standard Annex #29, which have at least one letter or digit. Separators and other punctuation
+//! are not words. (A run of Han is cut at every 64 KiB.)
+//!
+//! ```
+//! use dupsieve::features::words::Words;
+//!
+//! let mut found = Vec::new();
+//! Words::new(true).each("我来到北京, it's 3.14%", |word| found.push(word));
+//! assert_eq!(found, ["我", "来到", "北京", "it's", "3.14"]);
+//! ```
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +21,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::features::lists::UserDictionary;
 use crate::features::speech::Speech;
 
-/// What cuts Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
+/// The segmenter of Han: the release of jieba-rs whose dictionary, hidden Markov model and idf table are
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
 pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
 
@@ -40,7 +48,7 @@ impl Words {
         Words { jieba: dictionary.jieba(), hmm }
     }
 
-    /// What weighs words by the part of speech that this dictionary has for them.
+    /// Weights by the part of speech that this dictionary gives a word.
     pub(crate) fn speech(&self) -> Speech {
         Speech::new(Arc::clone(&self.jieba))
     }

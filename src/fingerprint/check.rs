@@ -1,9 +1,10 @@
-//! A check: a second signature of a text, by which what is near by its fingerprint is confirmed.
+//! A check: a second signature of a text, which confirms that near pages are alike.
 //!
-//! A small fingerprint that tolerates edits also joins strangers. So the distance of fingerprints
-//! finds candidates, and the signature, which is never searched and may take many bytes, says which of
-//! them are alike. Checks are made of the runs of three characters of the normalised text, but for
-//! sentences, and the cosine, which is for short texts and takes runs of two; their parts stand in their names, and a name never changes its meaning:
+//! A small fingerprint that tolerates edits also makes unrelated pages near. So the distance of fingerprints
+//! only finds candidates. The signature, which may take many bytes because it is never searched, decides
+//! which of them are alike. Signatures are made of the runs of three characters of the normalised text. The
+//! exceptions are sentences, and the cosine, which is for short texts and takes runs of two characters.
+//! The name of a check has all its parameters, and a name never changes its meaning:
 //!
 //! | name | bytes | similarity |
 //! |---|---|---|
@@ -12,6 +13,21 @@
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
 //! | `cosine-N` | 4 N | the [cosine] of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N [longest sentences](super::sentences) in common |
+//!
+//! ```
+//! use dupsieve::fingerprint::Check;
+//!
+//! let check: Check = "minhash".parse()?;
+//! let mut signer = check.signer();
+//! let texts = ["a page about the sea and its ships", "a page about the sea and its boats"];
+//! let [mut one, mut other] = [Vec::new(), Vec::new()];
+//! signer.sign(texts[0], &mut one)?;
+//! signer.sign(texts[1], &mut other)?;
+//! assert_eq!(one.len(), check.bytes());
+//! let similarity = check.similarity(&one, &other);
+//! assert!(similarity > 0.5 && similarity < 1.0);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +60,7 @@ const ALIASES: [(&str, &str); 4] = [
 const SHINGLE: usize = 3;
 const COSINE_SHINGLE: usize = 2;
 
-/// What is made alike before shingles are taken.
+/// How texts are normalised before shingles are taken.
 const NORMALISE: Normalise = Normalise {
     nfkc: true,
     case: Case::Fold,
@@ -54,7 +70,7 @@ const NORMALISE: Normalise = Normalise {
     dates: Dates::Keep,
 };
 
-/// The sort of a signature, with all that decides it.
+/// A sort of signature with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Check(Sort);
@@ -78,7 +94,8 @@ impl Check {
         }
     }
 
-    /// How alike the texts behind two signatures are, from 0 to 1, as the check tells.
+    /// How alike the texts behind two signatures are, from 0 to 1.
+    #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
@@ -88,7 +105,8 @@ impl Check {
         }
     }
 
-    /// What makes its signatures.
+    /// A maker of its signatures.
+    #[must_use]
     pub fn signer(self) -> Signer {
         let maker = match self.0 {
             Sort::MinHash { permutations, slots, bits } => {

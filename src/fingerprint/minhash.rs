@@ -10,7 +10,23 @@
 //! small sets are estimated as well as they can be.
 //!
 //! Of each slot only the lowest b bits are kept (Li and König, "b-Bit Minwise Hashing", WWW 2010).
-//! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] takes that off.
+//! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] corrects for that.
+//!
+//! ```
+//! use dupsieve::fingerprint::minhash::{MinHash, Permutations, similarity};
+//! use dupsieve::hash::Hash;
+//!
+//! let mut minhash = MinHash::new(Permutations::One, 512, 8);
+//! let mut sign = |from: u32, to: u32| {
+//!     (from..to).for_each(|element| minhash.add(Hash::Xxh3.of(&element.to_string())));
+//!     let mut signature = Vec::new();
+//!     minhash.finish(&mut signature);
+//!     signature
+//! };
+//! // The sets share 800 of 1200 elements.
+//! let estimate = similarity(&sign(0, 1000), &sign(200, 1200), 8);
+//! assert!((estimate - 800.0 / 1200.0).abs() < 0.1);
+//! ```
 
 /// Where the trials of a signature come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,10 +37,10 @@ pub enum Permutations {
     Many,
 }
 
-/// The least of a slot that nothing has fallen in.
+/// The value of a slot without any hash.
 const EMPTY: u64 = u64::MAX;
 
-/// Makes signatures of sets of hashed features; which hash comes how often does not matter.
+/// Makes signatures of sets of hashed features. Order and repetition of the hashes do not matter.
 #[derive(Clone, Debug)]
 pub struct MinHash {
     permutations: Permutations,

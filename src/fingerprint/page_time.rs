@@ -1,8 +1,8 @@
 //! The time that one page may take, and signs of progress from inside a long one.
 //!
-//! All that is done to a text takes time linear in its length, so the time allowed is many times what a
-//! page needs. A page that takes longer all the same holds what nobody thought of; it is given up, and
-//! the job goes on with the next.
+//! All work on a text takes time linear in its length, and the allowed time is many times what a page
+//! needs. A page that takes longer anyway has something unforeseen in it. The job gives it up and goes on
+//! with the next page.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const STEPS: u32 = 1 << 12;
 pub struct PageTime(pub Duration);
 
 impl Default for PageTime {
-    /// A minute. The slowest check that there is takes a quarter of it.
+    /// A minute. The slowest check takes a quarter of it.
     fn default() -> PageTime {
         PageTime(Duration::from_secs(60))
     }
@@ -50,8 +50,7 @@ impl PageClock {
         *self = PageClock { end, ..PageClock::new(self.allowed) };
     }
 
-    /// Takes one step, such as a feature; false once the page is late, and what is left of it is to be
-    /// skipped.
+    /// Takes one step, such as a feature. False once the page is late: the rest of it is to be skipped.
     #[inline]
     pub(super) fn step(&mut self) -> bool {
         match self.steps.checked_sub(1) {
@@ -61,7 +60,7 @@ impl PageClock {
         !self.is_late
     }
 
-    /// Shows that the work goes on, and sees whether the page is late.
+    /// Reports progress, and checks whether the page is late.
     #[cold]
     pub(super) fn look(&mut self) {
         if !self.is_late {

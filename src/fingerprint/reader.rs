@@ -22,7 +22,7 @@ pub(super) struct Reader {
     cut: Cut,
 }
 
-/// Lines that are no part of a text, known by their normalised form.
+/// Lines that do not count as text, known by their normalised form.
 #[derive(Debug)]
 struct Boilerplate {
     lines: Counts,
@@ -45,7 +45,7 @@ impl Boilerplate {
     }
 }
 
-/// What is done to a text before it is cut.
+/// How a text is prepared before it is cut.
 #[derive(Debug)]
 enum Form {
     AsItIs,

@@ -1,4 +1,4 @@
-//! A recipe: everything that decides a fingerprint, every part named.
+//! A recipe: everything that decides a fingerprint, each part by its name.
 //!
 //! ```toml
 //! scheme = "simhash"
@@ -26,7 +26,17 @@
 //! Two more sorts of features are those of other programs and have no parts of their own but hash,
 //! ties and `length`: `white-space-tokens` and `word-character-shingles`.
 //!
-//! Parts are neither guessed nor ignored: one that is missing, unknown or of no use is refused.
+//! Parts are neither guessed nor ignored: a missing, unknown or useless one is an error.
+//!
+//! ```
+//! use dupsieve::fingerprint::{Recipe, Width};
+//!
+//! let recipe = Recipe::named("words", Some(Width::W128))?;
+//! assert_eq!(recipe.name(), "words-2"); // the newest of its kind
+//! assert_eq!(recipe.width(), Width::W128);
+//! assert!(Recipe::from_toml("scheme = 'simhash'").is_err()); // parts are missing
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -56,7 +66,7 @@ const ALIASES: [(&str, &str); 6] = [
     ("features", "features-1"),
 ];
 
-/// The one name that stands for no recipe but for the sketches of [`Nilsimsa`](super::Nilsimsa).
+/// The name of the sketches of [`Nilsimsa`](super::Nilsimsa), which no recipe makes.
 pub const NILSIMSA: &str = "nilsimsa";
 
 /// The longest shingle, in words or characters.
@@ -75,9 +85,10 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe of that name, made `width` wide where a width is given.
+    /// The recipe with this name, and with this `width` if one is given.
     ///
-    /// Fails with [`Kind::Usage`] on a name there is not, or a width the recipe does not allow.
+    /// # Errors
+    /// [`Kind::Usage`] for an unknown name, or for a width that the recipe does not allow.
     pub fn named(name: &str, width: Option<Width>) -> Result<Recipe> {
         if name == NILSIMSA {
             return Err(Error::new(Kind::Usage, "nilsimsa makes sketches of 256 bits")
@@ -106,13 +117,19 @@ impl Recipe {
         ALIASES.iter().map(|alias| alias.0).chain(versioned)
     }
 
-    /// The recipe written as `text`, a TOML table. Fails with [`Kind::Config`].
+    /// The recipe written as `text`, a TOML table.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if it is not a recipe.
     pub fn from_toml(text: &str) -> Result<Recipe> {
         let table = text.parse().map_err(|cause: toml::de::Error| bad(cause.message()))?;
         Recipe::from_table(&table)
     }
 
-    /// The recipe that `table` holds. Fails with [`Kind::Config`].
+    /// The recipe in `table`.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if it is not a recipe.
     pub fn from_table(table: &Table) -> Result<Recipe> {
         let recipe: Recipe = table.clone().try_into().map_err(|cause| bad(message(&cause)))?;
         let known = Table::try_from(&recipe).expect("a recipe is a table");
@@ -125,8 +142,11 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The same recipe for fingerprints of another width. Fails with [`Kind::Usage`] if it has one
-    /// width only, as those have that make the fingerprints of other programs.
+    /// The same recipe for fingerprints of another width.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it has only one width, like the recipes that reproduce the fingerprints of other
+    /// programs.
     pub fn with_width(mut self, width: Width) -> Result<Recipe> {
         let ours = self.sketch().is_some_and(|sketch| sketch.hash == Hash::Xxh3);
         if !ours && self.width != width {
@@ -138,8 +158,10 @@ impl Recipe {
         Ok(self)
     }
 
-    /// The same recipe with a signature of `check` beside each fingerprint. Fails with [`Kind::Usage`]
-    /// if it does not take texts.
+    /// The same recipe with a signature of `check` beside each fingerprint.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it does not take texts.
     pub fn with_check(mut self, check: Check) -> Result<Recipe> {
         self.check = Some(check);
         if !self.takes_text() {
@@ -150,7 +172,7 @@ impl Recipe {
         Ok(self)
     }
 
-    /// The signature that stands beside each fingerprint.
+    /// The check whose signature is made beside each fingerprint.
     pub fn check(&self) -> Option<Check> {
         self.check
     }
@@ -164,7 +186,7 @@ impl Recipe {
         self.width
     }
 
-    /// Its versioned name, or `unnamed`; no part of what it makes.
+    /// Its versioned name, or `unnamed`. The name does not decide the fingerprints.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -297,7 +319,7 @@ fn unnamed() -> String {
     "unnamed".to_owned()
 }
 
-/// The first line of what the parser says.
+/// The first line of the parser's message.
 fn message(cause: &toml::de::Error) -> &str {
     cause.message().lines().next().unwrap_or_default()
 }

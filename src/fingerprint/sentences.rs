@@ -1,9 +1,9 @@
 //! The longest sentences of a text, as its signature.
 //!
-//! Long sentences are what a page has of its own; menus, captions and notices are short. The hashes of
-//! the n longest survive changed boilerplate and moved paragraphs, and a copy that quotes only part of
-//! a page shares few of them. An old practice of Chinese search engines, where the end of a sentence is
-//! easier to find than the end of a word.
+//! Long sentences are a page's own text; menus, captions and notices are short. The hashes of the n longest
+//! stay the same when boilerplate changes and paragraphs move, and a page that quotes only part of another
+//! shares few of them. This is an old practice of Chinese search engines, because the end of a sentence is
+//! easier to find there than the end of a word.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl Sentences {
         Sentences { count, longest: BTreeSet::new() }
     }
 
-    /// Takes a sentence that is normalised as it should be; one that comes again counts once.
+    /// Takes a sentence, already normalised. A repeated sentence counts once.
     pub(super) fn add(&mut self, sentence: &str) {
         if !sentence.contains(char::is_alphanumeric) {
             return;
@@ -38,8 +38,8 @@ impl Sentences {
         }
     }
 
-    /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros for
-    /// sentences that were wanting.
+    /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros in place of
+    /// missing sentences.
     pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut hashes: Vec<u64> = self.longest.iter().map(|&(_, hash)| hash).collect();
         hashes.sort_unstable();

@@ -1,9 +1,16 @@
 //! The set of a text's shingles, for the exact Jaccard similarity that signatures estimate.
 
-/// Distinct hashes that are gathered before those that came twice are first forgotten.
+/// How many distinct hashes are gathered before duplicates are removed for the first time.
 const FEW: usize = 1 << 12;
 
 /// A set of hashed shingles, eight bytes for each.
+///
+/// ```
+/// use dupsieve::fingerprint::check::shingle_set;
+///
+/// // {abc, bcd} and {abc, bce} share one of three shingles.
+/// assert_eq!(shingle_set("abcd").jaccard(&shingle_set("abce")), 1.0 / 3.0);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShingleSet {
     /// Ascending, each once.
@@ -11,7 +18,7 @@ pub struct ShingleSet {
 }
 
 impl ShingleSet {
-    /// The set of what `each` adds, gathered in room for a few times as many hashes as are distinct.
+    /// The set of the hashes that `each` adds. Takes memory for a few times the number of distinct hashes.
     pub fn gather(each: impl FnOnce(&mut dyn FnMut(u64))) -> ShingleSet {
         let mut hashes = Vec::new();
         let mut distinct = 0;

@@ -3,7 +3,7 @@
 //! For each bit i there is a sum `V[i]`; a feature of weight w adds w to it where bit i of its hash is
 //! 1, and takes w from it where it is 0. Bit i of the fingerprint is 1 when `V[i] > 0`.
 //!
-//! The sums are never held as such. Let `P[i]` be the weight of the features whose bit i is 1, and T
+//! The sums are not stored as such. Let `P[i]` be the weight of the features whose bit i is 1, and T
 //! the weight of all: `V[i]` = `P[i]` - (T - `P[i]`), so `V[i] > 0` when 2 `P[i]` > T. The `P[i]` are counted
 //! upright: plane b holds bit b of every `P[i]`, and adding a hash at plane b is one addition with
 //! carry over all bits at once. The comparison with T, too, goes over all
@@ -11,6 +11,22 @@
 //!
 //! Most features weigh 1. Sixteen of these are added at once by a tree of carry-save adders (Harley and
 //! Seal), which takes three hashes of one plane to two, one of them of the next plane.
+//!
+//! ```
+//! use dupsieve::fingerprint::Fingerprint;
+//! use dupsieve::fingerprint::simhash::{SimHash, Ties};
+//! use dupsieve::hash::Hash;
+//!
+//! let mut simhash = SimHash::<u64>::new(Ties::Clear);
+//! let mut fingerprint = |text: &str| {
+//!     text.split(' ').for_each(|word| simhash.add_one(Hash::Xxh3.of(word)));
+//!     simhash.finish().expect("the text has a word")
+//! };
+//! let one = fingerprint("the ferry to the island sails at nine every day but sunday");
+//! let near = fingerprint("the ferry to the island sails at ten every day but sunday");
+//! let far = fingerprint("a recipe for bread needs flour water salt yeast and some hours");
+//! assert!(one.distance(near) < one.distance(far));
+//! ```
 //!
 //! Nothing overflows: a weight is at most 2^63 and no text has 2^48 features, so T stays below 2^111
 //! in 128 planes. Sums are exact, so the order of the features does not matter.
@@ -85,7 +101,7 @@ impl<F: Fingerprint> SimHash<F> {
         self.waiting_length = 0;
     }
 
-    /// Counts a feature by its hash. One of weight 0 is as good as absent.
+    /// Counts a feature by its hash. A feature of weight 0 does not count.
     #[inline]
     pub fn add(&mut self, hash: F, weight: i64) {
         if weight == 0 {
@@ -119,7 +135,7 @@ impl<F: Fingerprint> SimHash<F> {
         }
     }
 
-    /// The fingerprint of the features counted, none if there were none; counting starts anew.
+    /// The fingerprint of the features counted, `None` if there were none. Counting starts again.
     pub fn finish(&mut self) -> Option<F> {
         let waiting = std::mem::take(&mut self.waiting_length);
         for at in 0..waiting {

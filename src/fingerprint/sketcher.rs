@@ -18,7 +18,16 @@ use crate::fingerprint::tally::{Tally, is_short};
 use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::hash::{Hash, Hashed};
 
-/// Makes the fingerprints of one recipe. It holds buffers, so each worker has its own.
+/// Makes the fingerprints of one recipe. It has buffers, so each worker needs its own.
+///
+/// ```
+/// use dupsieve::fingerprint::Recipe;
+///
+/// let mut sketcher = Recipe::named("words-1", None)?.sketcher()?;
+/// assert_eq!(sketcher.text("Two words")?, sketcher.text("two  WORDS")?);
+/// assert_eq!(sketcher.text("?!")?, None); // no feature
+/// # Ok::<(), dupsieve::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Sketcher {
     name: String,
@@ -74,7 +83,7 @@ impl Sketcher {
         self
     }
 
-    /// The fingerprint of `text` and its class, none if it has no feature.
+    /// The fingerprint of `text` and its class, `None` if it has no feature.
     ///
     /// Fails with [`Kind::Usage`] if the recipe takes features, with [`Kind::BadData`] if the page takes
     /// longer than it is [allowed](Sketcher::allow).
@@ -102,7 +111,7 @@ impl Sketcher {
         reader.clock.finish()
     }
 
-    /// The fingerprint of `text`, none if it has no feature; one of 64 bits is the low half.
+    /// The fingerprint of `text`, `None` if it has no feature. A fingerprint of 64 bits is the low half.
     ///
     /// Fails as [`Sketcher::page`] does.
     pub fn text(&mut self, text: &str) -> Result<Option<u128>> {
@@ -161,7 +170,7 @@ impl Either {
     }
 }
 
-/// What a maker goes by.
+/// The parts of a recipe that a maker needs.
 struct Parts<'r> {
     sketch: &'r Sketch,
     weights: Weights,

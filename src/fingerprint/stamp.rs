@@ -1,4 +1,4 @@
-//! A stamp: what a recipe comes to, in one line, written beside every fingerprint it made.
+//! A stamp: a recipe with everything it depends on, in one line, written beside its fingerprints.
 //!
 //! It is a JSON object with its keys in order: the parts of the recipe, and, where the recipe uses
 //! them, the dictionary, the idf table, the versions of Unicode and the number of the algorithm.
@@ -15,10 +15,20 @@ use crate::features::words::DICTIONARY;
 use crate::fingerprint::recipe::{Features, Recipe, Text};
 use crate::fingerprint::{Check, Width};
 
-/// Raised by hand with every change of what a recipe makes that no other part shows.
+/// Increased by hand with every change of the fingerprints that no other part shows.
 const ALGORITHM: u32 = 1;
 
-/// What made a fingerprint. Fingerprints can be compared exactly when their stamps are equal.
+/// What made a fingerprint. Fingerprints can be compared only if their stamps are equal.
+///
+/// ```
+/// use dupsieve::fingerprint::Recipe;
+///
+/// let words = Recipe::named("words", None)?.stamp();
+/// let shingles = Recipe::named("shingles", None)?.stamp();
+/// assert_ne!(words, shingles);
+/// assert_eq!(words, Recipe::named("words-2", None)?.stamp()); // the same recipe
+/// # Ok::<(), dupsieve::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Stamp {
@@ -91,9 +101,9 @@ impl Stamp {
         parts["check"]["signature"].as_str().map(str::parse).transpose()
     }
 
-    /// The parts in which two stamps differ, each as `name = value`: those of the one, and those of the
-    /// other. A part that only one of them has is `none` in the other. Where one of them has no parts,
-    /// both are told whole.
+    /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of
+    /// `other`. A part that only one of them has is `none` in the other. If one cannot be parsed, both are
+    /// given whole.
     pub fn differences(one: &str, other: &str) -> [String; 2] {
         let [Ok(these), Ok(those)] = [one, other].map(Stamp::parse) else {
             return [one, other].map(str::to_owned);

@@ -1,5 +1,5 @@
-//! A tally: the features of one text with the weight of each, where a weight depends on how often
-//! its feature occurs, or on the weights of the others.
+//! A tally: the features of one text with their weights, if a weight depends on how often its feature
+//! occurs, or on the weights of the others.
 
 use std::cmp::Reverse;
 use std::hash::Hash;
