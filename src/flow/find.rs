@@ -26,11 +26,11 @@ use crate::tables::Method;
 
 /// All pairs of a join and the receipts of its chunks. They are in process 0; elsewhere both are empty.
 #[derive(Debug)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     /// The pairs, being sorted.
-    pub pairs: Sorter<Pair>,
+    pub(crate) pairs: Sorter<Pair>,
     /// One receipt for each chunk, in no order.
-    pub receipts: Vec<Receipt>,
+    pub(crate) receipts: Vec<Receipt>,
 }
 
 /// Probes all chunks on all workers of the cluster. Process 0 sorts the pairs in `memory_bytes` and spills
@@ -38,7 +38,7 @@ pub struct Pairs {
 ///
 /// # Errors
 /// The first error of any worker, as `Cluster::execute`.
-pub fn find_pairs<F: Fingerprint>(
+pub(crate) fn find_pairs<F: Fingerprint>(
     cluster: &mut Cluster,
     probing: &Arc<Probing<F, Method<F>>>,
     folder: PathBuf,

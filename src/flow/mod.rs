@@ -43,9 +43,10 @@ pub use cluster::Cluster;
 pub use counting::Counted;
 pub use documents::{Documents, Harvest};
 pub use fatal::{Fatal, lost_peer};
-pub use find::{Pairs, find_pairs};
-pub use probe::Probing;
 pub use read::Read;
 pub use reading::Collected;
 pub use role::{Role, Start};
-pub use verify_cold::HotBatch;
+
+pub(crate) use find::{Pairs, find_pairs};
+pub(crate) use probe::Probing;
+pub(crate) use verify_cold::HotBatch;

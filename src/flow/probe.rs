@@ -16,35 +16,35 @@ use crate::tables::{Gathering, Hit, Probe, Sorted};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
-pub struct Probing<F: Fingerprint, P> {
+pub(crate) struct Probing<F: Fingerprint, P> {
     /// The distinct fingerprints of the batch, ascending.
-    pub groups: Arc<[F]>,
+    pub(crate) groups: Arc<[F]>,
     /// The batch arranged for probing.
-    pub method: P,
+    pub(crate) method: P,
     /// The batch by its hot bits, if a segment of the store keeps the cold bits apart.
-    pub hot: Option<HotBatch<P>>,
+    pub(crate) hot: Option<HotBatch<P>>,
     /// The join of the batch with itself.
-    pub itself: Sorted<F>,
+    pub(crate) itself: Sorted<F>,
     /// The segments of the store; none without a store.
-    pub segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
     /// All chunks, the same in every process.
-    pub chunks: Vec<Chunk<F>>,
+    pub(crate) chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
-    pub probed: Arc<AtomicU64>,
+    pub(crate) probed: Arc<AtomicU64>,
     /// Pairs found by this process so far.
-    pub found: Arc<AtomicU64>,
+    pub(crate) found: Arc<AtomicU64>,
     /// More pairs than this are an error.
-    pub most_pairs: u64,
+    pub(crate) most_pairs: u64,
     /// Leaves out pairs that decide no verdict; none if all pairs are wanted.
-    pub sieve: Option<Sieve>,
+    pub(crate) sieve: Option<Sieve>,
     /// The chunks that earlier runs finished, and the place for those of this run.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
-    pub claimed: AtomicUsize,
+    pub(crate) claimed: AtomicUsize,
     /// Which process this is.
-    pub process: usize,
+    pub(crate) process: usize,
     /// How many processes there are.
-    pub processes: usize,
+    pub(crate) processes: usize,
 }
 
 impl<F: Fingerprint, P> Probing<F, P> {

@@ -27,9 +27,9 @@ const ROWS: u64 = 1 << 14;
 
 /// The batch by its hot bits.
 #[derive(Debug)]
-pub struct HotBatch<P> {
+pub(crate) struct HotBatch<P> {
     /// The distinct hot bits, arranged for probing.
-    pub method: P,
+    pub(crate) method: P,
     /// The first group of each, and at the end the number of groups.
     starts: Vec<u32>,
     /// The largest distance that is near.
@@ -69,7 +69,7 @@ impl<P> HotBatch<P> {
     ///
     /// # Errors
     /// Those of `build`.
-    pub fn new<F: Fingerprint>(
+    pub(crate) fn new<F: Fingerprint>(
         groups: &[F],
         distance: u32,
         build: impl FnOnce(&Arc<[F]>) -> Result<P>,

@@ -7,7 +7,7 @@ use crate::store::{self, KeyRange, Segment};
 
 /// The unit of work of a join: what one worker probes at a time.
 #[derive(Clone, Debug)]
-pub enum Chunk<F: Fingerprint> {
+pub(crate) enum Chunk<F: Fingerprint> {
     /// A range of keys over all segments of the store.
     Store(KeyRange<F>),
     /// A part of the join of the batch with itself.
@@ -31,7 +31,7 @@ pub struct Receipt {
 
 /// Cuts a join into chunks: `parts` parts of the batch joined with itself, and the store of `segments`.
 /// A batch of no parts is empty and needs no chunk at all.
-pub fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
+pub(crate) fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
     if parts == 0 {
         return Vec::new();
     }

@@ -12,26 +12,26 @@ use crate::tables::Sorted;
 /// Everything that decides which pairs each chunk has. The design for the store, the number of workers and
 /// processes, and the memory do not.
 #[derive(Debug)]
-pub struct LedgerKey<'a, F: Fingerprint> {
+pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     /// The build of the program. A corrected build must not take over the pairs of a faulty one.
-    pub build: Digest,
+    pub(crate) build: Digest,
     /// The digest of the batch.
-    pub batch: Digest,
+    pub(crate) batch: Digest,
     /// The largest distance that counts as near.
-    pub distance: u32,
+    pub(crate) distance: u32,
     /// Which pairs are listed.
-    pub sieve: Option<&'a Sieve>,
+    pub(crate) sieve: Option<&'a Sieve>,
     /// The segments of the store, in their order.
-    pub segments: &'a [Segment],
+    pub(crate) segments: &'a [Segment],
     /// All chunks.
-    pub chunks: &'a [Chunk<F>],
+    pub(crate) chunks: &'a [Chunk<F>],
     /// The join of the batch with itself, whose keys cut the batch into parts.
-    pub itself: &'a Sorted<F>,
+    pub(crate) itself: &'a Sorted<F>,
 }
 
 impl<F: Fingerprint> LedgerKey<'_, F> {
     /// The digest that names the ledgers.
-    pub fn digest(&self) -> Digest {
+    pub(crate) fn digest(&self) -> Digest {
         let mut hash = Xxh3::new();
         hash.update(&VERSION.to_le_bytes());
         hash.update(&self.build.0.to_le_bytes());

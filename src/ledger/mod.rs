@@ -60,8 +60,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use chunk::{Chunk, Receipt, chunks};
+pub use chunk::Receipt;
 pub use finished::{Finished, Pairs};
 pub use folder::Ledger;
-pub use key::LedgerKey;
 pub use writer::LedgerWriter;
+
+pub(crate) use chunk::{Chunk, chunks};
+pub(crate) use key::LedgerKey;
