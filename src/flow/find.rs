@@ -22,7 +22,6 @@ use crate::fingerprint::Fingerprint;
 use crate::ledger::Receipt;
 use crate::matches::Pair;
 use crate::runs::Sorter;
-use crate::tables::Method;
 
 /// All pairs of a join and the receipts of its chunks. They are in process 0; elsewhere both are empty.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ pub(crate) struct Pairs {
 /// The first error of any worker, as `Cluster::execute`.
 pub(crate) fn find_pairs<F: Fingerprint>(
     cluster: &mut Cluster,
-    probing: &Arc<Probing<F, Method<F>>>,
+    probing: &Arc<Probing<F>>,
     folder: PathBuf,
     memory_bytes: usize,
 ) -> Result<Pairs> {
@@ -52,7 +51,7 @@ pub(crate) fn find_pairs<F: Fingerprint>(
 
 fn find<F: Fingerprint>(
     worker: &mut Worker,
-    probing: &Arc<Probing<F, Method<F>>>,
+    probing: &Arc<Probing<F>>,
     sorter: Sorter<Pair>,
     fatal: &Fatal,
 ) -> Result<Pairs> {

@@ -12,17 +12,17 @@ use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::store::{KeyRange, Segment};
-use crate::tables::{Gathering, Hit, Probe, Sorted};
+use crate::tables::{Gathering, Hit, Method, MethodScratch, Probe, Sorted};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
-pub(crate) struct Probing<F: Fingerprint, P> {
+pub(crate) struct Probing<F: Fingerprint> {
     /// The distinct fingerprints of the batch, ascending.
     pub(crate) groups: Arc<[F]>,
     /// The batch arranged for probing.
-    pub(crate) method: P,
+    pub(crate) method: Method<F>,
     /// The batch by its hot bits, if a segment of the store keeps the cold bits apart.
-    pub(crate) hot: Option<HotBatch<P>>,
+    pub(crate) hot: Option<HotBatch<F>>,
     /// The join of the batch with itself.
     pub(crate) itself: Sorted<F>,
     /// The segments of the store; none without a store.
@@ -47,7 +47,7 @@ pub(crate) struct Probing<F: Fingerprint, P> {
     pub(crate) processes: usize,
 }
 
-impl<F: Fingerprint, P> Probing<F, P> {
+impl<F: Fingerprint> Probing<F> {
     /// The runs of whole fingerprints, and the runs of hot bits. In each list the other runs are empty.
     fn divide<'a>(&self, runs: Vec<&'a [F]>) -> [Vec<&'a [F]>; 2] {
         let only = |split| {
@@ -59,7 +59,7 @@ impl<F: Fingerprint, P> Probing<F, P> {
     }
 
     /// What verifies candidates, if there can be any.
-    fn verifying<'a>(&'a self, pairs: &'a mut Findings) -> Option<Verifying<'a, F, P>> {
+    fn verifying<'a>(&'a self, pairs: &'a mut Findings) -> Option<Verifying<'a, F>> {
         let Probing { segments, groups, hot, .. } = self;
         hot.as_ref().map(|hot| Verifying { segments, groups, hot, pairs })
     }
@@ -67,24 +67,24 @@ impl<F: Fingerprint, P> Probing<F, P> {
 
 /// One worker that probes.
 #[derive(Debug)]
-pub(super) struct Prober<F: Fingerprint, P: Probe<F>> {
-    join: Arc<Probing<F, P>>,
+pub(super) struct Prober<F: Fingerprint> {
+    join: Arc<Probing<F>>,
     pairs: Findings,
     /// What the chunks of the store are probed in.
-    scratch: P::Scratch,
+    scratch: MethodScratch<F>,
     /// What the parts of the batch are joined in.
     gathering: Gathering<F>,
     run: Vec<F>,
     candidates: Candidates<F>,
 }
 
-impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
+impl<F: Fingerprint> Prober<F> {
     /// A worker of `join`.
-    pub(super) fn new(join: Arc<Probing<F, P>>) -> Prober<F, P> {
+    pub(super) fn new(join: Arc<Probing<F>>) -> Prober<F> {
         let found = Arc::clone(&join.found);
         let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
-        let scratch = P::Scratch::default();
+        let scratch = MethodScratch::default();
         let gathering = Gathering::default();
         let candidates = Candidates::default();
         Prober { join, pairs, scratch, gathering, run: Vec::new(), candidates }
@@ -130,7 +130,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 
     fn join_batch(&mut self, part: u32) {
-        self.scratch = P::Scratch::default();
+        self.scratch = MethodScratch::default();
         let Prober { join, pairs, gathering, .. } = self;
         join.itself.join(part, gathering, &mut |Hit { batch, at, distance, .. }| {
             let existing = Place::Batch { group: at.into() };
@@ -139,7 +139,7 @@ impl<F: Fingerprint, P: Probe<F>> Prober<F, P> {
     }
 }
 
-impl<F: Fingerprint, P: Probe<F> + 'static> UnitRunner for Prober<F, P> {
+impl<F: Fingerprint> UnitRunner for Prober<F> {
     type Unit = (u64, Chunk<F>);
     type Record = Pair;
     type Receipt = Receipt;

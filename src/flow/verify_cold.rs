@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::matches::{Pair, Place};
 use crate::store::{ColdBits, Segment, hot};
+use crate::tables::Method;
 
 /// How many candidates wait before they are verified.
 const WAITING: usize = 1 << 13;
@@ -27,9 +28,9 @@ const ROWS: u64 = 1 << 14;
 
 /// The batch by its hot bits.
 #[derive(Debug)]
-pub(crate) struct HotBatch<P> {
+pub(crate) struct HotBatch<F: Fingerprint> {
     /// The distinct hot bits, arranged for probing.
-    pub(crate) method: P,
+    pub(crate) method: Method<F>,
     /// The first group of each, and at the end the number of groups.
     starts: Vec<u32>,
     /// The largest distance that is near.
@@ -64,16 +65,16 @@ impl<F> Default for Candidates<F> {
     }
 }
 
-impl<P> HotBatch<P> {
+impl<F: Fingerprint> HotBatch<F> {
     /// The hot bits of `groups`, which ascend, arranged by `build`.
     ///
     /// # Errors
     /// Those of `build`.
-    pub(crate) fn new<F: Fingerprint>(
+    pub(crate) fn new(
         groups: &[F],
         distance: u32,
-        build: impl FnOnce(&Arc<[F]>) -> Result<P>,
-    ) -> Result<HotBatch<P>> {
+        build: impl FnOnce(&Arc<[F]>) -> Result<Method<F>>,
+    ) -> Result<HotBatch<F>> {
         let mut bits = Vec::new();
         let mut starts = Vec::new();
         for (group, &fingerprint) in (0..).zip(groups) {
@@ -94,7 +95,7 @@ impl<P> HotBatch<P> {
 
 impl<F: Fingerprint> Candidates<F> {
     /// Takes a candidate. When enough of them wait, they are verified.
-    pub(super) fn push<P>(&mut self, candidate: Candidate<F>, to: &mut Verifying<'_, F, P>) {
+    pub(super) fn push(&mut self, candidate: Candidate<F>, to: &mut Verifying<'_, F>) {
         let Candidate { segment, row, rows, .. } = candidate;
         to.segments[segment as usize].expect_cold(&(row..row + rows.min(ROWS)));
         self.waiting.push(candidate);
@@ -107,12 +108,12 @@ impl<F: Fingerprint> Candidates<F> {
     ///
     /// # Errors
     /// The first error since the last call.
-    pub(super) fn finish<P>(&mut self, to: &mut Verifying<'_, F, P>) -> Result<()> {
+    pub(super) fn finish(&mut self, to: &mut Verifying<'_, F>) -> Result<()> {
         self.verify(to);
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    fn verify<P>(&mut self, to: &mut Verifying<'_, F, P>) {
+    fn verify(&mut self, to: &mut Verifying<'_, F>) {
         self.waiting.sort_unstable();
         let of_one = |a: &Candidate<F>, b: &Candidate<F>| a.segment == b.segment;
         let verified = self.waiting.chunk_by(of_one).try_for_each(|candidates| {
@@ -127,14 +128,14 @@ impl<F: Fingerprint> Candidates<F> {
 }
 
 /// What candidates are verified with, and the pairs that result.
-pub(super) struct Verifying<'a, F, P> {
+pub(super) struct Verifying<'a, F: Fingerprint> {
     pub(super) segments: &'a [Segment],
     pub(super) groups: &'a [F],
-    pub(super) hot: &'a HotBatch<P>,
+    pub(super) hot: &'a HotBatch<F>,
     pub(super) pairs: &'a mut Findings,
 }
 
-impl<F: Fingerprint, P> Verifying<'_, F, P> {
+impl<F: Fingerprint> Verifying<'_, F> {
     fn verify(&mut self, candidate: &Candidate<F>, cold: &mut ColdBits) -> Result<()> {
         let mut rows = candidate.row..candidate.row + candidate.rows;
         while !rows.is_empty() {

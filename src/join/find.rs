@@ -13,6 +13,7 @@ use crate::flow::{Cluster, HotBatch, Pairs, Probing, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
+use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::{Method, Plan, Sorted};
@@ -46,46 +47,51 @@ pub(super) struct Found {
 }
 
 impl Join {
-    /// Finds all pairs; every process does its share.
+    /// Finds all pairs. Every process does its share.
     pub(super) fn find<F: Fingerprint>(
         &self,
         cluster: &mut Cluster,
         site: &Site<'_>,
     ) -> Result<Found> {
         let began = Instant::now();
-        let (probing, mut figures) = self.arrange::<F>(cluster, site)?;
-        figures.tables = began.elapsed();
-        let Pairs { pairs, receipts } = self
-            .probe(cluster, site, &probing)
-            .map_err(|error| make_room(site.output, &probing.ledger, error))?;
-        figures.probe = began.elapsed() - figures.tables;
-        let resumed = receipts.iter().filter(|receipt| receipt.resumed).count();
-        if resumed > 0 {
-            tracing::info!("{resumed} of {} chunks were done already", probing.chunks.len());
-        }
-        figures.chunks_resumed = resumed as u64;
-        figures.bytes_read = probing.segments.iter().map(Segment::bytes_read).sum();
-        Ok(Found {
-            chunks: probing.chunks.len() as u64,
-            pairs,
-            receipts,
-            segments: probing.segments.clone(),
-            ledger: probing.ledger.clone(),
-            figures,
-        })
-    }
-
-    /// Plans the join, arranges the batch, and opens the ledgers of earlier runs.
-    fn arrange<F: Fingerprint>(
-        &self,
-        cluster: &Cluster,
-        site: &Site<'_>,
-    ) -> Result<(Arc<Probing<F, Method<F>>>, Figures)> {
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let split = segments.iter().any(Segment::is_split);
-        let topology = cluster.topology();
+        let topology = *cluster.topology();
         let plan = self.plan(groups.len() as u64, topology.workers as u64, split)?;
+        let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
+        let tables = began.elapsed();
+        let Pairs { pairs, receipts } = self
+            .probe(cluster, site, &probing)
+            .map_err(|error| make_room(site.output, &probing.ledger, error))?;
+        let probe = began.elapsed() - tables;
+        let chunks = probing.chunks.len() as u64;
+        let chunks_resumed = receipts.iter().filter(|receipt| receipt.resumed).count() as u64;
+        if chunks_resumed > 0 {
+            tracing::info!("{chunks_resumed} of {chunks} chunks were done already");
+        }
+        let figures = Figures {
+            design: self.store.as_ref().map_or(&plan.itself, |_| &plan.chosen).name(),
+            itself: plan.itself.name(),
+            chunks_resumed,
+            bytes_read: probing.segments.iter().map(Segment::bytes_read).sum(),
+            tables,
+            probe,
+        };
+        let segments = probing.segments.clone();
+        let ledger = probing.ledger.clone();
+        Ok(Found { chunks, pairs, receipts, segments, ledger, figures })
+    }
+
+    /// Arranges the batch as planned, and opens the ledgers of earlier runs.
+    fn arrange<F: Fingerprint>(
+        &self,
+        groups: Arc<[F]>,
+        segments: Vec<Segment>,
+        plan: &Plan,
+        topology: Topology,
+        site: &Site<'_>,
+    ) -> Result<Probing<F>> {
         let Plan { chosen, itself: within, .. } = plan;
         let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
@@ -100,16 +106,12 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let arrange =
+        let build =
             |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
-        let figures = Figures {
-            design: self.store.as_ref().map_or(&within, |_| &chosen).name(),
-            itself: within.name(),
-            ..Figures::default()
-        };
-        let probing = Probing {
-            method: arrange(&groups)?,
-            hot: split.then(|| HotBatch::new(&groups, self.distance, arrange)).transpose()?,
+        let is_split = segments.iter().any(Segment::is_split);
+        Ok(Probing {
+            method: build(&groups)?,
+            hot: is_split.then(|| HotBatch::new(&groups, self.distance, build)).transpose()?,
             itself,
             chunks,
             groups,
@@ -122,8 +124,7 @@ impl Join {
             claimed: AtomicUsize::new(0),
             process: topology.process,
             processes: topology.processes,
-        };
-        Ok((Arc::new(probing), figures))
+        })
     }
 
     /// Runs the dataflow.
@@ -131,7 +132,7 @@ impl Join {
         &self,
         cluster: &mut Cluster,
         site: &Site<'_>,
-        probing: &Arc<Probing<F, Method<F>>>,
+        probing: &Arc<Probing<F>>,
     ) -> Result<Pairs> {
         let total = self.store_rows() / cluster.topology().processes as u64;
         let _watched = (site.watch)(total, Arc::clone(&probing.probed));
