@@ -89,7 +89,8 @@ impl Arguments {
             )
             .help("give the file with --config"));
         };
-        let (id, output) = (id_text(id)?, day.expand(output));
+        let id = id_text(id)?;
+        let output = day.expand(output);
         let verdict = report::verdict(Path::new(&output), &id)?;
         Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
     }
@@ -200,8 +201,8 @@ fn analyse(
                     Error::new(Kind::BadData, "the document has no feature").found(id)
                 })?;
                 let features = sketcher.weighted(text)?;
-                let (id, text) = (id.to_owned(), text.clone().into_owned());
-                *found = Some(Analysed { id, fingerprint, class, features, text });
+                let text = text.clone().into_owned();
+                *found = Some(Analysed { id: id.clone(), fingerprint, class, features, text });
             }
             Ok(())
         })?;

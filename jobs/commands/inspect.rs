@@ -76,11 +76,13 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Valu
 
 /// Prints every row.
 fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) -> Result<()> {
-    let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
+    let mut scan = segment.scan::<F>(KeyRange::all());
+    let mut ids = segment.ids();
     let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
-            let (id, fingerprint) = (ids.get(row)?, hex(fingerprint.to_u128(), F::WIDTH));
+            let id = ids.get(row)?;
+            let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
             let line = if as_json {
                 json!({ "id": id, "fingerprint": fingerprint }).to_string()
             } else {
@@ -135,8 +137,10 @@ struct Gaps {
 impl Gaps {
     fn of<F: Fingerprint>(segment: &Segment) -> Result<Gaps> {
         let mut first_differing = vec![0; F::BITS as usize + 1];
-        let (mut scan, mut run) = (segment.scan::<F>(KeyRange::all()), Vec::new());
-        let (mut lowest, mut last): (Option<F>, Option<F>) = (None, None);
+        let mut scan = segment.scan::<F>(KeyRange::all());
+        let mut run = Vec::new();
+        let mut lowest: Option<F> = None;
+        let mut last: Option<F> = None;
         while scan.next(&mut run)?.is_some() {
             for &fingerprint in &run {
                 if let Some(last) = last {

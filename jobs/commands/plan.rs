@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     // As in dedup, half of the memory is for tables, the rest for sorts.
     let memory_bytes = common.budget().tables();
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
-    let (read, held) = (bytes_at_rest(store, width), held_bytes(width, check, workers));
+    let read = bytes_at_rest(store, width);
+    let held = held_bytes(width, check, workers);
     if common.json {
         println!("{}", object(&plan, read, held));
     } else {

@@ -88,7 +88,8 @@ fn run_day(
     day: Day,
     common: &Common,
 ) -> Result<Summary> {
-    let (made, joined) = (plan.to_fingerprint(day), plan.to_join(day));
+    let made = plan.to_fingerprint(day);
+    let joined = plan.to_join(day);
     if common.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
         return Err(Error::new(
             Kind::Exists,
@@ -146,7 +147,8 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.as_deref().unwrap_or(&plan.store);
-    let (store, config) = (store.display(), config.display());
+    let store = store.display();
+    let config = config.display();
     Ok(total
         .say(format!("{days}: {done}. {pages} pages read:"))
         .say(format!("  {kept} kept, because no earlier page is nearly the same"))

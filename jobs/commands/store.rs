@@ -256,7 +256,8 @@ fn list(store: &Store, as_json: bool) -> Result<Summary> {
 /// The days as one JSON object.
 fn days(version: &Version) -> Value {
     let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
-        let (day, digest) = (day.to_string(), digest.to_string());
+        let day = day.to_string();
+        let digest = digest.to_string();
         json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
     });
     let merged = version.merged().iter().map(|Merged { rows, bytes, digest, .. }| {

@@ -5,7 +5,6 @@
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -16,6 +15,7 @@ use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::processes::attempt::{Attempt, Cause};
 use crate::processes::child::{self, HEARTBEAT, Introduction};
 use crate::processes::signals;
 
@@ -30,7 +30,7 @@ const KILL_TIME: Duration = Duration::from_secs(1);
 
 /// The children of one attempt, and what has happened to them.
 pub(crate) struct Children {
-    members: Vec<ChildProcess>,
+    children: Vec<ChildProcess>,
     readers: Vec<JoinHandle<()>>,
     patience: Patience,
     /// Until when all must have written where they listen; none once they have.
@@ -47,7 +47,7 @@ pub(crate) struct Children {
 }
 
 struct ChildProcess {
-    child: Child,
+    handle: Child,
     stdin: ChildStdin,
     address: Option<String>,
     summary: Option<String>,
@@ -64,41 +64,6 @@ pub(crate) enum Event {
     Signal(&'static str),
 }
 
-/// How an attempt ended.
-pub(crate) struct Attempt {
-    /// The summary line of the process that decided the attempt, if it wrote one.
-    pub(crate) summary: Option<String>,
-    /// The exit code.
-    pub(crate) code: u8,
-    /// The failure as the supervisor saw it.
-    pub(crate) error: Error,
-    /// Whether there must be no other attempt: a signal came, or a child could not be ended.
-    pub(crate) is_final: bool,
-}
-
-impl Attempt {
-    /// An attempt that a signal ended.
-    pub(crate) fn interrupted(signal: &str) -> Attempt {
-        let error = signals::interrupted(signal);
-        Attempt { summary: None, code: error.kind().code(), error, is_final: true }
-    }
-
-    /// Why the attempt failed: the error in the summary line, or else as the supervisor saw it.
-    pub(crate) fn reason(&self) -> String {
-        let parsed = |line: &str| serde_json::from_str::<Value>(line).ok();
-        let summary = self.summary.as_deref().and_then(parsed);
-        let error = summary.as_ref().and_then(|summary| summary["error"].as_str());
-        error.map_or_else(|| self.error.to_string(), str::to_owned)
-    }
-}
-
-/// Why an attempt fails, as the supervisor sees it, and the child whose summary line may say more.
-struct Cause {
-    error: Error,
-    member: Option<usize>,
-    code: u8,
-}
-
 impl Children {
     /// Starts the children. Each must write where it listens before the patience for arrivals ends. The
     /// system ends them when the thread that started them ends, so that must be the main thread.
@@ -110,17 +75,17 @@ impl Children {
         let failed = |cause: io::Error| {
             Error::system(format_args!("cannot start {processes} processes"), &cause)
         };
-        let mut members = Vec::new();
+        let mut children = Vec::new();
         let mut readers = Vec::new();
         for process in 0..processes {
-            let (member, stdout) = ChildProcess::start(process).map_err(failed)?;
+            let (child, stdout) = ChildProcess::start(process).map_err(failed)?;
             let sender = events.clone();
-            members.push(member);
+            children.push(child);
             readers.push(thread::spawn(move || read_lines(process, stdout, &sender)));
         }
         let now = Instant::now();
         Ok(Children {
-            members,
+            children,
             readers,
             patience,
             start_by: Some(now + patience.arrival),
@@ -136,7 +101,7 @@ impl Children {
 
     /// Watches the children until all have ended, or until those left cannot be ended.
     pub(crate) fn watch(mut self, events: &Receiver<Event>) -> Attempt {
-        while self.members.iter().any(|member| member.ended.is_none()) && !self.is_stuck() {
+        while self.children.iter().any(|child| child.ended.is_none()) && !self.is_stuck() {
             if let Ok(event) = events.recv_timeout(CHECK_INTERVAL) {
                 self.handle(event);
             }
@@ -146,8 +111,8 @@ impl Children {
             self.end_remaining();
         }
         let readers = std::mem::take(&mut self.readers);
-        for (reader, member) in readers.into_iter().zip(&self.members) {
-            if member.ended.is_some() {
+        for (reader, child) in readers.into_iter().zip(&self.children) {
+            if child.ended.is_some() {
                 let _ = reader.join();
             }
         }
@@ -159,7 +124,7 @@ impl Children {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Line(process, line) => self.members[process].read(line, process == 0),
+            Event::Line(process, line) => self.children[process].read(line, process == 0),
             Event::Signal(name) => {
                 self.interrupted = true;
                 self.blame(Cause::new(signals::interrupted(name), None));
@@ -170,13 +135,13 @@ impl Children {
 
     /// Finds out which children have ended, and how.
     fn reap(&mut self) {
-        for process in 0..self.members.len() {
-            let member = &mut self.members[process];
-            if member.ended.is_some() {
+        for process in 0..self.children.len() {
+            let child = &mut self.children[process];
+            if child.ended.is_some() {
                 continue;
             }
-            member.ended = member.child.try_wait().ok().flatten();
-            if let Some(status) = member.ended.filter(|status| !status.success()) {
+            child.ended = child.handle.try_wait().ok().flatten();
+            if let Some(status) = child.ended.filter(|status| !status.success()) {
                 self.blame(Cause::of_end(process, status));
             }
         }
@@ -185,15 +150,15 @@ impl Children {
     /// Introduces the children to each other once all listen; fails if one does not in time.
     fn introduce(&mut self) {
         let Some(start_by) = self.start_by else { return };
-        let hosts: Vec<_> = self.members.iter().filter_map(|m| m.address.clone()).collect();
-        if hosts.len() == self.members.len() {
+        let hosts: Vec<_> = self.children.iter().filter_map(|m| m.address.clone()).collect();
+        if hosts.len() == self.children.len() {
             self.start_by = None;
             let secret = rand::random::<[u128; 2]>().map(|half| format!("{half:032x}")).concat();
             let introduction = Introduction { hosts, secret };
             let line = serde_json::to_string(&introduction).expect("it is plain data") + "\n";
-            self.members.iter_mut().for_each(|member| member.send(&line));
+            self.children.iter_mut().for_each(|child| child.send(&line));
         } else if start_by < Instant::now() {
-            let late = self.members.iter().position(|member| member.address.is_none());
+            let late = self.children.iter().position(|child| child.address.is_none());
             let who = late.unwrap_or_default();
             let what = format!("process {who} did not start in time");
             let error = Error::new(Kind::Unavailable, what);
@@ -212,12 +177,12 @@ impl Children {
         }
         if self.sent.elapsed() >= interval {
             self.sent = Instant::now();
-            self.members.iter_mut().for_each(|member| member.send("\n"));
+            self.children.iter_mut().for_each(|child| child.send("\n"));
         }
-        for process in 0..self.members.len() {
-            let member = &mut self.members[process];
-            member.silent += passed;
-            if member.ended.is_none() && member.silent > silence {
+        for process in 0..self.children.len() {
+            let child = &mut self.children[process];
+            child.silent += passed;
+            if child.ended.is_none() && child.silent > silence {
                 let silence = silence.as_secs_f32();
                 let what =
                     format!("lost process {process}, which gave no sign of life for {silence} s");
@@ -240,16 +205,16 @@ impl Children {
     /// Ends the children that remain: first with SIGTERM, later with SIGKILL.
     fn end_remaining(&mut self) {
         let now = Instant::now();
-        let remaining = self.members.iter_mut().filter(|member| member.ended.is_none());
+        let remaining = self.children.iter_mut().filter(|child| child.ended.is_none());
         if self.ask_at.take_if(|at| *at <= now).is_some() {
             self.kill_at = Some(now + END_TIME);
-            for member in remaining {
-                let _ = kill_process(Pid::from_child(&member.child), Signal::TERM);
+            for child in remaining {
+                let _ = kill_process(Pid::from_child(&child.handle), Signal::TERM);
             }
         } else if self.kill_at.is_some_and(|at| at <= now) {
             self.leave_at.get_or_insert(now + KILL_TIME);
-            for member in remaining {
-                let _ = member.child.kill();
+            for child in remaining {
+                let _ = child.handle.kill();
             }
         }
     }
@@ -261,17 +226,17 @@ impl Children {
 
     /// How the attempt ended: as process 0 did if all succeeded, else by the first cause.
     fn attempt(mut self) -> Attempt {
-        let well = |member: &ChildProcess| member.ended.is_some_and(|status| status.success());
-        let is_final = self.interrupted || self.members.iter().any(|member| member.ended.is_none());
-        let cause = if self.members.iter().all(well) {
+        let well = |child: &ChildProcess| child.ended.is_some_and(|status| status.success());
+        let is_final = self.interrupted || self.children.iter().any(|child| child.ended.is_none());
+        let cause = if self.children.iter().all(well) {
             let error = Error::new(Kind::Internal, "process 0 ended without a summary line");
-            Cause { error, member: Some(0), code: 0 }
+            Cause { error, process: Some(0), code: 0 }
         } else {
             let lost = Kind::Temporary.code();
             let first = self.causes.iter().position(|cause| cause.code != lost).unwrap_or(0);
             self.causes.swap_remove(first)
         };
-        let summary = cause.member.and_then(|process| self.members[process].summary.take());
+        let summary = cause.process.and_then(|process| self.children[process].summary.take());
         Attempt { summary, code: cause.code, error: cause.error, is_final }
     }
 }
@@ -279,17 +244,17 @@ impl Children {
 impl ChildProcess {
     /// Starts a copy of this program, with the same arguments, as the given process.
     fn start(process: usize) -> io::Result<(ChildProcess, ChildStdout)> {
-        let mut child = Command::new(env::current_exe()?)
+        let mut handle = Command::new(env::current_exe()?)
             .args(["--child", &process.to_string()])
             .args(env::args_os().skip(1))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let (stdin, stdout) = stdin.zip(stdout).expect("both were asked for");
+        let stdin = handle.stdin.take().expect("stdin is piped");
+        let stdout = handle.stdout.take().expect("stdout is piped");
         let silent = Duration::ZERO;
         Ok((
-            ChildProcess { child, stdin, address: None, summary: None, ended: None, silent },
+            ChildProcess { handle, stdin, address: None, summary: None, ended: None, silent },
             stdout,
         ))
     }
@@ -313,30 +278,6 @@ impl ChildProcess {
             self.summary = Some(text.into_owned());
         } else if pass_on {
             let _ = io::stdout().write_all(&[&line[..], b"\n"].concat());
-        }
-    }
-}
-
-impl Cause {
-    fn new(error: Error, member: Option<usize>) -> Cause {
-        let code = error.kind().code();
-        Cause { error, member, code }
-    }
-
-    /// The cause when a child ended with a failure.
-    fn of_end(process: usize, status: ExitStatus) -> Cause {
-        match (status.code(), status.signal()) {
-            (Some(code), _) => {
-                let what =
-                    format!("process {process} ended with code {code} and without a summary line");
-                let code = u8::try_from(code).unwrap_or(Kind::Internal.code());
-                Cause { error: Error::new(Kind::Internal, what), member: Some(process), code }
-            }
-            (None, signal) => {
-                let name = signals::name_of(signal.unwrap_or_default());
-                let what = format!("lost process {process} to {name}");
-                Cause::new(Error::new(Kind::Temporary, what), None)
-            }
         }
     }
 }
@@ -368,14 +309,5 @@ mod tests {
         for line in ["", "127.0.0.1:2101", "{", "{}", "{\"code\": 1}", "[\"job\"]"] {
             assert!(!is_summary(line), "{line}");
         }
-    }
-
-    #[test]
-    fn a_killed_child_counts_as_a_lost_process() {
-        let killed = Cause::of_end(1, ExitStatus::from_raw(9));
-        assert_eq!((killed.code, killed.member), (75, None));
-        assert_eq!(killed.error.to_string(), "lost process 1 to SIGKILL");
-        let failed = Cause::of_end(1, ExitStatus::from_raw(65 << 8));
-        assert_eq!((failed.code, failed.member), (65, Some(1)));
     }
 }

@@ -14,7 +14,8 @@ use dupsieve::Kind;
 use crate::flags::cluster::ClusterFlags;
 use crate::outcome::exit;
 use crate::outcome::summary::SummaryLine;
-use crate::processes::children::{Attempt, Children, Event};
+use crate::processes::attempt::Attempt;
+use crate::processes::children::{Children, Event};
 use crate::processes::signals;
 
 /// The pause before the first restart; the pause before the second is twice as long, and so on.

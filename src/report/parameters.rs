@@ -13,7 +13,8 @@ pub type Parameters = BTreeMap<String, String>;
 /// The error for an output at `path` that was made with other parameters than asked for.
 pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
     let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
-    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    let mut expected = Vec::new();
+    let mut found = Vec::new();
     for name in names {
         let [asked, made] = [asked, made].map(|it| it.get(name).map_or("none", String::as_str));
         if asked == made {

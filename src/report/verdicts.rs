@@ -64,8 +64,8 @@ pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<
 
 fn nearest(columns: &[&str]) -> Option<Nearest> {
     let [id, distance, against] = columns else { return None };
-    let (id, against) = (id.to_string(), against.to_string());
-    Some(Nearest { id, distance: distance.parse().ok()?, against })
+    let distance = distance.parse().ok()?;
+    Some(Nearest { id: id.to_string(), distance, against: against.to_string() })
 }
 
 /// Calls `each` with the columns of every line below the header, until it returns `Some(false)`. A line for

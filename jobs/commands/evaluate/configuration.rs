@@ -10,7 +10,8 @@ pub(super) fn configuration(
     distance: u32,
     check: Option<(Check, f64)>,
 ) -> String {
-    let (mut fingerprint, mut dedup) = (toml::Table::new(), toml::Table::new());
+    let mut fingerprint = toml::Table::new();
+    let mut dedup = toml::Table::new();
     let recipe = match choice {
         RecipeChoice::Named(name) => name.clone().into(),
         RecipeChoice::Parts(parts) => parts.clone().into(),

@@ -111,10 +111,10 @@ impl Arguments {
         if self.count > wanted.density {
             return refuse("--count exceeds --density", self.count, wanted.density);
         }
-        match wanted.density > MAX_COUNT {
-            true => refuse("--density or --count is too large", wanted.density, MAX_COUNT),
-            false => Ok(()),
+        if wanted.density > MAX_COUNT {
+            return refuse("--density or --count is too large", wanted.density, MAX_COUNT);
         }
+        Ok(())
     }
 
     /// What decides every byte of the output.
@@ -136,33 +136,30 @@ impl Arguments {
     /// Whether the output exists already, made from the same parameters. The file of --truth does not say
     /// which output it belongs to; it is compared when it is written again.
     fn exists(&self, identity: &str, overwrite: bool) -> Result<bool> {
-        let exists = match self.output.exists() {
-            false => false,
-            true if !Segment::is_segment(&self.output)? => {
-                return Err(output::foreign(&self.output, "a segment"));
-            }
-            true if overwrite => false,
-            true => {
-                let found = Segment::open(&self.output)?;
-                if found.identity() != identity {
-                    let what = "the output was made from other parameters";
-                    return Err(Error::new(Kind::Exists, what)
-                        .at(&self.output)
-                        .expected(identity)
-                        .found(found.identity())
-                        .help("choose another output, or replace this one with --overwrite"));
-                }
-                true
-            }
-        };
-        match &self.truth {
-            Some(truth) if truth.exists() && !exists && !overwrite => {
-                Err(Error::new(Kind::Exists, "the file of --truth belongs to another output")
-                    .at(truth)
-                    .help("choose another --truth, or replace both with --overwrite"))
-            }
-            _ => Ok(exists),
+        let exists = self.output.exists();
+        if exists && !Segment::is_segment(&self.output)? {
+            return Err(output::foreign(&self.output, "a segment"));
         }
+        if overwrite {
+            return Ok(false);
+        }
+        if exists {
+            let found = Segment::open(&self.output)?;
+            if found.identity() != identity {
+                let what = "the output was made from other parameters";
+                return Err(Error::new(Kind::Exists, what)
+                    .at(&self.output)
+                    .expected(identity)
+                    .found(found.identity())
+                    .help("choose another output, or replace this one with --overwrite"));
+            }
+        }
+        if let Some(truth) = self.truth.as_ref().filter(|truth| truth.exists() && !exists) {
+            return Err(Error::new(Kind::Exists, "the file of --truth belongs to another output")
+                .at(truth)
+                .help("choose another --truth, or replace both with --overwrite"));
+        }
+        Ok(exists)
     }
 
     fn write<F: Fingerprint>(

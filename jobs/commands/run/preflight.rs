@@ -16,7 +16,8 @@ use crate::flags::settings::{DedupSettings, FingerprintSettings};
 
 /// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Result<()> {
-    let (fingerprint, dedup) = (&plan.config.fingerprint, &plan.config.dedup);
+    let fingerprint = &plan.config.fingerprint;
+    let dedup = &plan.config.dedup;
     let recipe = fingerprint.recipe(fingerprint.format.unwrap_or_default())?;
     let store = match Store::open(&plan.store) {
         Ok(store) => Some(store.at(None)?),

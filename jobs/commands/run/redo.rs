@@ -24,13 +24,14 @@ use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store::{not_held, show};
 use crate::commands::store_at::StoreAt;
 use crate::flags::common::Common;
+use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 
 /// The folder, in the output of a day, for the new outputs.
 const STAGED: &str = ".redo";
 
 /// The files that failed attempts leave beside a segment.
-const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", ".failed.json"];
+const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
 
 /// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
@@ -201,16 +202,13 @@ fn make(
 ) -> Result<Summary> {
     let staged = plan.output(day).join(STAGED);
     let asked = plan.to_join(day);
-    let (batch, read) = match redo_plan.days.first() == Some(&day) {
-        true => {
-            let made = fingerprint::Request {
-                output: staged.join("batch.seg"),
-                ..plan.to_fingerprint(day)
-            };
-            let read = fingerprint(cluster, &made, common)?;
-            (made.output, read)
-        }
-        false => (asked.batch.clone(), Summary::new()),
+    let (batch, read) = if redo_plan.days.first() == Some(&day) {
+        let output = staged.join("batch.seg");
+        let request = fingerprint::Request { output, ..plan.to_fingerprint(day) };
+        let read = fingerprint(cluster, &request, common)?;
+        (request.output, read)
+    } else {
+        (asked.batch.clone(), Summary::new())
     };
     let joined = dedup::Request {
         batch: batch.clone(),
@@ -253,7 +251,7 @@ fn put_in_place(output: &Path) -> Result<()> {
     }
     if staged.join("dedup").exists() {
         output::publish_folder(&staged.join("dedup"), &found)?;
-        remove_file(&output::beside(&found, ".failed.json"))?;
+        remove_file(&output::beside(&found, failure::SUFFIX))?;
     }
     match fs::remove_dir_all(&staged) {
         // Another run has moved the outputs of the same day.
@@ -267,7 +265,8 @@ fn put_in_place(output: &Path) -> Result<()> {
 fn move_lists(made: &Segment, batch: &Path) -> Result<()> {
     let lists = [(QUARANTINE, made.quarantine()), (REPEATED, made.repeated())];
     for (suffix, named) in lists {
-        let (staged, list) = (output::beside(made.path(), suffix), output::beside(batch, suffix));
+        let staged = output::beside(made.path(), suffix);
+        let list = output::beside(batch, suffix);
         if staged.exists() {
             move_file(&staged, &list)?;
         } else if named.is_none() {
