@@ -22,7 +22,7 @@
 //! use dupsieve::fingerprint::Class;
 //! use dupsieve::flow::Cluster;
 //! use dupsieve::join::Join;
-//! use dupsieve::store::{Counts, Row, SegmentOptions, SegmentWriter};
+//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 //!
 //! let mut pages: Vec<(u64, String)> =
 //!     (0..8).map(|page| (page * 0x1111_1111_1111_1111, format!("page-{page}"))).collect();
@@ -37,7 +37,7 @@
 //!     let (fingerprint, class) = (*fingerprint, Class::Full);
 //!     segment.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[] })?;
 //! }
-//! let batch = segment.finish(Counts { read: 10, fingerprinted: 10, ..Counts::default() }, "")?;
+//! let batch = segment.finish(RecordCounts { read: 10, fingerprinted: 10, ..RecordCounts::default() }, "")?;
 //!
 //! // One call joins it, on two threads. There is no store yet, so it is joined with itself alone.
 //! let output = folder.path().join("out");

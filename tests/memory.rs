@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use dupsieve::fingerprint::Class;
-use dupsieve::store::{Counts, Row, Segment, SegmentOptions, SegmentWriter};
+use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +34,7 @@ fn signed(bench: &Bench) {
             Row { fingerprint, id: &id, length: 0, time: None, class, day: None, check: &check };
         writer.push(&row).unwrap();
     }
-    let counts = Counts { read: rows, fingerprinted: rows, ..Counts::default() };
+    let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };
     writer.finish(counts, "").unwrap();
 }
 

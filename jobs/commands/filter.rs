@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{
-    self, Batch, Content, Document, Fields, IdList, Inputs, Position, ReadOptions, Share,
+    self, Content, Document, Fields, IdList, Inputs, Position, ReadOptions, Records, Share,
 };
 use dupsieve::fingerprint::Width;
 use dupsieve::output::{Lock, is_same_file};
@@ -123,7 +123,7 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    fn batch(&mut self, batch: &Batch) -> Result<()> {
+    fn batch(&mut self, batch: &Records) -> Result<()> {
         if let Some(header) = batch.header() {
             self.header(header)?;
         }

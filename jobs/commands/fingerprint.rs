@@ -10,7 +10,7 @@ use dupsieve::flow::{Cluster, Start};
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::store::{
-    Counts, FingerprintedDocument, IdKind, Lists, Segment, SegmentBuilder, SegmentOptions,
+    FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Result};
 
@@ -196,7 +196,7 @@ impl Job {
         Ok(self.summary(&Segment::open(output)?.counts()).already_done())
     }
 
-    fn summary(&self, counts: &Counts) -> Summary {
+    fn summary(&self, counts: &RecordCounts) -> Summary {
         Summary::new()
             .count("read", counts.read)
             .count("fingerprinted", counts.fingerprinted)
@@ -280,12 +280,12 @@ impl Job {
     ) -> Result<Segment> {
         let Accepted { made, read, quarantine } = accepted;
         let documents = read.documents;
-        let counts = Counts {
+        let counts = RecordCounts {
             read: read.documents + read.bad,
             quarantined: read.bad,
             blank: read.blank,
             truncated: read.truncated,
-            ..Counts::default()
+            ..RecordCounts::default()
         };
         let mut list = self.pages.repeated(lock);
         let mut take = |id: &str, first, again| list.push(id, first, again);

@@ -20,8 +20,8 @@ impl Contents {
         self.digest
     }
 
-    /// The sum that [`Tally::contents`](super::Tally) must have after this share of `inputs` was read. Any
-    /// other sum means that a file changed, or that the process reads other files.
+    /// The sum that [`FilesRead::contents`](super::FilesRead) must have after this share of `inputs` was
+    /// read. Any other sum means that a file changed, or that the process reads other files.
     pub fn of_share(&self, inputs: &Inputs, share: Share) -> u128 {
         let read = (0..).zip(&self.marks).filter(|(index, _)| share.reads(inputs, *index));
         read.fold(0, |sum, (_, mark)| sum.wrapping_add(*mark))

@@ -159,7 +159,8 @@ impl Inputs {
         hasher.digest128()
     }
 
-    /// What a file adds to [`Tally::contents`](super::Tally): a digest of its place, path and contents.
+    /// What a file adds to [`FilesRead::contents`](super::FilesRead): a digest of its place, path and
+    /// contents.
     pub(super) fn mark(&self, index: u32, contents: u128) -> u128 {
         let mut hasher = Xxh3::new();
         hasher.update(&index.to_le_bytes());

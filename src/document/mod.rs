@@ -1,12 +1,12 @@
 //! Reads documents: finds the input files, cuts them into records and parses these.
 //!
 //! ```text
-//! Inputs -> Source (bytes) -> Batch (records) -- another thread --> Document, or the Reason why not
+//! Inputs -> Source (bytes) -> Records (bytes of whole records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
 //! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
-//! - `batch`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
+//! - `records`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
@@ -33,7 +33,6 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
-mod batch;
 mod contents;
 mod expand;
 mod fields;
@@ -48,6 +47,7 @@ mod read;
 mod ready;
 mod reason;
 mod record;
+mod records;
 mod repeated;
 mod share;
 mod source;
@@ -56,7 +56,6 @@ mod tolerance;
 mod tsv;
 mod walk;
 
-pub use batch::Batch;
 pub use contents::Contents;
 pub use fields::Fields;
 pub use format::Format;
@@ -64,12 +63,13 @@ pub(crate) use id::MAX_ID_BYTES;
 pub use id_list::IdList;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined};
-pub use read::{ReadOptions, Tally, read};
+pub use read::{FilesRead, ReadOptions, read};
 pub use reason::Reason;
 pub use record::{Content, Document, Position};
-pub use repeated::{Place, Repeated};
+pub use records::Records;
+pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
-pub use time::{Time, TimeKind, Times};
+pub use time::{Time, TimeCounts, TimeKind};
 pub use tolerance::Tolerance;
 
 #[cfg(test)]

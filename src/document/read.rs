@@ -1,28 +1,28 @@
-//! Reads the inputs, or one process's share of them, as batches.
+//! Reads the inputs, or one process's share of them, in portions.
 
 use std::sync::atomic::AtomicU64;
 
-use super::batch::{Batch, Body, Layout, Text};
 use super::fields::Fields;
 use super::format::Format;
 use super::inputs::{Input, Inputs};
 use super::lines::{BROKEN_OFF, Lines, TOO_LONG};
 use super::reason::Reason;
 use super::record::Position;
+use super::records::{Body, Layout, Records, Text};
 use super::share::Share;
 use super::source::{End, Source};
 use crate::error::Result;
 
-/// The most text files in one batch.
-const BATCH_FILES: usize = 1024;
+/// The most text files in one portion.
+const PORTION_FILES: usize = 1024;
 
 /// How the inputs are read.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The fields to read.
     pub fields: Fields,
-    /// About how many bytes one batch has.
-    pub batch_bytes: usize,
+    /// About how many bytes one portion has.
+    pub portion_bytes: usize,
     /// The most bytes of one line or text file after decompression; a longer one is quarantined.
     pub max_record_bytes: usize,
     /// Accept compressed files that end too early or are damaged, as far as they can be read.
@@ -33,7 +33,7 @@ impl Default for ReadOptions {
     fn default() -> ReadOptions {
         ReadOptions {
             fields: Fields::default(),
-            batch_bytes: 1 << 20,
+            portion_bytes: 1 << 20,
             max_record_bytes: 64 << 20,
             accept_truncated: false,
         }
@@ -42,28 +42,28 @@ impl Default for ReadOptions {
 
 /// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The indices of the files whose compressed data ended too early. Each is in the tally of one process.
+pub struct FilesRead {
+    /// The indices of the files whose compressed data ended too early. Each is reported by one process.
     pub truncated: Vec<u32>,
     /// The sum of the digests of the files that were read; see
     /// [`Contents::of_share`](super::Contents::of_share).
     pub contents: u128,
 }
 
-/// Reads the share and delivers it batch by batch, in order, until `deliver` returns false.
+/// Reads the share and delivers it portion by portion, in order, until `deliver` returns false.
 /// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
 /// same bytes.
 ///
 /// # Errors
 /// A file that cannot be read, compressed data that ends too early, and a TSV file without the columns
-/// of the fields. What is wrong with a single record is no error here: [`Batch::parse`] reports it.
+/// of the fields. What is wrong with a single record is no error here: [`Records::parse`] reports it.
 pub fn read(
     inputs: &Inputs,
     share: Share,
     options: &ReadOptions,
     progress: &AtomicU64,
-    deliver: &mut dyn FnMut(Batch) -> bool,
-) -> Result<Tally> {
+    deliver: &mut dyn FnMut(Records) -> bool,
+) -> Result<FilesRead> {
     assert!(share.index < share.of, "process {} of {}", share.index, share.of);
     options.fields.check()?;
     let outbox = Outbox { deliver, next: 0, stopped: false };
@@ -75,16 +75,16 @@ pub fn read(
         outbox,
         texts: Vec::new(),
         texts_bytes: 0,
-        tally: Tally::default(),
+        files_read: FilesRead::default(),
     };
     for (file, input) in (0..).zip(inputs.files()) {
         reader.file(file, input)?;
         if reader.outbox.stopped {
-            return Ok(reader.tally);
+            return Ok(reader.files_read);
         }
     }
     reader.send_texts();
-    Ok(reader.tally)
+    Ok(reader.files_read)
 }
 
 struct Reader<'a> {
@@ -93,14 +93,14 @@ struct Reader<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     outbox: Outbox<'a>,
-    /// Text files for the next batch.
+    /// Text files for the next portion.
     texts: Vec<Text>,
     texts_bytes: usize,
-    tally: Tally,
+    files_read: FilesRead,
 }
 
 struct Outbox<'a> {
-    deliver: &'a mut dyn FnMut(Batch) -> bool,
+    deliver: &'a mut dyn FnMut(Records) -> bool,
     next: u64,
     stopped: bool,
 }
@@ -108,7 +108,7 @@ struct Outbox<'a> {
 impl Outbox<'_> {
     fn send(&mut self, body: Body) {
         if !self.stopped {
-            self.stopped = !(self.deliver)(Batch { sequence: self.next, body });
+            self.stopped = !(self.deliver)(Records { sequence: self.next, body });
             self.next += 1;
         }
     }
@@ -131,12 +131,12 @@ impl<'a> Reader<'a> {
         Source::open(input, self.options.accept_truncated, self.progress)
     }
 
-    /// Sends a file of lines; of a file that is `split` among the processes only the batches of this share.
+    /// Sends a file of lines; of a file that is `split` among the processes only the portions of this share.
     fn lines(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
         self.send_texts();
         let options = self.options;
         let source = self.open(input)?;
-        let mut lines = Lines::new(source, options.batch_bytes, options.max_record_bytes)?;
+        let mut lines = Lines::new(source, options.portion_bytes, options.max_record_bytes)?;
         let mut layout = None;
         let mut number = 0;
         while let Some(piece) = lines.next()? {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
             number += 1;
         }
         if owned && lines.is_cut() {
-            self.tally.truncated.push(file);
+            self.files_read.truncated.push(file);
         }
         self.add_contents(file, input, lines.contents())
     }
@@ -164,16 +164,16 @@ impl<'a> Reader<'a> {
             None => input.contents()?,
         };
         let mark = self.inputs.mark(file, contents);
-        self.tally.contents = self.tally.contents.wrapping_add(mark);
+        self.files_read.contents = self.files_read.contents.wrapping_add(mark);
         Ok(())
     }
 
-    /// Adds a file that is one document to the next batch.
+    /// Adds a file that is one document to the next portion.
     fn text(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let page = self.page(file, input)?;
         self.texts_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
         self.texts.push(Text { file, page });
-        if self.texts_bytes >= self.options.batch_bytes || self.texts.len() >= BATCH_FILES {
+        if self.texts_bytes >= self.options.portion_bytes || self.texts.len() >= PORTION_FILES {
             self.send_texts();
         }
         Ok(())
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         let end = source.fill(&mut bytes, max_bytes.saturating_add(1))?;
         self.add_contents(file, input, source.contents())?;
         if end == Some(End::Cut) {
-            self.tally.truncated.push(file);
+            self.files_read.truncated.push(file);
         }
         Ok(match end {
             _ if bytes.len() > max_bytes => Err(TOO_LONG.into()),
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The batch of one piece of a file of lines. The first piece with lines determines the layout.
+/// The portion with one piece of a file of lines. The first piece with lines determines the layout.
 fn body(
     position: Position,
     lines: Result<Vec<u8>, Reason>,

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::time::Time;
 
-/// A document as read. It borrows from its [`Batch`](super::Batch) what need not be copied.
+/// A document as read. It borrows from its [`Records`](super::Records) what need not be copied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document<'a> {
     /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.

@@ -7,9 +7,9 @@ use super::record::Position;
 use crate::error::Result;
 use crate::output::{Fence, ListFile, Listed};
 
-/// Where a document is, and the digest of its content.
+/// One document with an id: where it is, and the digest of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Occurrence {
     /// Where it is.
     pub position: Position,
     /// [`Content::digest`](super::Content::digest).
@@ -43,7 +43,7 @@ impl<'a> Repeated<'a> {
     }
 
     /// Takes a document whose id came before, at `first`.
-    pub fn push(&mut self, id: &str, first: Place, again: Place) -> Result<()> {
+    pub fn push(&mut self, id: &str, first: Occurrence, again: Occurrence) -> Result<()> {
         let is_same = first.content == again.content;
         self.count += 1;
         self.same += u64::from(is_same);

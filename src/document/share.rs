@@ -7,8 +7,8 @@ use super::inputs::{Input, Inputs};
 /// whole: every record once, at the same position whatever `of` is.
 ///
 /// With at least as many files as processes, a process reads whole files: file `f` belongs to process
-/// `f % of`. With fewer files, every process reads every file of lines and keeps each `of`-th batch:
-/// of 2 files and 3 processes, batch `b` of file `f` belongs to process `(f + b) % 3`. Streams belong
+/// `f % of`. With fewer files, every process reads every file of lines and keeps each `of`-th portion:
+/// of 2 files and 3 processes, portion `b` of file `f` belongs to process `(f + b) % 3`. Streams belong
 /// to process 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -33,13 +33,13 @@ impl Share {
         if input.is_stream() { self.index == 0 } else { self.holds(file, 0) }
     }
 
-    /// Whether a file is divided among the processes batch by batch.
+    /// Whether a file is divided among the processes portion by portion.
     pub(super) fn splits(self, inputs: &Inputs, input: &Input) -> bool {
         let by_file = inputs.files().len() >= self.of as usize;
         !by_file && !input.is_stream() && input.format() != Format::Text
     }
 
-    /// Whether batch `number` of `file` belongs to this share.
+    /// Whether portion `number` of `file` belongs to this share.
     pub(super) fn holds(self, file: u32, number: u64) -> bool {
         (u64::from(file) + number) % u64::from(self.of) == u64::from(self.index)
     }

@@ -130,7 +130,7 @@ proptest! {
     fn all_shares_together_are_the_whole(
         files in prop::collection::vec("(a{0,9}\t|a{0,40}|\r|[ \t]|\n|\n\n|a\tb:1\n){0,40}", 0..5),
         packed in any::<u8>(),
-        batch_bytes in 1..60usize,
+        portion_bytes in 1..60usize,
         max_record_bytes in 3..40usize,
         of in 1..6u32,
     ) {
@@ -141,7 +141,7 @@ proptest! {
             let bytes = if is_packed { gzip(bytes) } else { bytes.clone() };
             fs::write(folder.path().join(format!("{index}.tsv")), bytes).unwrap();
         }
-        let options = ReadOptions { batch_bytes, max_record_bytes, ..ReadOptions::default() };
+        let options = ReadOptions { portion_bytes, max_record_bytes, ..ReadOptions::default() };
         let inputs = find(&folder, Format::Features);
         prop_assert_eq!(read_shares(&inputs, of, &options), naive(&files, max_record_bytes));
     }
@@ -195,7 +195,7 @@ fn a_long_line_is_never_held() {
     let bytes = [&long[..], b"\n", record, b"\n", &long, b"\n", record, b"\n", &long].concat();
     let folder = folder(&[("a.jsonl", &bytes)]);
     let options = ReadOptions {
-        batch_bytes: 1 << 16,
+        portion_bytes: 1 << 16,
         max_record_bytes: long.len() - 1,
         ..ReadOptions::default()
     };
@@ -213,7 +213,7 @@ fn the_header_reaches_every_batch() {
     let rows: String = (0..100).map(|row| format!("page {row}\t{row}\n")).collect();
     let bytes = format!("text\tid\n{rows}");
     let folder = folder(&[("a.tsv", bytes.as_bytes())]);
-    let options = ReadOptions { batch_bytes: 64, ..ReadOptions::default() };
+    let options = ReadOptions { portion_bytes: 64, ..ReadOptions::default() };
     let outcome = read_shares(&find(&folder, Format::Auto), 3, &options);
     let expected: Vec<_> =
         (0..100).map(|row| format!(r#"{row} None Text("page {row}")"#)).collect();
@@ -241,7 +241,7 @@ fn text_files_are_documents() {
         ("f", b"four!!!!!"),
     ];
     let folder = folder(files);
-    let options = ReadOptions { max_record_bytes: 8, batch_bytes: 9, ..ReadOptions::default() };
+    let options = ReadOptions { max_record_bytes: 8, portion_bytes: 9, ..ReadOptions::default() };
     let inputs = find(&folder, Format::Text);
     for of in 1..8 {
         let outcome = read_shares(&inputs, of, &options);
@@ -263,7 +263,7 @@ fn what_breaks_off_is_an_error_or_counted_once() {
     let cut = &packed[..packed.len() / 2];
     let folder = folder(&[("a.tsv.gz", cut), ("b.txt.gz", cut), ("c.tsv", b"c\t7\n")]);
     let inputs = find(&folder, Format::Fingerprints);
-    let options = ReadOptions { batch_bytes: 4_096, ..ReadOptions::default() };
+    let options = ReadOptions { portion_bytes: 4_096, ..ReadOptions::default() };
     for index in 0..5 {
         let shared = read_share(&inputs, Share { index, of: 5 }, &options).unwrap_err();
         assert_eq!(shared.kind(), Kind::BadData);
@@ -285,7 +285,7 @@ fn one_large_file_keeps_every_process_busy() {
     let rows: String = (0..1000).map(|row| format!("{row}\t{row}\n")).collect();
     let folder = folder(&[("a.tsv", rows.as_bytes())]);
     let inputs = find(&folder, Format::Fingerprints);
-    let options = ReadOptions { batch_bytes: 100, ..ReadOptions::default() };
+    let options = ReadOptions { portion_bytes: 100, ..ReadOptions::default() };
     for index in 0..4 {
         let part = read_share(&inputs, Share { index, of: 4 }, &options).unwrap();
         assert!((200..300).contains(&part.records.len()), "{}", part.records.len());
@@ -295,7 +295,7 @@ fn one_large_file_keeps_every_process_busy() {
 #[test]
 fn a_receiver_can_stop_the_reader() {
     let folder = folder(&[("a.tsv", &b"a\t1\n".repeat(100)), ("b.tsv", b"b\t1\n")]);
-    let options = ReadOptions { batch_bytes: 8, ..ReadOptions::default() };
+    let options = ReadOptions { portion_bytes: 8, ..ReadOptions::default() };
     let mut delivered = 0;
     let inputs = find(&folder, Format::Fingerprints);
     let progress = AtomicU64::new(0);
@@ -324,7 +324,7 @@ fn fields_are_named_apart() {
 #[test]
 fn batches_are_sent_between_threads() {
     fn sent<T: Send + 'static>() {}
-    sent::<Batch>();
+    sent::<Records>();
 }
 
 #[test]

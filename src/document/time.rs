@@ -78,16 +78,16 @@ impl TimeKind {
 
 /// How many documents have a time in each notation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct TimeCounts {
     /// Documents without the field.
     pub no_field: u64,
     /// Documents whose field is empty.
     pub empty: u64,
-    /// Times, in the order of [`TimeKind::ALL`].
+    /// The number of times in each notation, in the order of [`TimeKind::ALL`].
     kinds: [u64; TimeKind::ALL.len()],
 }
 
-impl Times {
+impl TimeCounts {
     /// Counts one document.
     pub fn count(&mut self, time: Time) {
         match time {
@@ -98,7 +98,7 @@ impl Times {
     }
 
     /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: Times) {
+    pub fn add(&mut self, other: TimeCounts) {
         self.no_field += other.no_field;
         self.empty += other.empty;
         self.kinds.iter_mut().zip(other.kinds).for_each(|(sum, count)| *sum += count);
@@ -110,7 +110,7 @@ impl Times {
     }
 }
 
-impl fmt::Display for Times {
+impl fmt::Display for TimeCounts {
     /// `180 RFC 3339, 20 milliseconds, 3 missing`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds = TimeKind::ALL.iter().zip(self.kinds);
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_kinds_are_counted() {
-        let mut times = Times::default();
+        let mut times = TimeCounts::default();
         for text in ["0", "1", "20260701120000", "2026-07-01 12:00:00", ""] {
             times.count(parse(text).unwrap());
         }

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use super::dispatch::Claim;
 use super::fatal::Fatal;
 use super::read::Read;
-use crate::document::{self, Batch, Inputs, ReadOptions, Share};
+use crate::document::{self, Inputs, ReadOptions, Records, Share};
 
 /// Batches read ahead for each worker.
 const AHEAD: usize = 4;
@@ -17,7 +17,7 @@ const AHEAD: usize = 4;
 /// What the reading thread sends.
 pub(super) enum Portion {
     /// Some records.
-    Batch(Batch),
+    Records(Records),
     /// The end of the share, with the counts of the thread.
     End(Read),
 }
@@ -68,7 +68,7 @@ fn read(
     let mut delivered = 0;
     let mut deliver = |batch| {
         delivered += 1;
-        send.send(Portion::Batch(batch)).is_ok()
+        send.send(Portion::Records(batch)).is_ok()
     };
     match document::read(inputs, share, options, progress, &mut deliver) {
         Ok(tally) => {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, Position, Time, Times};
+use crate::document::{Document, Position, Time, TimeCounts};
 use crate::error::{Error, Kind, Result};
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
@@ -24,7 +24,7 @@ pub struct Read {
     /// Reading threads that came to the end.
     pub ends: u64,
     /// How the times of documents were written, if times are wanted.
-    pub times: Times,
+    pub times: TimeCounts,
     /// The first document without the field of its time, and the fields that it has.
     pub without_time: Option<(Position, String)>,
     /// For each process, by its number, the sum of the contents that it read.

@@ -20,14 +20,14 @@
 //! use dupsieve::fingerprint::Class;
 //! use dupsieve::flow::Cluster;
 //! use dupsieve::join::Join;
-//! use dupsieve::store::{Counts, Row, SegmentOptions, SegmentWriter};
+//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let mut writer = SegmentWriter::<u64>::create(&folder.path().join("a.seg"), SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0b0001, "a"), (0b0011, "b"), (u64::MAX, "c")] {
 //!     writer.push(&Row { fingerprint, id, length: 0, time: None, class: Class::Full, day: None, check: &[] })?;
 //! }
-//! let batch = writer.finish(Counts { read: 3, fingerprinted: 3, ..Counts::default() }, "")?;
+//! let batch = writer.finish(RecordCounts { read: 3, fingerprinted: 3, ..RecordCounts::default() }, "")?;
 //!
 //! let joined = Join::new(batch, None)?.run(&mut Cluster::alone(1), &folder.path().join("out"))?;
 //! let joined = joined.leader().expect("this is the only process");

@@ -159,7 +159,7 @@ mod tests {
     use crate::matches::numbers::FingerprintIndex;
     use crate::matches::{Detail, Finalize, KeepOrder, Pair, Place, distinct_fingerprints};
     use crate::output::{Lock, Staging};
-    use crate::store::{Codec, Counts, SegmentOptions, SegmentWriter, Store, Version};
+    use crate::store::{Codec, RecordCounts, SegmentOptions, SegmentWriter, Store, Version};
     use crate::store::{Row as Document, Segment};
 
     /// A segment of pages near to a few, with ids that come again under other days.
@@ -192,7 +192,7 @@ mod tests {
                 check: &[],
             })?;
         }
-        writer.finish(Counts::default(), "")
+        writer.finish(RecordCounts::default(), "")
     }
 
     /// Every near pair, by comparing all with all.

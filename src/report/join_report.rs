@@ -11,7 +11,7 @@ use crate::error::{At, Error, Kind, Result};
 use crate::join::Proof;
 use crate::matches::Outcome;
 use crate::output::{SUCCESS, Staging, Sum};
-use crate::store::{Counts, Day, Digest};
+use crate::store::{Day, Digest, RecordCounts};
 
 /// The report of a join.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Report {
     /// The version of the store that was read.
     pub store_version: Option<u64>,
     /// How many records the batch was made from, and what became of them.
-    pub batch: Counts,
+    pub batch: RecordCounts,
     /// Pages found, kept and dropped.
     pub outcome: Outcome,
     /// The proof that nothing was left out.
@@ -108,8 +108,9 @@ impl Report {
 }
 
 /// The counts of the records that a batch was made from, as a parameter.
-pub fn records(counts: &Counts) -> String {
-    let Counts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } = counts;
+pub fn records(counts: &RecordCounts) -> String {
+    let RecordCounts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } =
+        counts;
     format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
          {quarantined} quarantined, {blank} blank, {truncated} truncated"

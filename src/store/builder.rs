@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Lists, Row, Segment, SegmentOptions, SegmentWriter};
-use crate::document::{Place, Position};
+use super::{Lists, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use crate::document::{Occurrence, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::output::{self, Fence, Lock};
@@ -60,33 +60,33 @@ impl Record for SegmentRow {
 pub struct SegmentBuilder {
     segment: Box<dyn AnyWidth>,
     entries: Sorter<SegmentRow>,
-    counts: Counts,
+    counts: RecordCounts,
 }
 
 impl SegmentBuilder {
     /// Takes `documents` for a segment of this `width` at `path`. In `counts` the caller gives what was
     /// read, quarantined and blank; the rest is counted here. Calls `repeated` for a document whose id
-    /// came before, with its id, the place of the first and its own. The sort uses about
+    /// came before, with its id, the first occurrence and its own. The sort uses about
     /// `memory_bytes`.
     pub fn of(
         documents: SortedRecords<FingerprintedDocument>,
         width: Width,
         path: &Path,
         options: SegmentOptions,
-        counts: Counts,
+        counts: RecordCounts,
         memory_bytes: usize,
-        repeated: &mut dyn FnMut(&str, Place, Place) -> Result<()>,
+        repeated: &mut dyn FnMut(&str, Occurrence, Occurrence) -> Result<()>,
     ) -> Result<SegmentBuilder> {
         let segment: Box<dyn AnyWidth> = match width {
             Width::W64 => Box::new(SegmentWriter::<u64>::create(path, options)?),
             Width::W128 => Box::new(SegmentWriter::<u128>::create(path, options)?),
         };
         let entries = Sorter::new(output::parent_of(path), memory_bytes);
-        let mut last: Option<(String, Place)> = None;
+        let mut last: Option<(String, Occurrence)> = None;
         let mut builder = SegmentBuilder { segment, entries, counts };
         for document in documents {
             let document = document?;
-            let place = Place { position: document.position, content: document.content };
+            let place = Occurrence { position: document.position, content: document.content };
             if let Some((last, first)) = &last
                 && *last == document.id
             {
@@ -135,7 +135,12 @@ trait AnyWidth {
     fn fenced(&mut self, fence: &Fence);
     fn push(&mut self, row: &Row<'_, u128>) -> Result<()>;
     fn push_empty(&mut self, id: &str) -> Result<()>;
-    fn finish(self: Box<Self>, counts: Counts, identity: &str, lists: Lists) -> Result<Segment>;
+    fn finish(
+        self: Box<Self>,
+        counts: RecordCounts,
+        identity: &str,
+        lists: Lists,
+    ) -> Result<Segment>;
 }
 
 impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
@@ -153,7 +158,12 @@ impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
         SegmentWriter::push_empty(self, id)
     }
 
-    fn finish(self: Box<Self>, counts: Counts, identity: &str, lists: Lists) -> Result<Segment> {
+    fn finish(
+        self: Box<Self>,
+        counts: RecordCounts,
+        identity: &str,
+        lists: Lists,
+    ) -> Result<Segment> {
         self.finish_with(counts, identity, lists)
     }
 }

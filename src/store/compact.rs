@@ -20,8 +20,8 @@ use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::folder::{SEGMENTS, Store};
 use super::segment::{
-    Codec, Counts, Details, EmptyIds, IdKind, Ids, KeyRange, Row, Scan, Segment, SegmentOptions,
-    SegmentWriter,
+    Codec, Details, EmptyIds, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment,
+    SegmentOptions, SegmentWriter,
 };
 use super::version::Version;
 
@@ -161,9 +161,9 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
 }
 
 /// The sum of the counts of the parts.
-fn counts(segments: &[Dated]) -> Counts {
+fn counts(segments: &[Dated]) -> RecordCounts {
     let all = segments.iter().map(|dated| dated.segment().counts());
-    all.fold(Counts::default(), |sum, part| Counts {
+    all.fold(RecordCounts::default(), |sum, part| RecordCounts {
         read: sum.read + part.read,
         fingerprinted: sum.fingerprinted + part.fingerprinted,
         empty: sum.empty + part.empty,

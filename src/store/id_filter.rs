@@ -10,7 +10,7 @@ use super::digest::Digest;
 use super::segment::Details;
 use super::segment::KeyRange;
 use super::segment::Segment;
-use super::segment::{Counts, IdKind, SegmentOptions, SegmentWriter};
+use super::segment::{IdKind, RecordCounts, SegmentOptions, SegmentWriter};
 
 /// The ids to which a segment is reduced.
 pub(crate) struct IdFilter(IdList);
@@ -61,7 +61,7 @@ impl IdFilter {
             return Err(self.0.missing(&found, what).help(looked_up));
         }
         let rows = self.0.len() as u64;
-        let counts = Counts { read: rows, fingerprinted: rows, ..Counts::default() };
+        let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };
         writer.finish(counts, &format!("{} only {}", segment.digest(), self.digest()))
     }
 }

@@ -25,7 +25,7 @@
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
 //!
 //! ```
-//! use dupsieve::store::{Added, Counts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::store::{Added, RecordCounts, KeyRange, Row, Segment, SegmentOptions, SegmentWriter, Store};
 //! use dupsieve::fingerprint::Class;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
@@ -43,7 +43,7 @@
 //!         check: &[],
 //!     })?;
 //! }
-//! let counts = Counts { read: 2, fingerprinted: 2, ..Counts::default() };
+//! let counts = RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() };
 //! let segment = writer.finish(counts, "an example")?;
 //!
 //! // Its fingerprints in a range of keys, and the id of the row of the first.
@@ -93,7 +93,7 @@ pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
 pub use segment::{Codec, Coding, Column, ColumnSize, hot};
-pub use segment::{Counts, IdKind, Lists, Row, SegmentOptions, SegmentWriter};
+pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
 pub use verification::Verification;
 pub(crate) use version::chunk_bytes;
 pub use version::{Version, chunks};

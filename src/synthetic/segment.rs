@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
-use crate::store::{Codec, Counts, IdKind, Row, Segment, SegmentOptions, SegmentWriter};
+use crate::store::{Codec, IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 
 use super::random_sorted::RandomSorted;
 
@@ -127,7 +127,7 @@ pub fn generate<F: Fingerprint>(
             check: &[],
         })
     })?;
-    let counts = Counts { read: row, fingerprinted: row, ..Counts::default() };
+    let counts = RecordCounts { read: row, fingerprinted: row, ..RecordCounts::default() };
     Ok((writer.finish(counts, identity)?, rows))
 }
 

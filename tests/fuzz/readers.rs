@@ -52,7 +52,7 @@ pub fn documents(bytes: &[u8]) {
     let path = file("pages.txt", bytes);
     let format = Format::ALL[1..][usize::from(choice) % (Format::ALL.len() - 1)];
     let options = ReadOptions {
-        batch_bytes: 1 << (choice % 13),
+        portion_bytes: 1 << (choice % 13),
         max_record_bytes: MAX_RECORD_BYTES,
         accept_truncated: choice >= 128,
         ..ReadOptions::default()

@@ -10,7 +10,7 @@ use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
 use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
-use crate::store::{Codec, Counts, Day, Row, Segment, SegmentOptions, SegmentWriter, Store};
+use crate::store::{Codec, Day, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 const K: u32 = 3;
 
@@ -78,7 +78,7 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
         let check = signature;
         writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check })?;
     }
-    writer.finish(Counts::default(), "")
+    writer.finish(RecordCounts::default(), "")
 }
 
 /// All pairs of fingerprints within k.

@@ -15,7 +15,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// The counts of the records that a segment was made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct RecordCounts {
     /// Records read: the sum of the next four.
     pub read: u64,
     /// Documents with a fingerprint.
@@ -33,7 +33,7 @@ pub struct Counts {
     pub truncated: u64,
 }
 
-impl Counts {
+impl RecordCounts {
     /// The records that became something: fingerprinted, empty, repeated or quarantined.
     pub fn accounted_for(&self) -> u64 {
         self.fingerprinted + self.empty + self.repeated + self.quarantined
@@ -49,7 +49,7 @@ impl Counts {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) stamp: String,
-    pub(crate) counts: Counts,
+    pub(crate) counts: RecordCounts,
     pub(crate) identity: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) quarantine: Option<Sum>,

@@ -44,7 +44,7 @@ pub(crate) use cold::ColdBits;
 pub(super) use details::Details;
 pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
-pub use metadata::Counts;
+pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub use scan::{KeyRange, Scan};
 pub use signatures::Checks;

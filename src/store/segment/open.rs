@@ -18,7 +18,7 @@ use crate::store::digest::Digest;
 
 use super::block::{self, Codec, unknown};
 use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
-use super::metadata::{Counts, MAGIC, Metadata, content_digest};
+use super::metadata::{MAGIC, Metadata, RecordCounts, content_digest};
 use super::source::{Placed, SegmentFile, TRAILER_BYTES};
 
 /// An open segment. Reads do not move a file position, so many threads can share it. A clone is the same
@@ -135,7 +135,7 @@ impl Segment {
     }
 
     /// The counts of the records it was made from.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> RecordCounts {
         self.0.metadata.counts
     }
 

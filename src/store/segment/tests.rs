@@ -59,7 +59,7 @@ pub(in crate::store) fn write<F: Fingerprint>(
     let fingerprinted = documents.len() as u64;
     let empty = empties.len() as u64;
     let read = fingerprinted + empty;
-    writer.finish(Counts { read, fingerprinted, empty, ..Counts::default() }, "a test")
+    writer.finish(RecordCounts { read, fingerprinted, empty, ..RecordCounts::default() }, "a test")
 }
 
 /// All rows of a segment.
@@ -208,7 +208,7 @@ fn equal_rows_have_equal_digests() -> Result<()> {
         let options = SegmentOptions { stamp: stamp.into(), ..options(IdKind::Text) };
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
         documents.iter().try_for_each(|document| writer.push(&document.row()))?;
-        writer.finish(Counts::default(), identity).map(|segment| segment.digest())
+        writer.finish(RecordCounts::default(), identity).map(|segment| segment.digest())
     };
     let digest = of(&documents, "r", "one")?;
     assert_eq!(of(&documents, "r", "two")?, digest);
@@ -337,7 +337,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
                 check: &[],
             })?;
         }
-        let segment = writer.finish(Counts::default(), "")?;
+        let segment = writer.finish(RecordCounts::default(), "")?;
         let bits = segment.bytes() as f64 * 8.0 / rows as f64;
         assert!(bits / bound < most, "{codec}: {bits:.3} bits, {:.4} of the bound", bits / bound);
         assert_eq!(segment.codecs()?.into_keys().collect::<Vec<Codec>>(), [codec]);

@@ -14,7 +14,7 @@ use crate::store::digest::Digest;
 use super::block::Codec;
 use super::columns::{ColdColumn, FingerprintColumn, IntegerRows, PackedColumn, TextRows};
 use super::directory::{Coding, Column, Head, IdKind};
-use super::metadata::{Counts, MAGIC, Metadata, VERSION, content_digest};
+use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
 use super::open::Segment;
 use super::packed::is_id;
 use super::signatures::SignatureColumn;
@@ -195,7 +195,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
 
     /// Completes the segment, renames it into its place and opens it. `identity` says what it was made
     /// from, in the words of the caller.
-    pub fn finish(self, counts: Counts, identity: &str) -> Result<Segment> {
+    pub fn finish(self, counts: RecordCounts, identity: &str) -> Result<Segment> {
         self.finish_with(counts, identity, Lists::default())
     }
 
@@ -203,7 +203,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// the segment does, and the segment records their lengths and hashes.
     pub(crate) fn finish_with(
         mut self,
-        counts: Counts,
+        counts: RecordCounts,
         identity: &str,
         lists: Lists,
     ) -> Result<Segment> {

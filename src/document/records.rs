@@ -1,4 +1,4 @@
-//! A batch: some complete records as bytes, which any thread can parse.
+//! Some complete records as bytes, which any thread can parse.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{jsonl, lines, ready};
 /// Some records of the input as bytes: whole lines of one file, several whole files, or one record
 /// that cannot be read. It is made to be sent to another thread.
 #[derive(Debug)]
-pub struct Batch {
+pub struct Records {
     /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
     pub(super) body: Body,
@@ -46,11 +46,11 @@ pub(super) struct Text {
     pub(super) page: Result<(String, Vec<u8>), Reason>,
 }
 
-impl Batch {
+impl Records {
     /// Parses the records in order and calls `each` with every one, or with the reason why it cannot be
     /// read. Returns the number of blank lines, which are not records.
     ///
-    /// `fields` are those with which the batch was read.
+    /// `fields` are those with which they were read.
     pub fn parse<'a>(
         &'a self,
         fields: &Fields,
