@@ -22,7 +22,7 @@ pub struct Similarity {
 pub struct Band {
     /// The least similarity.
     pub from: f64,
-    /// The similarity it stays below, or 1; none for the positive pairs whose similarity is not told.
+    /// The similarity it stays below, or 1; `None` for the positive pairs without a similarity.
     pub to: Option<f64>,
     /// Pairs of one cluster.
     pub positives: u64,
@@ -52,8 +52,8 @@ impl Similarity {
         Ok(Similarity { pairs })
     }
 
-    /// The recall of `found` in each band that holds a positive pair, and last of those positive pairs
-    /// whose similarity is not told, if there are any.
+    /// The recall of `found` in each band that has a positive pair, and last that of the positive pairs
+    /// without a similarity, if there are any.
     pub fn bands(&self, found: &Pairs, labels: &Labels) -> Vec<Band> {
         let mut counts = [(0, 0); BANDS.len() - 1];
         let clusters = labels.clusters();
@@ -66,7 +66,7 @@ impl Similarity {
                 counts[band].1 += u64::from(found.contains(one, another));
             }
         }
-        let told = counts.iter().fold((0, 0), |sum, band| (sum.0 + band.0, sum.1 + band.1));
+        let known = counts.iter().fold((0, 0), |sum, band| (sum.0 + band.0, sum.1 + band.1));
         let positives: u64 = labels.sizes().into_iter().map(choose_two).sum();
         let right = found.as_slice().iter().filter(|pair| positive(pair.0, pair.1)).count() as u64;
         let band = |from, to, (positives, found)| Band {
@@ -78,7 +78,7 @@ impl Similarity {
         };
         let bands =
             BANDS.windows(2).zip(counts).map(|(edge, counts)| band(edge[0], Some(edge[1]), counts));
-        let rest = band(0.0, None, (positives - told.0, right - told.1));
+        let rest = band(0.0, None, (positives - known.0, right - known.1));
         bands.chain([rest]).filter(|band| band.positives > 0).collect()
     }
 }

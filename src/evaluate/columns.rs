@@ -63,7 +63,7 @@ pub(super) fn each<const N: usize>(
     Ok(())
 }
 
-/// Where the columns stand, if `line` names all those of one header.
+/// The positions of the columns, if `line` names all those of one header.
 fn header<const N: usize>(line: &str, headers: &[[&str; N]]) -> Option<[usize; N]> {
     let place = |name: &str| line.split('\t').position(|column| column == name);
     headers.iter().find_map(|names| {

@@ -36,7 +36,7 @@ pub struct Line {
 /// Lines to be drawn in one picture.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// What stands above.
+    /// The title of the picture.
     pub title: String,
     /// The lines, in the order of the legend.
     pub lines: Vec<Line>,

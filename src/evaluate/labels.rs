@@ -19,7 +19,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Reads `id<TAB>cluster` lines; a header with these names, and more columns, are well.
+    /// Reads `id<TAB>cluster` lines; a header with these names, and more columns, are allowed.
     ///
     /// Fails with [`Kind::BadData`] on an id that has two labels.
     pub fn read(path: &Path) -> Result<Labels> {

@@ -11,7 +11,7 @@ const LONGEST_TAG: usize = 1024;
 /// The longest entity, in bytes, without `&` and `;`.
 const LONGEST_ENTITY: usize = 32;
 
-/// `text` with a space in place of each remain: `<tag ...>`, `</tag>`, `<!-- ... -->`, `&entity;`,
+/// `text` with a space in place of each: `<tag ...>`, `</tag>`, `<!-- ... -->`, `&entity;`,
 /// `http://...` and `https://...` up to white space or a closing bracket, and the target of a link,
 /// `](...)`, of which the bracket stays.
 ///
@@ -41,8 +41,8 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The left-over at the mark that stands at `at`: where it starts and ends. `comments_end` becomes false
-/// once no end of a comment follows.
+/// The remains of markup at the mark at `at`: where they start and end. `comments_end` becomes false once no
+/// end of a comment follows.
 fn left_over(text: &str, at: usize, comments_end: &mut bool) -> Option<(usize, usize)> {
     let rest = &text[at..];
     match rest.as_bytes()[0] {
@@ -85,13 +85,13 @@ fn address(rest: &str) -> usize {
     rest.find(ends).unwrap_or(rest.len())
 }
 
-/// Drops the targets of links: what stands in parentheses right after a bracket, on one line.
+/// Drops the targets of links: what is in parentheses right after a bracket, on one line.
 fn targets(text: Cow<'_, str>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let mut copied = 0;
     let mut at = 0;
-    // Where the next parenthesis closes or the line ends, as far as that is known.
+    // Where the next parenthesis closes or the line ends, if that is known.
     let mut end = 0;
     while let Some(next) = memmem::find(&bytes[at..], b"](") {
         at += next + 1;

@@ -80,7 +80,7 @@ impl Dates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
-    /// Each character becomes its Unicode lower-case mapping, whatever stands around it.
+    /// Each character becomes its Unicode lower-case mapping, whatever its neighbours.
     Fold,
     /// Stays.
     Keep,
@@ -251,7 +251,7 @@ impl Folded<'_> {
 }
 
 /// Whether form KC is [`narrow`] for this character, unless a combining mark follows it; a plain
-/// character never joins what stands before it.
+/// character never joins the one before it.
 fn is_plain(c: char) -> bool {
     c.is_ascii()
         || matches!(c, '\u{3400}'..='\u{9fff}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}')

@@ -34,7 +34,7 @@ pub(crate) fn ranks<F: Copy + Eq + Hash>(occurrences: impl Iterator<Item = F>) -
     features.into_iter().zip(ranks).collect()
 }
 
-/// The edges, each as often as it occurs, in order; of the two ends the lesser stands first, and no edge
+/// The edges, each as often as it occurs, in order; of the two ends the lesser comes first, and no edge
 /// joins a vertex with itself. Eight bytes for each, so that a long text can be ranked.
 fn edges(places: &[u32]) -> Vec<(u32, u32)> {
     let mut edges = Vec::with_capacity((SPAN - 1) * places.len());

@@ -16,7 +16,7 @@ pub(crate) enum Weigher {
     Even,
     /// Inverse document frequency by jieba's table.
     Jieba(Box<Idf>),
-    /// Inverse document frequency by a table of ours.
+    /// Inverse document frequency by a table of `dupsieve weights`.
     Counted(Counts),
     /// The part of speech.
     Speech(Box<Speech>),

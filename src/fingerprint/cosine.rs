@@ -23,7 +23,7 @@ pub(super) struct Cosine {
 }
 
 impl Cosine {
-    /// Signatures of at most so many features.
+    /// Signatures of at most this many features.
     pub(super) fn new(features: usize) -> Cosine {
         Cosine { features, counts: ByHash::default() }
     }
@@ -35,7 +35,7 @@ impl Cosine {
     }
 
     /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
-    /// then zeros for those that were wanting.
+    /// then zeros in place of missing features.
     pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
         by_hash::clear(&mut self.counts);

@@ -1,4 +1,4 @@
-//! MinHash: signatures whose share of agreeing slots tells how alike two sets are.
+//! MinHash: signatures whose share of agreeing slots estimates how alike two sets are.
 //!
 //! Broder, "On the resemblance and containment of documents" (SEQUENCES 1997): under a random
 //! permutation two sets have the same least element with probability |A ∩ B| / |A ∪ B|, their Jaccard

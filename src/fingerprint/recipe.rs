@@ -56,7 +56,7 @@ pub use weights::{Keywords, Share, ShortText, ShortWords, Weights};
 /// The named recipes.
 const NAMED: &str = include_str!("recipes.toml");
 
-/// Names that stand for the newest recipe of their kind.
+/// Names for the newest recipe of each kind.
 const ALIASES: [(&str, &str); 6] = [
     ("default", "words-2"),
     ("words", "words-2"),

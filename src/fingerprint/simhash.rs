@@ -277,7 +277,7 @@ mod tests {
                 }
             }
         }
-        // The figures that the choice of k goes by.
+        // The figures behind the choice of k.
         let told = [(0.005, 3, 0.85), (0.01, 3, 0.67), (0.02, 7, 0.95), (0.05, 3, 0.10)];
         assert!(told.iter().all(|&(share, k, told)| (recall(64, share, k) - told).abs() < 0.01));
     }

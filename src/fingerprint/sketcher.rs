@@ -291,7 +291,7 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         self.simhash.finish().map(|fingerprint| (fingerprint.to_u128(), Class::Full))
     }
 
-    /// Takes the features of `text` into the tally; `name` is told each with its hash.
+    /// Takes the features of `text` into the tally; `name` is called with each and its hash.
     fn tally(&mut self, reader: &mut Reader, text: &str, mut name: impl FnMut(F, &str)) {
         let Maker { hash, weigher, halves, tally, .. } = self;
         reader.each(text, |feature| {

@@ -94,8 +94,10 @@ impl Stamp {
         self.width
     }
 
-    /// The check whose signatures stand beside the fingerprints. Fails with [`Kind::Usage`] on one that
-    /// this version does not know.
+    /// The check whose signatures are beside the fingerprints.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a check that this version does not know.
     pub fn check(&self) -> Result<Option<Check>> {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["check"]["signature"].as_str().map(str::parse).transpose()

@@ -1,5 +1,5 @@
 //! XXH3 of 4 to 16 bytes, in 64 bits and with seed 0: a shingle's length. The library's function is
-//! the same for every length, but it is called for each shingle; this one stands where it is used.
+//! the same for every length, but it is not inlined, and a hash is made for each shingle.
 
 /// Words of XXH3's default secret, by their places.
 const SECRET_8: u64 = 0x1cad_21f7_2c81_017c;

@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
     use std::time::Instant;
 
-    /// The rule as it is told: each group against every one kept before.
+    /// The rule as it is defined: each group against every one kept before.
     fn naive(held: &[bool], distance: impl Fn(KeepRank, KeepRank) -> Option<u8>) -> Vec<Judgement> {
         let groups = held.len() as u32;
         let mut kept: Vec<KeepRank> = Vec::new();

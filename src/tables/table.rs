@@ -70,8 +70,8 @@ pub(super) fn hash<F: Fingerprint>(key: F) -> u64 {
 }
 
 impl<F: Fingerprint> Table<F> {
-    /// Arranges `entries`, which stand at these `places` of the batch, under `mask`. At most `spare`
-    /// entries more are held in the tables of crowds.
+    /// Arranges `entries`, which have these `places` in the batch, under `mask`. The tables of crowds hold at
+    /// most `spare` additional entries.
     pub(super) fn build(
         entries: &[F],
         places: &[u32],

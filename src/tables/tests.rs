@@ -24,7 +24,7 @@ pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Ve
     hits
 }
 
-/// Every hit, sorted; one reported twice stands there twice.
+/// Every hit, sorted; one reported twice is there twice.
 pub(super) fn probed<F: Fingerprint>(method: &impl Probe<F>, others: &[F]) -> Vec<Hit> {
     let mut hits = Vec::new();
     method.probe(&[others], &mut Default::default(), &mut |hit| hits.push(hit));

@@ -45,7 +45,7 @@ pub enum Features {
         #[serde(flatten)]
         text: Text,
     },
-    /// What stands between white space, as it is, in Python's sense of white space.
+    /// The text between white space, as it is, in Python's sense of white space.
     WhiteSpaceTokens {
         /// How they become a fingerprint.
         #[serde(flatten)]

@@ -236,7 +236,7 @@ proptest! {
         let (found, candidates) = written(&segment, &plain, confirm, Detail::All).unwrap();
         prop_assert_eq!(&found, &expected);
 
-        // The rows that verdicts name stand among all rows, and compaction changes nothing.
+        // The rows that verdicts name are among all rows, and compaction changes nothing.
         let (best, _) = written(&segment, &plain, confirm, Detail::Best).unwrap();
         prop_assert_eq!(&best[1], &expected[1]);
         let is_among_all = |row: &str| {

@@ -1,9 +1,9 @@
 //! Many runs gathered into one, group by group of a common prefix.
 //!
-//! A store of a thousand days has a thousand runs, and a leaf would find a handful of fingerprints in
-//! each. A leaf does not ask in which order they come. So the runs are poured together, for each prefix
-//! one run after the other, which costs a copy and no comparison of fingerprints with each other. Where
-//! one came from is told by its place: within a group, a run's fingerprints stand together.
+//! A store of a thousand days has a thousand runs, and a leaf would find only a few fingerprints in each.
+//! A leaf accepts them in any order. So the runs are copied together, for each prefix one run after the
+//! other, without comparing fingerprints with each other. The position of a fingerprint says which run it
+//! came from: within a group, those of one run are together.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub(super) struct Bag<F> {
     rest: u32,
     first: u128,
     runs: usize,
-    /// Of each group and each run: where its fingerprints begin, here and in the run. One group more
-    /// than there are stands at the end.
+    /// For each group and each run: where its fingerprints begin, here and in the run. One additional group
+    /// is at the end.
     parts: Vec<Part>,
 }
 
@@ -39,8 +39,8 @@ impl<F> Default for Bag<F> {
 }
 
 impl<F: Fingerprint> Bag<F> {
-    /// Gathers `runs`, which ascend, by the prefixes before `rest` bits; unless a run has so little in
-    /// a group that it does not pay.
+    /// Gathers `runs`, which ascend, by the prefixes before `rest` bits. Returns false, without gathering, if
+    /// the runs have too few fingerprints in a group to make it worthwhile.
     pub(super) fn fill(&mut self, runs: &[&[F]], rest: u32) -> bool {
         let prefix = |&fingerprint: &F| (fingerprint >> rest).to_u128();
         let lowest = runs.iter().filter_map(|run| run.first()).min().map_or(0, prefix);

@@ -1,14 +1,14 @@
-//! What a leaf costs, and so how deep to go: measured on one thread of a 2-core Zen 5 machine.
+//! The cost of a leaf, and so how deep to go. Measured on one thread of a 2-core Zen 5 machine.
 
 use super::masks::{WIDEST, ball, choose};
 
-/// Putting one key into the bitmap, asking the candidates for it, and taking it out again.
+/// To put one key into the bitmap, to look for it among the candidates, and to remove it again.
 const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
 const CARRY_NS: f64 = 5.0;
 /// Looking for one bucket.
 const BUCKET_NS: f64 = 4.5;
-/// Going to a leaf or level at all.
+/// To enter a leaf or level.
 const NODE_NS: f64 = 240.0;
 /// Testing one fingerprint, by where both bitmaps fit: the first cache, the second, neither.
 const SCAN_NS: [f64; 3] = [1.2, 1.7, 2.8];
@@ -20,7 +20,7 @@ const MEETING_NS: f64 = 8.0;
 pub(super) const MOST_KEYS: usize = 1 << 18;
 /// How many fingerprints are probed in one call.
 const WINDOW: f64 = (1 << 20) as f64;
-/// How many calls there are at least, but for the smallest stores.
+/// The least number of calls, except for the smallest stores.
 const FEWEST_WINDOWS: f64 = 64.0;
 /// How many bitmap bits there are for each key, as a power of two.
 const SPARSITY: u32 = 7;
@@ -43,7 +43,7 @@ fn keys_of(left: u32, width: u32) -> usize {
 /// Entries by how many errors they have left.
 pub(super) type Counts = [f64; 8];
 
-/// How much one leaf is expected to take.
+/// The expected cost of one leaf.
 pub(super) struct Leaf {
     /// The bits of each block.
     pub(super) width: u32,
@@ -54,7 +54,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// A leaf of so many entries, with `rest` bits behind the prefix.
+    /// A leaf with this many entries, and `rest` bits behind the prefix.
     pub(super) fn of(counts: &Counts, rest: u32) -> Leaf {
         let keys = |width| -> f64 {
             (0..).zip(counts).map(|(left, count)| count * keys_of(left, width) as f64).sum()
@@ -76,7 +76,7 @@ impl Leaf {
 }
 
 /// Whether it is cheaper to divide a leaf of `counts`, `rest` and `fingerprints` by a digit of `bits`
-/// bits, of whose children at most `children` are met; and how wide its blocks are if it is not.
+/// bits, of whose children at most `children` occur. The error is the width of its blocks if it is not.
 pub(super) fn divide(
     counts: &Counts,
     rest: u32,

@@ -93,7 +93,7 @@ impl<F> Default for Leaf<F> {
 }
 
 /// What a leaf joins: of the batch, what is within `reach` on a level; and slices of the runs, which
-/// all have the prefix that the reach stands for.
+/// all have the prefix of the reach.
 pub(super) struct Task<'a, F> {
     pub(super) level: &'a Level<F>,
     pub(super) reach: Reach<'a>,

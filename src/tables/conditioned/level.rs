@@ -1,4 +1,4 @@
-//! What of the batch is still within reach below one prefix.
+//! The fingerprints of the batch that are still within reach below one prefix.
 
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ impl<F: Fingerprint> Level<F> {
     }
 
     /// Calls `each` for every bucket within reach: with the errors its entries have left behind the
-    /// digit, and where they stand in `entries`.
+    /// digit, and their range in `entries`.
     #[inline]
     pub(super) fn reach(&self, reach: &Reach<'_>, mut each: impl FnMut(u32, Range<usize>)) {
         let &Reach { masks, k, digit, bits } = reach;

@@ -1,9 +1,9 @@
-//! Every way to be some bits off: the words of a given number of bits, in ascending order.
+//! Every way to differ in some bits: the words with a given number of set bits, in ascending order.
 
-/// The widest word of which every mask is listed, up to [`WIDE_WEIGHT`] bits off.
+/// The widest word for which the masks of up to [`WIDE_WEIGHT`] bits are listed.
 pub(super) const WIDEST: u32 = 22;
 
-/// The widest word of which masks of any weight are listed.
+/// The widest word for which the masks of any weight are listed.
 pub(super) const NARROW: u32 = 12;
 
 /// The heaviest mask of the wide words.
@@ -17,7 +17,7 @@ pub(super) struct Masks(Vec<Weight>);
 #[derive(Debug)]
 struct Weight {
     words: Vec<u32>,
-    /// How many of them have no more than so many bits.
+    /// By width: how many of the words fit into it.
     counts: [usize; WIDEST as usize + 1],
 }
 

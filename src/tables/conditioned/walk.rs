@@ -125,7 +125,7 @@ impl<F: Fingerprint> Walking<'_, F> {
     }
 
     /// How many prefixes with `rest` bits behind them lie between the lowest and the highest
-    /// fingerprint of the slices; where a bag has these in no order, no end of them.
+    /// fingerprint of the slices; infinity if a bag has these in no order.
     fn span(&self, rest: u32) -> f64 {
         let slices = || self.runs.iter().zip(&*self.slices).map(|(run, slice)| &run[slice.clone()]);
         let lowest = slices().filter_map(|slice| slice.first()).min().copied().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Which blocks a fingerprint is divided into, and in how many of its bits each may be off.
+//! The blocks that a fingerprint is divided into, and in how many bits a pair may differ in each.
 
 use crate::fingerprint::{Fingerprint, Width};
 
-/// Some bits of a fingerprint that stand together, at most 64.
+/// Consecutive bits of a fingerprint, at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tables) struct Block {
-    /// How many bits stand below them.
+    /// How many bits are below them.
     low: u32,
     /// How many there are.
     pub(in crate::tables) width: u32,
@@ -24,8 +24,8 @@ impl Block {
         Block::divide(width.bits() / 2, k / 2 + 1, k)
     }
 
-    /// Divides the lowest `bits` bits into so many parts, and leaves out those that pairs within `k` do not
-    /// need.
+    /// Divides the lowest `bits` bits into this many parts, and leaves out the parts that pairs within `k` do
+    /// not need.
     fn divide(bits: u32, parts: u32, k: u32) -> Vec<Block> {
         let low = |part: u32| (parts - part) * bits / parts;
         let block = |part| Block {
@@ -36,7 +36,7 @@ impl Block {
         (0..parts.min(k + 1)).map(block).collect()
     }
 
-    /// What of the block stands above the lowest `bits` bits of the fingerprint, one bit at least.
+    /// The part of the block above the lowest `bits` bits of the fingerprint, at least one bit.
     pub(in crate::tables) fn above(self, bits: u32) -> Block {
         let cut = bits.saturating_sub(self.low).min(self.width - 1);
         Block { low: self.low + cut, width: self.width - cut, ..self }
@@ -65,7 +65,7 @@ impl Block {
         fingerprint ^ F::from_u128(1 << (self.low + self.width - 1 - bit))
     }
 
-    /// How many of the differing bits stand in the block.
+    /// How many of the differing bits are in the block.
     #[inline]
     pub(super) fn off<F: Fingerprint>(self, differing: F) -> u32 {
         self.value(differing).count_ones()

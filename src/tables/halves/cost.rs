@@ -109,8 +109,8 @@ impl BlockCost {
     }
 }
 
-/// How many bytes the filter of the halves takes for so many values of `bits` bits, and which share of
-/// others passes.
+/// How many bytes a filter takes for this many values of `bits` bits, and which share of other values
+/// passes.
 fn filter(values: f64, bits: u32) -> (f64, f64) {
     let words = 2_f64.powi(word_bits(values as u64, bits) as i32);
     let marked = -(-f64::from(MARKS) * values / words / 64.0).exp_m1();

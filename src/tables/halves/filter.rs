@@ -1,9 +1,9 @@
-//! A filter of values, in which those that differ in one bit are near each other or known beforehand.
+//! A filter of values, in which values that differ in one bit are close together.
 //!
 //! A Bloom filter of three bits for each value, all in one word, so that a look costs one access. The
-//! high bits of a value choose the word, and all the others together the bits there. So what ascends
-//! sweeps the filter in order; a flip of a high bit leads to another word and to the same bits, and a
-//! flip of a low one to other bits of the same word.
+//! high bits of a value choose the word, and all the others choose the bits in it. So ascending values
+//! sweep the filter in order. Flipping a high bit leads to the same bits of another word, and flipping a
+//! low bit to other bits of the same word.
 
 use crate::hamming::memory::{prefetch, zeroed};
 
@@ -28,7 +28,7 @@ pub(super) fn flip(value: u64, bit: u32) -> u64 {
     value ^ 1 << (63 - bit)
 }
 
-/// A set of values that may seem to hold others too. Values stand at the high end of their 64 bits.
+/// A set of values that may also seem to contain others. Values are at the high end of their 64 bits.
 #[derive(Debug)]
 pub(super) struct Filter {
     words: Vec<u64>,
@@ -46,7 +46,7 @@ impl Filter {
         size_of_val(&self.words[..]) as u64
     }
 
-    /// Adds `value`, and what differs from it in one of the first `flips` bits.
+    /// Adds `value`, and all values that differ from it in one of the first `flips` bits.
     pub(super) fn add(&mut self, value: u64, flips: u32) {
         let word = self.word(value);
         let marks = self.marks(value);
@@ -83,7 +83,7 @@ impl Filter {
         held
     }
 
-    /// Begins to bring what `value` needs into the cache.
+    /// Begins to bring the word of `value` into the cache.
     #[inline]
     pub(super) fn prefetch(&self, value: u64) {
         prefetch(&self.words, self.word(value));

@@ -28,7 +28,7 @@ pub(in crate::tables) fn covers(width: Width) -> u32 {
 pub(in crate::tables) struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
-    /// Pairs that differ in at most so many bits of the high half are not sought.
+    /// Pairs that differ in at most this many bits of the high half are left out: another probe finds them.
     unless_high_within: Option<u32>,
 }
 
@@ -44,7 +44,7 @@ struct Half<F> {
     table: Table<F>,
 }
 
-/// What a survivor is to be compared with: a bucket, as the fingerprint that belongs there.
+/// The bucket that a survivor is to be compared with, as a fingerprint that belongs there.
 #[derive(Clone, Copy, Debug)]
 struct Candidate<F> {
     near: F,
@@ -67,7 +67,7 @@ impl<F: Fingerprint> Halves<F> {
         Halves { halves: in_parallel(blocks, half), k, unless_high_within }
     }
 
-    /// Whether pairs that differ in these bits are sought, as far as the high half tells.
+    /// Whether pairs that differ in these bits are wanted.
     #[inline(always)]
     fn seeks(&self, differing: F) -> bool {
         let off = (differing >> (F::BITS / 2)).distance(F::default());

@@ -6,9 +6,9 @@
 //! only their ratios decide. The cost of a design is beside the design: `table_cost` for tables,
 //! `conditioned::expense`, `halves::cost`, `high_low`, `sorted::cost`. The conditioned probe is cheap where
 //! the store is dense, sorting where the batch is large, and halves, which pay first for a large filter,
-//! where the store is a few times as large as the batch. At 128 bits `high-low` may win. A design with masks goes by tables or by
-//! sorting, whichever is cheaper. The batch and itself are always joined by sorting, and priced apart. A
-//! larger batch, or memory in use elsewhere, changes the plan, but never the matches found.
+//! where the store is a few times as large as the batch. At 128 bits `high-low` may win. A design with masks
+//! goes by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting,
+//! and priced separately. A wrong estimate changes the plan, but never the matches found.
 //!
 //! Start with [`choose`].
 //!

@@ -1,4 +1,4 @@
-//! Fingerprints in buckets, by a counting sort: those of one key stand together.
+//! Fingerprints in buckets, by a counting sort: those of one key are together.
 
 use super::lead::Lead;
 use crate::fingerprint::Fingerprint;
@@ -53,7 +53,7 @@ impl<F: Fingerprint> Buckets<F> {
         self.sort(picked, groups, |entry| (hash(entry & mask) >> shift) as usize & (groups - 1));
     }
 
-    /// Sorts `entries` into so many buckets.
+    /// Sorts `entries` into this many buckets.
     #[inline]
     pub(super) fn sort(
         &mut self,

@@ -1,4 +1,4 @@
-//! What meets under a key, compared; and where too many meet, divided by the bits outside it.
+//! Fingerprints with the same key are compared; if they are too many, the bits outside the key divide them.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::tables::table::hash;
 /// More fingerprints that meet under one key than this are sorted again.
 pub(super) const CROWD: usize = 512;
 
-/// About how many of a crowd are asked for their bits.
+/// About how many fingerprints of a crowd are sampled for their bits.
 const ASKED: usize = 256;
 
 /// Two fingerprints within k, and their distance.
@@ -89,8 +89,8 @@ impl<F: Fingerprint> Join<'_, F> {
     }
 
     /// Joins a crowd under keys made of the bits in which it differs, if that at least halves the
-    /// comparisons; says whether it did. What has come together by a collision only, and does not agree
-    /// in `key`, is joined under another key.
+    /// comparisons; says whether it did. Fingerprints that are together by a collision only, and do not
+    /// agree in `key`, are joined under another key.
     #[cold]
     fn divide(
         &mut self,
@@ -124,9 +124,9 @@ impl<F: Fingerprint> Join<'_, F> {
     }
 }
 
-/// `count` keys: each is `key` with some of the other bits, which are dealt out one by one, those
-/// first that divide the crowd most evenly. However they are dealt, `count - 1` differing bits leave
-/// some key untouched.
+/// `count` keys: each is `key` with some of the other bits. These are given to the keys in turn, beginning
+/// with the bits that divide the crowd most evenly. In any case `count - 1` differing bits leave some key
+/// untouched.
 fn dealt<F: Fingerprint>(key: F, entries: &[Entry<F>], others: &[Entry<F>], count: u32) -> Vec<F> {
     let asked = |side: &[Entry<F>]| side.len().div_ceil(ASKED).max(1);
     let some = entries.iter().step_by(asked(entries));
@@ -148,7 +148,7 @@ fn dealt<F: Fingerprint>(key: F, entries: &[Entry<F>], others: &[Entry<F>], coun
     keys
 }
 
-/// How many buckets so many entries are sorted into, as a power of two.
+/// The number of buckets for this many entries, as a power of two.
 fn bucket_bits(entries: usize) -> u32 {
     entries.max(1).ilog2() + 1
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::tables::masked::Masked;
 use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
 
-/// The pairs of all parts, sorted; one found twice stands there twice.
+/// The pairs of all parts, sorted; one found twice is there twice.
 fn joined<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
     let sorted = Sorted::new(batch.into(), design.into(), k).unwrap();
     let mut hits = Vec::new();
