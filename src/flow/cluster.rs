@@ -186,7 +186,8 @@ impl Cluster {
 
     /// The connections of the last agreement, for the engine.
     fn connected(&mut self) -> io::Result<(Vec<AllocatorBuilder>, Box<dyn Any + Send>)> {
-        let links = self.links.take().expect("an agreement precedes every dataflow");
+        let unconnected = || io::Error::other("no agreement came before this dataflow");
+        let links = self.links.take().ok_or_else(unconnected)?;
         let Topology { workers, process, .. } = self.topology;
         let hooks = Hooks::default();
         let local = ProcessBuilder::new_typed_vector(workers, hooks.refill.clone(), None);
@@ -225,7 +226,8 @@ fn follow<T: DeserializeOwned>(mesh: &Mesh) -> Result<(Links, T)> {
     let complete = mesh.gather(|_| ());
     let links = mesh.close()?;
     complete?;
-    let leader = links[0].as_ref().expect("all have come");
+    let leader = links.first().and_then(Option::as_ref);
+    let leader = leader.ok_or_else(|| lost(&io::Error::other("process 0")))?;
     let decision = hear(leader).map_err(|cause| lost(&cause))?;
     decision.map(|decision| (links, decision))
 }
