@@ -195,7 +195,7 @@ fn inputs_that_have_moved_are_told_and_nothing_is_called_recomputed() {
     fs::rename(bench.path("batch.seg"), bench.path("elsewhere.seg")).unwrap();
     let ended = bench.done("verify out");
     assert_eq!([ended.count("recomputed"), ended.count("rows_recomputed")], [0, 0]);
-    assert!(ended.stderr.contains("nothing was recomputed: the batch"), "{ended:?}");
+    assert!(ended.stderr.contains("nothing was recomputed, because the batch"), "{ended:?}");
     fs::rename(bench.path("elsewhere.seg"), bench.path("batch.seg")).unwrap();
     fs::rename(bench.path("store"), bench.path("elsewhere")).unwrap();
     let ended = bench.done("verify out");

@@ -179,7 +179,7 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     assert!(table.contains("recommended for this corpus at k = 3: default"), "{ended:?}");
     assert!(table.contains("word-shingles 2 uniform"));
     assert!(bench.read("curve.svg").ends_with("</svg>\n"));
-    assert!(ended.stderr.contains("1 of the 6 labelled documents are not"), "{ended:?}");
+    assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
     let chosen =
         bench.answer(&format!("{line} --overwrite --recipe shingles charikar-64 --distance 1"));
     assert!(chosen.contains("charikar-64") && !chosen.contains("uniform"));

@@ -1,5 +1,7 @@
 //! `dupsieve explain`: why two documents have the distance they have.
 
+mod comparison;
+
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,21 +9,18 @@ use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::Measure;
-use dupsieve::features::ONE;
-use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, Width, hex};
+use dupsieve::fingerprint::{Recipe, Width};
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::flags::common::Common;
 use crate::flags::config::Config;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
+use comparison::{Analysed, Comparison};
 use dupsieve::report::{self, Nearest, Verdict};
-
-/// How many features are shown for a text, for a difference, and for a bit.
-const SHOWN: [usize; 3] = [10, 20, 5];
 
 /// Explain the distance of two documents: their features, and those that changed the bits.
 ///
@@ -107,15 +106,6 @@ fn inputs_of(config: &Config, day: Day) -> Vec<PathBuf> {
     config.inputs.iter().map(|input| day.expand(input).into()).collect()
 }
 
-/// A document with its features.
-struct Analysed {
-    id: String,
-    fingerprint: u128,
-    class: Class,
-    features: Vec<Weighted>,
-    text: String,
-}
-
 /// Runs `explain`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let config = common.config()?;
@@ -139,12 +129,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     };
     let recipe = settings.recipe(settings.format.unwrap_or_default())?;
     let documents = analyse(&wanted, &settings, &recipe)?;
-    let [one, another] = &documents;
-    let distant = one.fingerprint ^ another.fingerprint;
-    let sides = [&one.features[..], &another.features[..]];
-    let difference = Difference::of(sides, distant, recipe.width());
+    let comparison = Comparison::of(documents, &recipe, arguments.check)?;
     if let Some(Verdict { nearest: Some(nearest), .. }) = &verdict
-        && nearest.distance != distant.count_ones()
+        && nearest.distance != comparison.distance()
     {
         tracing::warn!(
             "the verdict gives a distance of {} bits: the recipe or the pages have changed since then",
@@ -152,15 +139,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         );
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let check = arguments.check;
-    let alike = (check, check.similarity([&one.text, &another.text])?);
     let printed = if common.json {
-        let mut object = object(&documents, &difference, &recipe, alike);
+        let mut object = comparison.object();
         object["verdict"] = json!(verdict);
         writeln!(out, "{object}")
     } else {
-        describe_verdict(verdict.as_ref(), &mut out)
-            .and_then(|()| describe(&documents, &difference, &recipe, alike, &mut out))
+        describe_verdict(verdict.as_ref(), &mut out).and_then(|()| comparison.describe(&mut out))
     };
     printed.and_then(|()| out.flush()).at("stdout")?;
     Ok(Summary::answered())
@@ -224,104 +208,4 @@ fn describe_verdict(verdict: Option<&Verdict>, out: &mut impl Write) -> io::Resu
         day => format!("a page that the store holds since {day}"),
     };
     writeln!(out, "verdict   {word}: {distance} bits from {id}, {held}")
-}
-
-/// The comparison as one JSON object.
-fn object(
-    documents: &[Analysed; 2],
-    difference: &Difference,
-    recipe: &Recipe,
-    (check, similarity): (Measure, f64),
-) -> Value {
-    let weight = |fixed: i128| fixed as f64 / ONE as f64;
-    let described = documents.iter().zip(difference.totals).map(|(document, total)| {
-        let features = document.features.iter();
-        let features = features.map(|it| json!([it.feature, weight(it.weight.into())]));
-        json!({
-            "id": document.id,
-            "fingerprint": hex(document.fingerprint, recipe.width()),
-            "class": document.class,
-            "weight": weight(total),
-            "features": features.collect::<Vec<_>>(),
-        })
-    });
-    let moved = difference.moved.iter().map(|moved| {
-        json!({ "feature": moved.feature, "weights": moved.weights.map(|it| weight(it.into())) })
-    });
-    let bits = difference.bits.iter().map(|bit| {
-        let movers = bit.movers.iter().map(|&(at, way)| {
-            json!({ "feature": difference.moved[at].feature, "weight": weight(way.into()) })
-        });
-        json!({
-            "bit": bit.place,
-            "sums": bit.sums.map(weight),
-            "movers": movers.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "recipe": recipe.name(),
-        "width": recipe.width().bits(),
-        "documents": described.collect::<Vec<_>>(),
-        "distance": difference.bits.len(),
-        "shared_weight": weight(difference.shared),
-        "check": { "name": check.to_string(), "similarity": similarity },
-        "moved": moved.collect::<Vec<_>>(),
-        "bits": bits.collect::<Vec<_>>(),
-    })
-}
-
-fn describe(
-    documents: &[Analysed; 2],
-    difference: &Difference,
-    recipe: &Recipe,
-    (check, similarity): (Measure, f64),
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let weight = |fixed: i128| fixed as f64 / ONE as f64;
-    writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
-    for (document, total) in documents.iter().zip(difference.totals) {
-        writeln!(out, "\n{}", document.id)?;
-        writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
-        if document.class == Class::Short {
-            writeln!(out, "    class        short: the hash of these features in order of weight")?;
-        }
-        let features = document.features.len();
-        writeln!(out, "    features     {features}, total weight {:.1}", weight(total))?;
-        let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
-        heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
-        for feature in &heaviest[..features.min(SHOWN[0])] {
-            writeln!(out, "    {:>11.3}  {:?}", weight(feature.weight.into()), feature.feature)?;
-        }
-    }
-    let larger = difference.totals[0].max(difference.totals[1]);
-    let shared = 100.0 * weight(difference.shared) / weight(larger);
-    writeln!(out, "\ndistance  {}; {shared:.1} % of the weight is shared", difference.bits.len())?;
-    writeln!(out, "check     {similarity:.4} by {check}")?;
-    let moved = &difference.moved;
-    writeln!(out, "\n{} features differ     first    second", moved.len())?;
-    for moved in &moved[..moved.len().min(SHOWN[1])] {
-        let [first, second] = moved.weights.map(|one| weight(one.into()));
-        writeln!(out, "    {first:>20.3} {second:>9.3}  {:?}", moved.feature)?;
-    }
-    match documents.each_ref().map(|document| document.class) {
-        [Class::Full, Class::Full] => describe_bits(difference, out),
-        [Class::Short, Class::Short] => Ok(()),
-        _ => writeln!(out, "\nthey are of different classes, so they never match"),
-    }
-}
-
-/// Prints for each bit that differs both sums, and the features that changed it.
-fn describe_bits(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
-    let weight = |fixed: i128| fixed as f64 / ONE as f64;
-    for bit in &difference.bits {
-        let [first, second] = bit.sums.map(weight);
-        writeln!(out, "\nbit {}: {first:+.3} in the first, {second:+.3} in the second", bit.place)?;
-        for &(at, way) in &bit.movers[..bit.movers.len().min(SHOWN[2])] {
-            writeln!(out, "    {:>+11.3}  {:?}", weight(way.into()), difference.moved[at].feature)?;
-        }
-        if let Some(more) = bit.movers.len().checked_sub(SHOWN[2] + 1) {
-            writeln!(out, "                 and {} more", more + 1)?;
-        }
-    }
-    Ok(())
 }

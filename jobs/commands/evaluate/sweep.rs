@@ -231,7 +231,6 @@ fn object(candidates: &[Candidate], distance: usize) -> Value {
 /// Prints a line for each recipe and k, and which recipe to use.
 fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let score = |score: Option<f64>| score.map_or("-".into(), |score| format!("{score:.3}"));
     writeln!(out, "{:<35}  choosing half                   judging half", "")?;
     writeln!(
         out,
@@ -242,7 +241,7 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
         for (k, row) in candidate.scores.iter().enumerate() {
             write!(out, "{:<30}{k:>5}", candidate.name)?;
             for half in [&row.choosing, &row.judging] {
-                let scores = [half.precision, half.recall, half.f1, Some(half.ari)].map(score);
+                let scores = [half.precision, half.recall, half.f1, Some(half.ari)].map(score_text);
                 write!(
                     out,
                     "  {:<6} {:<6} {:<6} {:<6}",
@@ -252,7 +251,17 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    let Some(best) = best(candidates, distance) else { return Ok(()) };
+    best(candidates, distance)
+        .map_or(Ok(()), |best| recommend(best, candidates, distance, &mut out))
+}
+
+/// Prints which recipe to use, how sure that is, and its configuration.
+fn recommend(
+    best: &Candidate,
+    candidates: &[Candidate],
+    distance: usize,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let range = |interval: Option<(f64, f64)>| match interval {
         Some((low, high)) => format!("{low:.3} to {high:.3}"),
         None => "unknown".into(),
@@ -262,13 +271,13 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
     writeln!(
         out,
         "    f1 {} ({}) on the half it was chosen by",
-        score(row.choosing.f1),
+        score_text(row.choosing.f1),
         range(row.choosing_intervals.f1)
     )?;
     writeln!(
         out,
         "    f1 {} ({}) on the other",
-        score(row.judging.f1),
+        score_text(row.judging.f1),
         range(row.judging_intervals.f1)
     )?;
     let low = row.choosing_intervals.f1.map_or(0.0, |(low, _)| low);
@@ -282,6 +291,10 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
     }
     let configuration = configuration(&best.choice, distance as u32, None);
     write!(out, "\nin a configuration file this is:\n\n{configuration}")
+}
+
+fn score_text(score: Option<f64>) -> String {
+    score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
 /// The curve of precision over recall on the half that judges.

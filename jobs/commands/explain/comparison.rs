@@ -1,0 +1,157 @@
+//! Two documents compared feature by feature, as `explain` prints it.
+
+use std::io::{self, Write};
+
+use dupsieve::Result;
+use dupsieve::evaluate::Measure;
+use dupsieve::features::ONE;
+use dupsieve::fingerprint::{Class, Difference, Recipe, Weighted, hex};
+use serde_json::{Value, json};
+
+/// How many features are shown for a text, for a difference, and for a bit.
+const SHOWN: [usize; 3] = [10, 20, 5];
+
+/// A document with its features.
+pub(super) struct Analysed {
+    pub(super) id: String,
+    pub(super) fingerprint: u128,
+    pub(super) class: Class,
+    pub(super) features: Vec<Weighted>,
+    pub(super) text: String,
+}
+
+/// Two documents and how they differ.
+pub(super) struct Comparison<'a> {
+    documents: [Analysed; 2],
+    recipe: &'a Recipe,
+    difference: Difference,
+    /// How alike they are by `check`.
+    similarity: f64,
+    check: Measure,
+}
+
+/// A weight as it is shown.
+fn weight(fixed: impl Into<i128>) -> f64 {
+    fixed.into() as f64 / ONE as f64
+}
+
+impl Comparison<'_> {
+    /// Compares two documents by a recipe, and by a check.
+    pub(super) fn of(
+        documents: [Analysed; 2],
+        recipe: &Recipe,
+        check: Measure,
+    ) -> Result<Comparison<'_>> {
+        let [one, another] = &documents;
+        let distant = one.fingerprint ^ another.fingerprint;
+        let sides = [&one.features[..], &another.features[..]];
+        let difference = Difference::of(sides, distant, recipe.width());
+        let similarity = check.similarity([&one.text, &another.text])?;
+        Ok(Comparison { documents, recipe, difference, similarity, check })
+    }
+
+    /// In how many bits the fingerprints differ.
+    pub(super) fn distance(&self) -> u32 {
+        self.difference.bits.len() as u32
+    }
+
+    /// The comparison as one JSON object.
+    pub(super) fn object(&self) -> Value {
+        let Comparison { recipe, difference, check, similarity, .. } = self;
+        let documents = self.documents.iter().zip(difference.totals);
+        let documents = documents.map(|(document, total)| self.document(document, total));
+        let moved = difference
+            .moved
+            .iter()
+            .map(|moved| json!({ "feature": moved.feature, "weights": moved.weights.map(weight) }));
+        let bits = difference.bits.iter().map(|bit| {
+            let movers = bit.movers.iter().map(|&(at, way)| {
+                json!({ "feature": difference.moved[at].feature, "weight": weight(way) })
+            });
+            json!({
+                "bit": bit.place,
+                "sums": bit.sums.map(weight),
+                "movers": movers.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "recipe": recipe.name(),
+            "width": recipe.width().bits(),
+            "documents": documents.collect::<Vec<_>>(),
+            "distance": self.distance(),
+            "shared_weight": weight(difference.shared),
+            "check": { "name": check.to_string(), "similarity": similarity },
+            "moved": moved.collect::<Vec<_>>(),
+            "bits": bits.collect::<Vec<_>>(),
+        })
+    }
+
+    fn document(&self, document: &Analysed, total: i128) -> Value {
+        let features = document.features.iter();
+        let features = features.map(|it| json!([it.feature, weight(it.weight)]));
+        json!({
+            "id": document.id,
+            "fingerprint": hex(document.fingerprint, self.recipe.width()),
+            "class": document.class,
+            "weight": weight(total),
+            "features": features.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Prints the comparison for a person.
+    pub(super) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
+        let Comparison { documents, recipe, difference, check, similarity } = self;
+        writeln!(out, "recipe    {}, {} bits", recipe.name(), recipe.width().bits())?;
+        for (document, total) in documents.iter().zip(difference.totals) {
+            writeln!(out, "\n{}", document.id)?;
+            writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
+            if document.class == Class::Short {
+                writeln!(
+                    out,
+                    "    class        short: the hash of these features in order of weight"
+                )?;
+            }
+            let features = document.features.len();
+            writeln!(out, "    features     {features}, total weight {:.1}", weight(total))?;
+            let mut heaviest: Vec<&Weighted> = document.features.iter().collect();
+            heaviest.sort_by_key(|feature| (-feature.weight, feature.hash));
+            for feature in &heaviest[..features.min(SHOWN[0])] {
+                writeln!(out, "    {:>11.3}  {:?}", weight(feature.weight), feature.feature)?;
+            }
+        }
+        let larger = difference.totals[0].max(difference.totals[1]);
+        let shared = 100.0 * weight(difference.shared) / weight(larger);
+        writeln!(
+            out,
+            "\ndistance  {}; {shared:.1} % of the weight is shared",
+            difference.bits.len()
+        )?;
+        writeln!(out, "check     {similarity:.4} by {check}")?;
+        let moved = &difference.moved;
+        writeln!(out, "\n{} features differ     first    second", moved.len())?;
+        for moved in &moved[..moved.len().min(SHOWN[1])] {
+            let [first, second] = moved.weights.map(weight);
+            writeln!(out, "    {first:>20.3} {second:>9.3}  {:?}", moved.feature)?;
+        }
+        match documents.each_ref().map(|document| document.class) {
+            [Class::Full, Class::Full] => describe_bits(difference, out),
+            [Class::Short, Class::Short] => Ok(()),
+            _ => writeln!(out, "\nthey are of different classes, so they never match"),
+        }
+    }
+}
+
+/// Prints for each bit that differs both sums, and the features that changed it.
+fn describe_bits(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+    for bit in &difference.bits {
+        let [first, second] = bit.sums.map(weight);
+        writeln!(out, "\nbit {}: {first:+.3} in the first, {second:+.3} in the second", bit.place)?;
+        for &(at, way) in &bit.movers[..bit.movers.len().min(SHOWN[2])] {
+            writeln!(out, "    {:>+11.3}  {:?}", weight(way), difference.moved[at].feature)?;
+        }
+        if let Some(more) = bit.movers.len().checked_sub(SHOWN[2] + 1) {
+            writeln!(out, "                 and {} more", more + 1)?;
+        }
+    }
+    Ok(())
+}
