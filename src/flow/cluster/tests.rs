@@ -14,6 +14,7 @@ use timely::dataflow::operators::Probe;
 use timely::dataflow::operators::generic::operator::{Operator, source};
 
 use super::*;
+use crate::flow::Start;
 use crate::peers::{Patience, Secret};
 
 const SOON: Duration = Duration::from_millis(300);
@@ -102,6 +103,35 @@ fn one_process_needs_nobody() {
     let fatal = cluster.fatal();
     let sums = cluster.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap();
     assert_eq!(sums, [0, 1, 2].map(|index| expected_sum(index, 3)));
+}
+
+#[test]
+fn what_process_0_holds_is_not_sent() {
+    let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
+    let results = play(all, |mut cluster| {
+        let begin = || Ok(Start::<_, _, ()>::make(7, "the lock".to_owned()));
+        let Ok(Start::Make(told, held)) = cluster.agree("begin", begin) else { unreachable!() };
+        let written = cluster.conclude("write", held, |lock| Ok(format!("under {lock}")));
+        let done = cluster.agree("again", || Ok(Start::<u64, (), _>::done("done already")));
+        let Ok(Start::Done(done)) = done else { unreachable!() };
+        (told, written.unwrap(), done)
+    });
+    let written = Role::Leader("under the lock".to_owned());
+    let follower = (7, Role::Follower, Role::Follower);
+    let leader = (7, written, Role::Leader("done already"));
+    assert_eq!(results, [leader, follower.clone(), follower]);
+}
+
+#[test]
+fn a_failure_to_write_fails_all() {
+    let all = (0..2).map(|process| settings(process, 2, LATE)).collect();
+    let results = play(all, |mut cluster| {
+        let held = cluster.agree("begin", || Ok(Role::Leader(()))).unwrap();
+        cluster.conclude("write", held, |()| Err::<(), _>(Error::new(Kind::Io, "the disk is full")))
+    });
+    for result in results {
+        assert_eq!(result.unwrap_err().kind(), Kind::Io);
+    }
 }
 
 #[test]
