@@ -5,7 +5,7 @@
 //! worker is free, the results are reduced and gathered by the first worker of process 0, and a window
 //! bounds what is in flight.
 //!
-//! This room may import everything above it in `lib.rs`; only `join` imports it. Start reading at
+//! This room may import everything above it in `lib.rs`. Start reading at
 //! `find.rs`, the dataflow of a join, then `dispatch.rs`, `reduce.rs` and `gather.rs`, its operators.
 //! `probe.rs` is what a worker does with one chunk. `documents.rs` is the dataflow that reads documents.
 //! `cluster.rs` has the steps, and `fatal.rs` how a run ends early.

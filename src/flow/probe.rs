@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
+use crate::peers::Topology;
 use crate::store::{KeyRange, Segment};
 use crate::tables::{Gathering, Hit, Method, MethodScratch, Probe, Sorted};
 
@@ -41,10 +42,8 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) ledger: Ledger,
     /// How many chunks the workers of this process have claimed.
     pub(crate) claimed: AtomicUsize,
-    /// Which process this is.
-    pub(crate) process: usize,
-    /// How many processes there are.
-    pub(crate) processes: usize,
+    /// How many processes there are, and which this is: it takes every n-th chunk.
+    pub(crate) topology: Topology,
 }
 
 impl<F: Fingerprint> Probing<F> {
@@ -145,8 +144,9 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
     type Receipt = Receipt;
 
     fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
-        let Probing { claimed, chunks, process, processes, .. } = &*self.join;
-        let number = claimed.fetch_add(1, Ordering::Relaxed) * processes + process;
+        let Probing { claimed, chunks, topology, .. } = &*self.join;
+        let claimed = claimed.fetch_add(1, Ordering::Relaxed);
+        let number = claimed * topology.processes + topology.process;
         match chunks.get(number) {
             Some(chunk) => Claim::Unit(number as u64, (number as u64, chunk.clone())),
             None => Claim::Done,

@@ -16,7 +16,7 @@ use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{Digest, Segment, Version};
-use crate::tables::{Method, Plan, Sorted};
+use crate::tables::{Estimate, Method, Plan, Sorted};
 
 /// How a join was done: the figures that differ from run to run.
 #[derive(Clone, Debug, Default)]
@@ -92,8 +92,7 @@ impl Join {
         topology: Topology,
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
-        let Plan { chosen, itself: within, .. } = plan;
-        let itself = Sorted::new(Arc::clone(&groups), within.design, self.distance)?;
+        let itself = Sorted::new(Arc::clone(&groups), plan.itself.design, self.distance)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
@@ -106,8 +105,8 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let build =
-            |batch: &Arc<[F]>| Method::build(batch, chosen.design, chosen.way, self.distance);
+        let Estimate { design, way, .. } = plan.chosen;
+        let build = |batch: &Arc<[F]>| Method::build(batch, design, way, self.distance);
         let is_split = segments.iter().any(Segment::is_split);
         Ok(Probing {
             method: build(&groups)?,
@@ -122,8 +121,7 @@ impl Join {
             most_pairs: self.most_pairs(),
             sieve,
             claimed: AtomicUsize::new(0),
-            process: topology.process,
-            processes: topology.processes,
+            topology,
         })
     }
 

@@ -9,8 +9,8 @@
 //! it chooses a design, builds the tables, runs the dataflow, proves that nothing was left out, and writes
 //! the verdicts. It needs no flag and no terminal.
 //!
-//! This room is the last of the library and may import all others. Start reading at `request.rs`, then
-//! `run.rs`, which has the steps in order; `find.rs` is the step that computes.
+//! This room may import everything above it in `lib.rs`. Start reading at `request.rs`, then `run.rs`, which
+//! has the steps in order; `find.rs` is the step that computes.
 //!
 //! # Example
 //!
