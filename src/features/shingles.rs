@@ -13,8 +13,9 @@
 //! ```
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use xxhash_rust::xxh3::xxh3_64;
 
-use crate::features::words::is_han;
+use crate::features::words::{self, is_han};
 
 /// Calls `shingle` with each run of `length` characters of `text` that holds a letter or digit.
 ///
@@ -157,6 +158,31 @@ impl WordWindow {
     }
 }
 
+/// Calls `run` with a hash of each run of three plain words of `text`
+/// ([`words::each_plain`]), or of all words of a text that has fewer, but some.
+pub fn plain_word_runs(text: &str, mut run: impl FnMut(u64)) {
+    let mut last = [0_u64; 3];
+    let mut words = 0;
+    words::each_plain(text, |word| {
+        last = [last[1], last[2], xxh3_64(word.as_bytes())];
+        words += 1;
+        if words >= last.len() {
+            run(hash_of_run(last));
+        }
+    });
+    if 0 < words && words < last.len() {
+        run(hash_of_run(last));
+    }
+}
+
+fn hash_of_run(words: [u64; 3]) -> u64 {
+    let mut bytes = [0; 24];
+    for (eight, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *eight = word.to_le_bytes();
+    }
+    xxh3_64(&bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +236,22 @@ mod tests {
         assert_eq!(of("abcd", 4), ["abcd"]);
         assert_eq!(of("", 4), [""; 0]);
         assert_eq!(of("a中", 1), ["a", "中"]);
+    }
+
+    #[test]
+    fn runs_of_plain_words_are_told_by_their_words() {
+        let of = |text| {
+            let mut runs = Vec::new();
+            plain_word_runs(text, |run| runs.push(run));
+            runs
+        };
+        assert_eq!(of("one, two - three; four"), of("one two  three four"));
+        assert_eq!(
+            ["", "?!", "a", "a b", "a b c", "a b c d", "中文ab"].map(|it| of(it).len()),
+            [0, 0, 1, 1, 1, 2, 1]
+        );
+        assert_ne!(of("a b"), of("b a"));
+        assert_eq!(of("x a b c")[1], of("a b c")[0]);
     }
 
     #[test]

@@ -65,6 +65,19 @@ impl Words {
     }
 }
 
+/// Calls `word` with each word of `text`, in order, where each character of Han is a word by itself.
+/// This needs no dictionary, and the same words come of a text whatever stands around it.
+pub fn each_plain<'t>(text: &'t str, mut word: impl FnMut(&'t str)) {
+    each_run(text, |class, run| match class {
+        Class::Separator => {}
+        Class::Han => {
+            let ends = run.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
+            ends.for_each(|(start, end)| word(&run[start..end]));
+        }
+        Class::Other => each_unicode_word(run, &mut word),
+    });
+}
+
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
 /// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
 pub(super) fn is_han(c: char) -> bool {
@@ -136,6 +149,13 @@ mod tests {
         let mut words = Vec::new();
         Words::new(true).each(text, |word| words.push(word));
         words
+    }
+
+    #[test]
+    fn plain_words_are_characters_of_han_and_words_of_anything_else() {
+        let mut words = Vec::new();
+        each_plain("清华ACM会、it's (𠀀) —… ①", |word| words.push(word));
+        assert_eq!(words, ["清", "华", "ACM", "会", "it's", "𠀀", "①"]);
     }
 
     #[test]

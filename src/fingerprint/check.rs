@@ -9,6 +9,7 @@
 //! | name | bytes | similarity |
 //! |---|---|---|
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
+//! | `word-minhash-NxB` | N B / 8 | the same for runs of three words, without digits and markup; a Han character is a word |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
 //! | `cosine-N` | 4 N | the [cosine] of the N most frequent runs of two characters |
@@ -49,8 +50,9 @@ use crate::fingerprint::{Fingerprint, ShingleSet};
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
 
 /// Names without parts.
-const ALIASES: [(&str, &str); 4] = [
+const ALIASES: [(&str, &str); 5] = [
     ("minhash", "minhash-512x2"),
+    ("word-minhash", "word-minhash-128x2"),
     ("classic-minhash", "classic-minhash-512x2"),
     ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
@@ -70,6 +72,11 @@ const NORMALISE: Normalise = Normalise {
     dates: Dates::Keep,
 };
 
+/// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
+/// addresses in markup are no text.
+const NORMALISE_WORDS: Normalise =
+    Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };
+
 /// A sort of signature with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -78,6 +85,7 @@ pub struct Check(Sort);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Sort {
     MinHash { permutations: Permutations, slots: usize, bits: u32 },
+    WordMinHash { slots: usize, bits: u32 },
     SimHash,
     Cosine(usize),
     Sentences(usize),
@@ -87,7 +95,9 @@ impl Check {
     /// The bytes of a signature.
     pub fn bytes(self) -> usize {
         match self.0 {
-            Sort::MinHash { slots, bits, .. } => slots * bits as usize / 8,
+            Sort::MinHash { slots, bits, .. } | Sort::WordMinHash { slots, bits } => {
+                slots * bits as usize / 8
+            }
             Sort::SimHash => 16,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
             Sort::Sentences(count) => 8 * count,
@@ -98,7 +108,9 @@ impl Check {
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
-            Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
+            Sort::MinHash { bits, .. } | Sort::WordMinHash { bits, .. } => {
+                minhash::similarity(one, another, bits)
+            }
             Sort::SimHash => 1.0 - f64::from(minhash::differing(one, another, 1)) / 128.0,
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
@@ -112,6 +124,9 @@ impl Check {
             Sort::MinHash { permutations, slots, bits } => {
                 Maker::MinHash(MinHash::new(permutations, slots, bits))
             }
+            Sort::WordMinHash { slots, bits } => {
+                Maker::WordMinHash(MinHash::new(Permutations::One, slots, bits))
+            }
             Sort::SimHash => Maker::SimHash(Box::new(SimHash::new(Ties::Clear))),
             Sort::Cosine(features) => Maker::Cosine(Cosine::new(features)),
             Sort::Sentences(count) => Maker::Sentences(Sentences::new(count)),
@@ -123,18 +138,25 @@ impl Check {
 impl Sort {
     fn parse(name: &str) -> Option<Sort> {
         let (scheme, parts) = name.rsplit_once('-')?;
-        let min_hash = |permutations| {
+        let slots_and_bits = || {
             let (slots, bits) = parts.split_once('x')?;
             let slots = slots.parse().ok()?;
             let bits = bits.parse().ok()?;
             let whole = matches!(bits, 1 | 2 | 4 | 8)
                 && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
                 && (slots * bits as usize).is_multiple_of(8);
-            whole.then_some(Sort::MinHash { permutations, slots, bits })
+            whole.then_some((slots, bits))
+        };
+        let min_hash = |permutations| {
+            let (slots, bits) = slots_and_bits()?;
+            Some(Sort::MinHash { permutations, slots, bits })
         };
         let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
         match scheme {
             "minhash" => min_hash(Permutations::One),
+            "word-minhash" => {
+                slots_and_bits().map(|(slots, bits)| Sort::WordMinHash { slots, bits })
+            }
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
             "cosine" => bounded(parts).map(Sort::Cosine),
@@ -151,6 +173,7 @@ impl fmt::Display for Check {
                 let classic = if permutations == Permutations::Many { "classic-" } else { "" };
                 write!(f, "{classic}minhash-{slots}x{bits}")
             }
+            Sort::WordMinHash { slots, bits } => write!(f, "word-minhash-{slots}x{bits}"),
             Sort::SimHash => f.write_str("simhash-128"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
@@ -171,8 +194,8 @@ impl FromStr for Check {
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "minhash, minhash-NxB, classic-minhash-NxB, simhash-128, cosine-N or \
-                     sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "minhash, minhash-NxB, word-minhash-NxB, classic-minhash-NxB, simhash-128, \
+                     cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })
@@ -204,6 +227,7 @@ pub struct Signer {
 #[derive(Debug)]
 enum Maker {
     MinHash(MinHash),
+    WordMinHash(MinHash),
     SimHash(Box<SimHash<u128>>),
     Cosine(Cosine),
     Sentences(Sentences),
@@ -226,6 +250,15 @@ impl Signer {
                 each_shingle(text, prepared, |shingle| {
                     if clock.step() {
                         minhash.add(xxh3_64(shingle.as_bytes()));
+                    }
+                });
+                minhash.finish(signature);
+            }
+            Maker::WordMinHash(minhash) => {
+                NORMALISE_WORDS.apply(text, prepared);
+                shingles::plain_word_runs(prepared, |run| {
+                    if clock.step() {
+                        minhash.add(run);
                     }
                 });
                 minhash.finish(signature);
@@ -278,8 +311,14 @@ fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 5] =
-        ["minhash-64x8", "classic-minhash-128x1", "simhash-128", "cosine-16", "sentences-3"];
+    const NAMES: [&str; 6] = [
+        "minhash-64x8",
+        "word-minhash-128x2",
+        "classic-minhash-128x1",
+        "simhash-128",
+        "cosine-16",
+        "sentences-3",
+    ];
 
     #[test]
     fn names_read_back_and_what_is_no_name_is_refused() {
