@@ -164,10 +164,11 @@ impl Job {
         let settings = &request.settings;
         let batch = Segment::open(&request.batch)?;
         let keep = KeepOrder::for_segment(settings.keep, &batch)?;
+        let (distance, check) = settings.distance_and_check(batch.stamp());
         let usual = Join::new(batch, store)?;
         let join = Join {
-            distance: settings.distance.unwrap_or(Join::DISTANCE),
-            check: settings.check,
+            distance,
+            check,
             design: settings.design.unwrap_or(Design::Auto),
             keep,
             detail: settings.matches.unwrap_or_default(),
@@ -196,7 +197,7 @@ impl Job {
             ("keep", keep.to_string()),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
-        named.into_iter().chain(parameters(&self.request.settings)).collect()
+        named.into_iter().chain(parameters(&self.request.settings, batch.stamp())).collect()
     }
 
     fn inputs(&self) -> Inputs {
@@ -344,13 +345,14 @@ fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 
-/// The settings that decide the result, whatever the batch is.
-pub(crate) fn parameters(settings: &DedupSettings) -> Parameters {
+/// The settings that decide the result, for a batch with this stamp.
+pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
+    let (distance, check) = settings.distance_and_check(stamp);
     let named = [
-        ("distance", settings.distance.unwrap_or(Join::DISTANCE).to_string()),
+        ("distance", distance.to_string()),
         ("matches", settings.matches.unwrap_or_default().to_string()),
     ];
-    let check = settings.check.map(|check| ("check", check.to_string()));
+    let check = check.map(|check| ("check", check.to_string()));
     named.into_iter().chain(check).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -362,12 +364,12 @@ pub(crate) fn check_settings(
     recipe: &Recipe,
     common: &Common,
 ) -> Result<()> {
-    let k = settings.distance.unwrap_or(Join::DISTANCE);
+    let stamp = recipe.stamp();
+    let (k, check) = settings.distance_and_check(stamp.as_str());
     let width = recipe.width();
     let problem = Problem { batch: 1, store: 1, k, width, workers: 1, split: false };
     let design = settings.design.unwrap_or(Design::Auto);
     plan::choose(design, &problem, common.budget().tables())?;
-    let stamp = recipe.stamp();
     join::check_recipe(store, stamp.as_str())?;
-    join::check_signatures(settings.check, stamp.as_str())
+    join::check_signatures(check, stamp.as_str())
 }

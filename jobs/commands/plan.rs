@@ -6,6 +6,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Check, Width};
+use dupsieve::join::Preset;
 use dupsieve::matches::held_bytes;
 use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
@@ -23,24 +24,27 @@ pub(crate) struct Arguments {
     /// Number of fingerprints in the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// Near-duplicates differ in at most this many bits [default: 3]
+    /// Distance and check that go together: paper, balanced or thorough
+    #[arg(long, value_name = "NAME", default_value_t)]
+    preset: Preset,
+    /// Near-duplicates differ in at most this many bits [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
     /// Bits of a fingerprint [default: 64]
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Check that confirms matches; its signatures need memory
+    /// Check that confirms matches; its signatures need memory [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
 }
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let &Arguments { batch, store, distance, width, check } = arguments;
+    let &Arguments { batch, store, preset, distance, width, check } = arguments;
     let file = common.config()?;
-    let distance = distance.or(file.dedup.distance).unwrap_or(3);
+    let distance = distance.or(file.dedup.distance).unwrap_or(preset.distance());
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
-    let check = check.or(file.fingerprint.check);
+    let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));
     let workers = common.workers(1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As in dedup, half of the memory is for tables, the rest for sorts.

@@ -26,6 +26,7 @@ use days::DayPlan;
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
 #[derive(Args, Debug)]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
+#[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true)))]
 pub(crate) struct Arguments {
     /// Configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]
@@ -46,9 +47,12 @@ pub(crate) struct Arguments {
 /// Runs the days, one after the other. Days that are done already are skipped.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let file = Config::read(&arguments.days)?;
+    let fingerprint = arguments.fingerprint.clone().or(file.fingerprint);
+    let mut dedup = arguments.dedup.clone().or(file.dedup);
+    dedup.preset = dedup.preset.or(fingerprint.preset);
     let config = Config {
-        fingerprint: arguments.fingerprint.clone().or(file.fingerprint),
-        dedup: arguments.dedup.clone().or(file.dedup),
+        fingerprint,
+        dedup,
         dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
         ..file
     };

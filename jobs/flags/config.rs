@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use dupsieve::join::Preset;
 use dupsieve::store::DayRange;
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, read_text};
+use crate::flags::settings::{DedupSettings, FingerprintSettings, read_text, typed};
 
 /// A configuration file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +30,9 @@ pub(crate) struct Config {
     /// The days to run if the command line names none, in this order: days, or ranges `A..B`.
     #[serde(default)]
     pub(crate) dates: Vec<DayRange>,
+    /// The preset of `[fingerprint]` and `[dedup]`, unless a section names its own.
+    #[serde(default, deserialize_with = "typed")]
+    pub(crate) preset: Option<Preset>,
     #[serde(default)]
     pub(crate) fingerprint: FingerprintSettings,
     #[serde(default)]
@@ -51,7 +55,10 @@ pub(crate) enum Add {
 impl Config {
     /// Reads a configuration file.
     pub(crate) fn read(path: &Path) -> Result<Config> {
-        parse(&read_text(path)?).map_err(|error| error.at(path))
+        let mut config: Config = parse(&read_text(path)?).map_err(|error| error.at(path))?;
+        config.fingerprint.preset = config.fingerprint.preset.or(config.preset);
+        config.dedup.preset = config.dedup.preset.or(config.preset);
+        Ok(config)
     }
 }
 

@@ -37,6 +37,7 @@
 
 mod build;
 mod find;
+mod preset;
 mod proof;
 mod request;
 mod run;
@@ -47,6 +48,7 @@ mod tests;
 
 pub use build::build;
 pub use find::Figures;
+pub use preset::Preset;
 pub use proof::Proof;
 pub use request::{Join, check_recipe, check_signatures};
 pub use run::Joined;

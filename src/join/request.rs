@@ -1,5 +1,6 @@
 //! A join that is asked for, and whether it can be done.
 
+use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
@@ -31,23 +32,23 @@ pub struct Join {
 }
 
 impl Join {
-    /// The usual distance.
-    pub const DISTANCE: u32 = 3;
     /// The usual limit on the rows of matches.tsv.
     pub const MAX_MATCHES: u64 = 100_000_000;
 
-    /// A join of `batch` with `store` and with itself, with the usual settings.
+    /// A join of `batch` with `store` and with itself, with the usual settings: distance and check are
+    /// those of the preset that the batch was made with, else those of [`Preset::Paper`].
     ///
     /// # Errors
     /// [`Kind::Usage`] if batch and store are of different recipes or widths.
     pub fn new(batch: Segment, store: Option<Version>) -> Result<Join> {
         check_store(store.as_ref(), &batch)?;
+        let preset = Preset::of(batch.stamp()).unwrap_or(Preset::Paper);
         Ok(Join {
             keep: KeepOrder::for_segment(None, &batch)?,
             batch,
             store,
-            distance: Join::DISTANCE,
-            check: None,
+            distance: preset.distance(),
+            check: preset.check(),
             design: Design::Auto,
             detail: Detail::default(),
             max_matches: Join::MAX_MATCHES,

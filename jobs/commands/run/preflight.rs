@@ -33,7 +33,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Resul
     for &day in &plan.days {
         let output = plan.output(day);
         check_batch(&output.join("batch.seg"), &recipe)
-            .and_then(|()| check_output(&output.join("dedup"), dedup))
+            .and_then(|()| check_output(&output.join("dedup"), dedup, &recipe))
             .map_err(|error| plan.advise_redo(day, config, error))?;
     }
     Ok(())
@@ -72,9 +72,9 @@ fn check_batch(path: &Path, recipe: &Recipe) -> Result<()> {
 
 /// Fails if the output exists already and was made with other settings. Its inputs are compared when its
 /// day is run.
-fn check_output(path: &Path, settings: &DedupSettings) -> Result<()> {
+fn check_output(path: &Path, settings: &DedupSettings, recipe: &Recipe) -> Result<()> {
     let Ok(Some(report)) = Report::read(path) else { return Ok(()) };
-    let asked = dedup::parameters(settings);
+    let asked = dedup::parameters(settings, recipe.stamp().as_str());
     let mut made = report.parameters;
     let known = ["distance", "matches", "check"];
     made.retain(|name, _| known.contains(&name.as_str()));

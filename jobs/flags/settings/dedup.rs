@@ -1,6 +1,7 @@
 //! The settings of a join: the section `[dedup]`.
 
 use clap::Args;
+use dupsieve::join::Preset;
 use dupsieve::matches::{Confirm, Detail, KeepOrder};
 use dupsieve::tables::Design;
 use serde::Deserialize;
@@ -11,12 +12,17 @@ use super::{Count, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
-    /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: 3]
+    /// Distance and check that go together: paper, balanced or thorough [default: the preset that the
+    /// batch was made with, else paper]
+    #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) preset: Option<Preset>,
+    /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
     /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
     /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6
-    /// [default: no check]. The signatures need memory in addition to --memory; `dupsieve plan --check C`
+    /// [default: that of the preset]. The signatures need memory in addition to --memory; `dupsieve plan --check C`
     /// shows how many bytes a page
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
@@ -46,6 +52,7 @@ impl DedupSettings {
     /// These settings; those that are not set are taken from `file`.
     pub(crate) fn or(self, file: DedupSettings) -> DedupSettings {
         DedupSettings {
+            preset: self.preset.or(file.preset),
             distance: self.distance.or(file.distance),
             check: self.check.or(file.check),
             design: self.design.or(file.design),
@@ -53,5 +60,12 @@ impl DedupSettings {
             max_matches: self.max_matches.or(file.max_matches),
             keep: self.keep.or(file.keep),
         }
+    }
+
+    /// These settings for a batch with this stamp. What is not set is taken from the preset: the one that is
+    /// named, else the one that the batch was made with.
+    pub(crate) fn distance_and_check(&self, stamp: &str) -> (u32, Option<Confirm>) {
+        let preset = self.preset.or_else(|| Preset::of(stamp)).unwrap_or(Preset::Paper);
+        (self.distance.unwrap_or(preset.distance()), self.check.or(preset.check()))
     }
 }

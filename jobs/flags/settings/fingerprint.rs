@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use dupsieve::document::{Fields, Format, Inputs, ReadOptions, Tolerance};
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
+use dupsieve::join::Preset;
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -16,17 +17,24 @@ use super::{ByteSize, RecipeChoice, parse_width, typed};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FingerprintSettings {
+    /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (7 bits and a
+    /// check of 32 bytes a page) or `thorough` (10 bits and a check of 128 bytes) [default: balanced; with
+    /// --recipe, none]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) preset: Option<Preset>,
     /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
     /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
-    /// .toml file [default: default]
+    /// .toml file [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     pub(crate) recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     pub(crate) width: Option<Width>,
     /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
-    /// minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
-    /// [default: none]
+    /// word-minhash, minhash-NxB or word-minhash-NxB (N slots of B bits), classic-minhash-NxB, simhash-128,
+    /// cosine-N or sentences-N
+    /// [default: that of the preset]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,
@@ -73,6 +81,7 @@ impl FingerprintSettings {
     /// These settings; those that are not set are taken from `file`.
     pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
         FingerprintSettings {
+            preset: self.preset.or(file.preset),
             recipe: self.recipe.or(file.recipe),
             width: self.width.or(file.width),
             check: self.check.or(file.check),
@@ -126,14 +135,16 @@ impl FingerprintSettings {
 
     /// The recipe that was chosen, or the default of the format, with the check.
     pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
-        let recipe = self.recipe_without_check(format)?;
-        match self.check {
+        let recipe = self.recipe_of(format)?;
+        // A recipe of its own goes with no preset, unless one is named too.
+        let preset = self.preset.filter(|_| self.recipe.is_some());
+        match self.check.or(preset.and_then(Preset::check).map(|it| it.check)) {
             Some(check) => recipe.with_check(check),
             None => Ok(recipe),
         }
     }
 
-    fn recipe_without_check(&self, format: Format) -> Result<Recipe> {
+    fn recipe_of(&self, format: Format) -> Result<Recipe> {
         let width = self.width;
         match &self.recipe {
             Some(choice) => choice.recipe(width),
@@ -142,7 +153,7 @@ impl FingerprintSettings {
                 _ => Recipe::named("external-64", None),
             },
             None if format == Format::Features => Recipe::named("features", width),
-            None => Recipe::named("default", width),
+            None => self.preset.unwrap_or_default().recipe(width),
         }
     }
 

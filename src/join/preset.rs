@@ -1,0 +1,121 @@
+//! Presets: a recipe, a distance and a check that go together.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::{Recipe, Width};
+use crate::matches::Confirm;
+
+/// A recipe, a distance and a check that go together, under one name.
+///
+/// | preset | recipe | distance | check | bytes a page |
+/// |---|---|---|---|---|
+/// | `paper` | `words-2` | 3 | none | 4 |
+/// | `balanced` | `wide` | 7 | `word-minhash-128x2:0.4` | 36 |
+/// | `thorough` | `wide` | 10 | `word-minhash-512x2:0.4` | 132 |
+///
+/// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
+/// check does that, the fingerprint only finds candidates, and a greater distance finds more of them.
+/// `bench-data/runs/2026-11-22-presets.md` has the measurements behind every number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// The setting of Manku, Jain and Das Sarma: a fingerprint and three bits, nothing else.
+    Paper,
+    /// A wider net, and a check that confirms what it catches.
+    #[default]
+    Balanced,
+    /// A net so wide that hardly a near page is missed, for stores of some ten million pages.
+    Thorough,
+}
+
+impl Preset {
+    /// All presets, the cheapest first.
+    pub const ALL: [Preset; 3] = [Preset::Paper, Preset::Balanced, Preset::Thorough];
+
+    /// The recipe, with the signatures of the check, for fingerprints of this width.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the recipe does not allow the width.
+    pub fn recipe(self, width: Option<Width>) -> Result<Recipe> {
+        let name = if self == Preset::Paper { "words-2" } else { "wide-1" };
+        let recipe = Recipe::named(name, width)?;
+        match self.check() {
+            Some(Confirm { check, .. }) => recipe.with_check(check),
+            None => Ok(recipe),
+        }
+    }
+
+    /// The largest number of bits in which near-duplicates differ.
+    #[must_use]
+    pub fn distance(self) -> u32 {
+        match self {
+            Preset::Paper => 3,
+            Preset::Balanced => 7,
+            Preset::Thorough => 10,
+        }
+    }
+
+    /// The check, and the least similarity that it asks for.
+    #[must_use]
+    pub fn check(self) -> Option<Confirm> {
+        let check = match self {
+            Preset::Paper => return None,
+            Preset::Balanced => "word-minhash-128x2:0.4",
+            Preset::Thorough => "word-minhash-512x2:0.4",
+        };
+        Some(check.parse().expect("the check of a preset has a name"))
+    }
+
+    /// The preset that a batch with this stamp was made with, if it was made with one.
+    #[must_use]
+    pub fn of(stamp: &str) -> Option<Preset> {
+        let made =
+            |preset: &Preset| preset.recipe(None).is_ok_and(|it| it.stamp().as_str() == stamp);
+        Preset::ALL.into_iter().find(made)
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Preset::Paper => "paper",
+            Preset::Balanced => "balanced",
+            Preset::Thorough => "thorough",
+        })
+    }
+}
+
+impl FromStr for Preset {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Preset> {
+        Preset::ALL.into_iter().find(|preset| preset.to_string() == name).ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such preset")
+                .expected("paper, balanced or thorough")
+                .found(name)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_is_known_by_the_stamp_of_its_recipe() {
+        for preset in Preset::ALL {
+            let recipe = preset.recipe(None).unwrap();
+            assert_eq!(Preset::of(recipe.stamp().as_str()), Some(preset));
+            assert_eq!(recipe.check(), preset.check().map(|it| it.check));
+            assert_eq!(preset.to_string().parse(), Ok(preset));
+        }
+        for other in ["wide", "shingles"] {
+            assert_eq!(Preset::of(Recipe::named(other, None).unwrap().stamp().as_str()), None);
+        }
+        assert!("Balanced".parse::<Preset>().is_err());
+    }
+}
