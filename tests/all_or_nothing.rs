@@ -51,7 +51,7 @@ fn a_rerun_is_done_already_and_touches_nothing() {
             assert!(again.stderr.contains("done already"), "{}", again.stderr);
         }
     }
-    let again = bench.done(&format!("{DEDUP}/ --design 20 --as-of 2"));
+    let again = bench.done(&format!("{DEDUP}/ --design conditioned --as-of 2"));
     assert_eq!(
         again.summary()["already_done"],
         true,

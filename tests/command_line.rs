@@ -251,13 +251,14 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     bench.done("run days.toml --date 2026-01-01");
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
-    let parts = ["weights = raised-tf", "weights = tf", "normalise.digits = keep"];
+    let parts =
+        ["check.signature = word-minhash-128x2", "check.signature = none", "normalise.digits = keep"];
     refused(2, "run other.toml --date 2026-01-02", &parts);
     // The output of a later day was made with another distance.
     bench.done("run days.toml");
     std::fs::remove_file(bench.path("out/2026-01-02/batch.seg")).unwrap();
     two_days(&bench, "near.toml", "[dedup]\ndistance = 1\n");
-    refused(73, "run near.toml", &["distance = 1", "distance = 3", "out/2026-01-01/dedup"]);
+    refused(73, "run near.toml", &["distance = 1", "distance = 7", "out/2026-01-01/dedup"]);
     refused(73, "run near.toml --date 2026-01-02", &["out/2026-01-02/dedup"]);
 }
 
@@ -265,7 +266,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
 fn a_difference_of_recipes_names_the_parts_that_differ() {
     let bench = bench();
     let said = bench.fails(73, "fingerprint --recipe words-1 --input pages.tsv --output pages.seg");
-    assert!(said.contains("recipe: ") && said.contains("weights = raised-tf"), "{said}");
+    assert!(said.contains("recipe: ") && said.contains("check.signature = none"), "{said}");
     assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     bench.done("fingerprint --recipe words-1 --input pages.tsv --output other.seg");
     for (code, line) in [

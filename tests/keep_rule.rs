@@ -43,7 +43,7 @@ fn texts(bench: &Bench, name: &str, seed: u64, count: usize) -> Vec<Text> {
     }
     bench.write(&format!("{name}.jsonl"), lines);
     bench.done(&format!(
-        "fingerprint --input {name}.jsonl --time-field fetched --output {name}.seg"
+        "fingerprint --preset paper --input {name}.jsonl --time-field fetched --output {name}.seg"
     ));
     texts
 }

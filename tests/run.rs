@@ -133,7 +133,7 @@ fn a_day_before_the_newest_is_joined_with_the_whole_store() {
     assert_eq!(again.summary()["already_done"], true);
     assert_eq!(bench.files("out"), files);
     let matches = bench.read("out/2026-11-18/dedup/matches.tsv");
-    assert!(matches.contains("\t2026-11-19\n") && matches.contains("\t2026-11-20\n"), "{matches}");
+    assert!(matches.contains("\t2026-11-19\t") && matches.contains("\t2026-11-20\t"), "{matches}");
     assert!(ids(&bench, "out/2026-11-18/dedup/drop.txt").len() > 5);
 }
 

@@ -153,7 +153,7 @@ fn a_segment_by_sorts_that_all_spill() {
 #[test]
 fn every_design_writes_the_same() {
     let bench = days();
-    whole_job(&bench, "auto", "new.jsonl", "--workers 2");
+    whole_job(&bench, "auto", "new.jsonl", "--workers 2 --preset paper");
     for design in ["conditioned", "halves", "high-low", "4", "10", "16", "20", "blocks:6,choose:3"]
     {
         bench.done(&format!(

@@ -39,7 +39,7 @@ fn fingerprints<F: Fingerprint>(segment: &Segment) -> Vec<F> {
 
 /// The near pairs of a batch with a store and with itself.
 fn near_pairs<F: Fingerprint>(batch: &[F], held: &[F]) -> u64 {
-    let is_near = |a: &F, b: &F| a.distance(*b) <= Join::DISTANCE;
+    let is_near = |a: &F, b: &F| a.distance(*b) <= Preset::Paper.distance();
     let near = |new: &F, others: &[F]| others.iter().filter(|other| is_near(new, other)).count();
     let pairs = |at: usize| near(&batch[at], held) + near(&batch[at], &batch[..at]);
     (0..batch.len()).map(pairs).sum::<usize>() as u64
