@@ -15,6 +15,7 @@ mod keep_rule;
 mod linear;
 mod memory;
 mod nothing_lost;
+mod presets;
 mod proof;
 mod quality;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.

@@ -40,6 +40,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                  --max-bad 1% --output day.seg",
             ),
             (
+                "Make the smallest segment: fingerprints without a second signature",
+                "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
+            ),
+            (
                 "Read fingerprints made by another program",
                 "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
             ),
@@ -54,11 +58,11 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "Find near-duplicates of the pages in a store too",
-                "dupsieve dedup --batch day.seg --store store --distance 3 --output found",
+                "dupsieve dedup --batch day.seg --store store --output found",
             ),
             (
-                "Allow more bits, and confirm by signatures",
-                "dupsieve dedup --batch day.seg --distance 7 --check minhash:0.6 --output found",
+                "Count pages as near only if their signatures are very much alike",
+                "dupsieve dedup --batch day.seg --check word-minhash:0.8 --output found",
             ),
         ],
     ),

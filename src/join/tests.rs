@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Join;
+use super::{Join, Preset};
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;
 use crate::flow::Cluster;
