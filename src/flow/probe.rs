@@ -13,7 +13,7 @@ use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::peers::Topology;
 use crate::store::{KeyRange, Segment};
-use crate::tables::{Gathering, Hit, Method, MethodScratch, Probe, Sorted};
+use crate::tables::{Gathering, Hit, Method, MethodScratch, Probe, SortedJoin};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Probing<F: Fingerprint> {
     /// The batch by its hot bits, if a segment of the store keeps the cold bits apart.
     pub(crate) hot: Option<HotBatch<F>>,
     /// The join of the batch with itself.
-    pub(crate) itself: Sorted<F>,
+    pub(crate) itself: SortedJoin<F>,
     /// The segments of the store; none without a store.
     pub(crate) segments: Vec<Segment>,
     /// All chunks, the same in every process.

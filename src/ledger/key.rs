@@ -7,7 +7,7 @@ use super::frame::VERSION;
 use crate::fingerprint::Fingerprint;
 use crate::matches::Sieve;
 use crate::store::{Digest, Segment};
-use crate::tables::Sorted;
+use crate::tables::SortedJoin;
 
 /// Everything that decides which pairs each chunk has. The design for the store, the number of workers and
 /// processes, and the memory do not.
@@ -26,7 +26,7 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     /// All chunks.
     pub(crate) chunks: &'a [Chunk<F>],
     /// The join of the batch with itself, whose keys cut the batch into parts.
-    pub(crate) itself: &'a Sorted<F>,
+    pub(crate) itself: &'a SortedJoin<F>,
 }
 
 impl<F: Fingerprint> LedgerKey<'_, F> {

@@ -6,7 +6,7 @@ use super::design::Design;
 use super::hit::Hit;
 use super::indexed::{Survivors, Tables};
 use super::probe::Probe;
-use super::sorted::{Gathering, Sorted};
+use super::sorted::{Gathering, SortedJoin};
 use super::table::check_count;
 use super::unmasked::{Arranged, Scratches};
 use super::way::Way;
@@ -22,7 +22,7 @@ enum Arrangement<F: Fingerprint> {
     /// By a design of masks.
     Tables(Tables<F>),
     /// By a design of masks, sorted anew for each window of what is probed.
-    Sorted(Sorted<F>),
+    Sorted(SortedJoin<F>),
     /// By a design without masks.
     Unmasked(Arranged<F>),
 }
@@ -60,7 +60,7 @@ impl<F: Fingerprint> Method<F> {
             (Design::Unmasked(design), _) => Arrangement::Unmasked(Arranged::new(design, batch, k)),
             (design, Way::Indexed) => Arrangement::Tables(Tables::build(batch, design, k)?),
             (design, Way::Sorted) => {
-                Arrangement::Sorted(Sorted::new(Arc::clone(batch), design, k)?)
+                Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }
         }))
     }

@@ -66,6 +66,6 @@ pub use method::{Method, MethodScratch};
 pub use plan::{Estimate, Plan};
 pub use probe::Probe;
 pub use problem::Problem;
-pub use sorted::{Gathering, Sorted};
+pub use sorted::{Gathering, SortedJoin};
 pub use unmasked::Unmasked;
 pub use way::Way;

@@ -20,7 +20,7 @@ pub(super) const WINDOW: usize = 1 << 24;
 
 /// The batch, to be joined with itself or others under the keys of a design.
 #[derive(Debug)]
-pub struct Sorted<F> {
+pub struct SortedJoin<F> {
     batch: Arc<[F]>,
     keys: Vec<F>,
     leads: Vec<Lead<F>>,
@@ -47,13 +47,13 @@ impl<F> Default for Gathering<F> {
     }
 }
 
-impl<F: Fingerprint> Sorted<F> {
+impl<F: Fingerprint> SortedJoin<F> {
     /// The join of `batch`, which is distinct, under the keys of `design` for distances up to `k`.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::error::Kind::Usage) if the design has no masks or does not cover `k`,
     /// or if the batch has more than `u32::MAX` fingerprints.
-    pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<Sorted<F>> {
+    pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<SortedJoin<F>> {
         let count = check_count(batch.len())?;
         let mut keys = Vec::new();
         let mut leads = Vec::new();
@@ -65,7 +65,7 @@ impl<F: Fingerprint> Sorted<F> {
             let keys = first..keys.len();
             leads.push(Lead { mask, keys, group_bits, share_bits });
         }
-        Ok(Sorted { batch, keys, leads, k })
+        Ok(SortedJoin { batch, keys, leads, k })
     }
 
     /// The keys under which pairs meet.
@@ -102,7 +102,7 @@ impl<F: Fingerprint> Sorted<F> {
     }
 }
 
-impl<F: Fingerprint> Probe<F> for Sorted<F> {
+impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
     type Scratch = Gathering<F>;
 
     fn probe(&self, runs: &[&[F]], scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {

@@ -22,4 +22,4 @@ mod lead;
 mod meeting;
 
 pub(super) use cost::{Pass, cost};
-pub use join::{Gathering, Sorted};
+pub use join::{Gathering, SortedJoin};

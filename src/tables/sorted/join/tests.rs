@@ -9,7 +9,7 @@ use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
 
 /// The pairs of all parts, sorted; one found twice is there twice.
 fn joined<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
-    let sorted = Sorted::new(batch.into(), design.into(), k).unwrap();
+    let sorted = SortedJoin::new(batch.into(), design.into(), k).unwrap();
     let mut hits = Vec::new();
     let mut scratch = Gathering::default();
     for part in 0..sorted.parts() {
@@ -74,7 +74,7 @@ fn crowds_are_divided_and_stay_exact() {
     let others = set((0..400).map(|i| off(&mut random, centre, i % 6)).collect::<Vec<_>>());
     for design in [Masked::Four, Masked::Ten, Masked::Blocks { blocks: 64, choose: 1 }] {
         assert_eq!(joined(&batch, design, 3), itself(&batch, 3), "{design}");
-        let sorted = Sorted::new(Arc::from(&batch[..]), design.into(), 3).unwrap();
+        let sorted = SortedJoin::new(Arc::from(&batch[..]), design.into(), 3).unwrap();
         assert_eq!(probed(&sorted, &others), all_pairs(&batch, &others, 3), "{design}");
     }
 }
@@ -82,7 +82,7 @@ fn crowds_are_divided_and_stay_exact() {
 #[test]
 fn a_pair_names_its_run() {
     let batch: Arc<[u64]> = Arc::from([5, 1 << 40]);
-    let sorted = Sorted::new(batch, Masked::Ten.into(), 1).unwrap();
+    let sorted = SortedJoin::new(batch, Masked::Ten.into(), 1).unwrap();
     let runs: [&[u64]; 4] = [&[4, 1 << 41], &[], &[5, 1 << 40 | 1], &[5]];
     let mut found = Vec::new();
     sorted.probe(&runs, &mut Gathering::default(), &mut |hit| found.push(hit));
