@@ -35,7 +35,7 @@ pub struct RecordCounts {
 
 impl RecordCounts {
     /// The records that became something: fingerprinted, empty, repeated or quarantined.
-    pub fn accounted_for(&self) -> u64 {
+    pub(crate) fn accounted_for(&self) -> u64 {
         self.fingerprinted + self.empty + self.repeated + self.quarantined
     }
 
