@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
     let Arguments { batch, store, as_of, output, settings } = arguments;
     let store = match store {
         Some(store) => StoreAt::Version(store.clone(), *as_of),
-        None => StoreAt::Nowhere,
+        None => StoreAt::NoStore,
     };
     let request = Request {
         batch: batch.clone(),

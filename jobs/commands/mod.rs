@@ -5,7 +5,7 @@
 //! [`store_at`] finds the version of a store. [`help`] has the examples.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
-//! belongs into the library; here are flags, printing and exit codes.
+//! belongs in the library; only flags, printing and exit codes belong here.
 //!
 //! Start with `command_line`, which parses the command line and calls the command. A new command is a new
 //! file, a line of its enum `Command`, and an example in `help`.

@@ -9,7 +9,7 @@ use dupsieve::store::{Day, Store, Version};
 #[derive(Clone, Debug)]
 pub(crate) enum StoreAt {
     /// No store: the batch is joined only with itself.
-    Nowhere,
+    NoStore,
     /// The current version of a store, or the given one.
     Version(PathBuf, Option<u64>),
     /// The version before this day was added. The store is made if it does not exist.
@@ -22,7 +22,7 @@ impl StoreAt {
     /// The folder of the store.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            StoreAt::Nowhere => None,
+            StoreAt::NoStore => None,
             StoreAt::Version(store, _)
             | StoreAt::Before(store, _)
             | StoreAt::Drafted(store, ..) => Some(store),
@@ -33,14 +33,14 @@ impl StoreAt {
     pub(crate) fn day(&self) -> Option<Day> {
         match self {
             StoreAt::Before(_, day) | StoreAt::Drafted(_, day, _) => Some(*day),
-            StoreAt::Nowhere | StoreAt::Version(..) => None,
+            StoreAt::NoStore | StoreAt::Version(..) => None,
         }
     }
 
     /// Looks the version up, as process 0 does.
     pub(crate) fn find(&self) -> Result<Option<Version>> {
         match self {
-            StoreAt::Nowhere => Ok(None),
+            StoreAt::NoStore => Ok(None),
             StoreAt::Version(store, version) => Store::open(store)?.at(*version).map(Some),
             StoreAt::Before(store, day) => {
                 let (store, _) = Store::init(store)?;
@@ -54,7 +54,7 @@ impl StoreAt {
     /// Opens the version that process 0 has found.
     pub(crate) fn at(&self, found: Option<u64>) -> Result<Option<Version>> {
         match self {
-            StoreAt::Nowhere => Ok(None),
+            StoreAt::NoStore => Ok(None),
             StoreAt::Version(store, _) | StoreAt::Before(store, _) => {
                 Store::open(store)?.at(found).map(Some)
             }
@@ -65,7 +65,7 @@ impl StoreAt {
     /// Whether the day that is joined has not been added to the store yet.
     pub(crate) fn is_unfinished(&self) -> Result<bool> {
         match self {
-            StoreAt::Nowhere | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),
+            StoreAt::NoStore | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),
             StoreAt::Before(store, day) => {
                 let current = Store::open(store)?.at(None)?;
                 Ok(current.entries().iter().all(|entry| entry.day != *day))
