@@ -8,7 +8,7 @@ mod processes;
 use dupsieve::Result;
 
 use commands::command_line::CommandLine;
-use flags::common::LogFormat;
+use flags::global::LogFormat;
 use outcome::summary::Summary;
 use outcome::{exit, progress};
 use processes::{child, signals, stall, supervisor};
@@ -25,8 +25,8 @@ fn main() {
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &CommandLine) -> Result<Summary> {
-    let cluster = &line.common().cluster;
-    progress::log(line.common().quiet, line.common().log_format == LogFormat::Json);
+    let cluster = &line.global().cluster;
+    progress::log(line.global().quiet, line.global().log_format == LogFormat::Json);
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

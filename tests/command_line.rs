@@ -128,7 +128,7 @@ fn a_supervised_job_reports_like_any_other() {
 }
 
 #[test]
-fn the_common_flags_are_shown_in_one_place() {
+fn the_global_flags_are_shown_in_one_place() {
     let bench = Bench::new();
     let flags = ["--stall-timeout", "--overwrite", "--quiet", "--memory", "--json"];
     let page = bench.answer("help flags");

@@ -25,8 +25,8 @@ use crate::commands::store;
 use crate::commands::verify;
 use crate::commands::weights;
 use crate::flags::cluster::ClusterSettings;
-use crate::flags::common::Common;
 use crate::flags::config::Config;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::summary::{Summary, SummaryLine};
 
@@ -38,7 +38,7 @@ pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    common: Common,
+    global: GlobalFlags,
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
@@ -73,7 +73,7 @@ enum Command {
     Weights(weights::Arguments),
     /// Show the flags that every command takes
     #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
-    Flags(Common),
+    Flags(GlobalFlags),
 }
 
 impl CommandLine {
@@ -108,8 +108,8 @@ impl CommandLine {
     }
 
     /// The flags that every command takes.
-    pub(crate) fn common(&self) -> &Common {
-        &self.common
+    pub(crate) fn global(&self) -> &GlobalFlags {
+        &self.global
     }
 
     /// Whether several processes can run the command together.
@@ -124,42 +124,42 @@ impl CommandLine {
     /// that they do not contradict each other.
     pub(crate) fn complete(&mut self) -> Result<()> {
         let file = match &self.command {
-            Command::Run(_) if self.common.config.is_some() => {
+            Command::Run(_) if self.global.config.is_some() => {
                 return Err(Error::new(
                     Kind::Usage,
                     "`run` takes its configuration file as an argument, without --config",
                 ));
             }
             Command::Run(arguments) => Config::read(&arguments.days)?,
-            _ => self.common.config()?,
+            _ => self.global.config()?,
         };
         let can_be_shared = self.can_be_shared();
-        self.common.fill(ClusterSettings::from_environment()?, can_be_shared);
-        self.common.fill(file.cluster, can_be_shared);
-        self.common.check(can_be_shared)
+        self.global.fill(ClusterSettings::from_environment()?, can_be_shared);
+        self.global.fill(file.cluster, can_be_shared);
+        self.global.check(can_be_shared)
     }
 
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<Summary> {
-        let common = &self.common;
+        let global = &self.global;
         let summary = match &self.command {
-            Command::Run(arguments) => run::run(arguments, common),
-            Command::Fingerprint(arguments) => fingerprint::run(arguments, common),
-            Command::Dedup(arguments) => dedup::run(arguments, common),
-            Command::Filter(arguments) => filter::run(arguments, common),
-            Command::Generate(arguments) => generate::run(arguments, common),
-            Command::Inspect(arguments) => inspect::run(arguments, common),
-            Command::Plan(arguments) => plan::run(arguments, common),
-            Command::Store(arguments) => store::run(arguments, common),
-            Command::Verify(arguments) => verify::run(arguments, common),
-            Command::Compare(arguments) => compare::run(arguments, common),
-            Command::Explain(arguments) => explain::run(arguments, common),
-            Command::Sample(arguments) => sample::run(arguments, common),
-            Command::Evaluate(arguments) => evaluate::run(arguments, common),
-            Command::Weights(arguments) => weights::run(arguments, common),
+            Command::Run(arguments) => run::run(arguments, global),
+            Command::Fingerprint(arguments) => fingerprint::run(arguments, global),
+            Command::Dedup(arguments) => dedup::run(arguments, global),
+            Command::Filter(arguments) => filter::run(arguments, global),
+            Command::Generate(arguments) => generate::run(arguments, global),
+            Command::Inspect(arguments) => inspect::run(arguments, global),
+            Command::Plan(arguments) => plan::run(arguments, global),
+            Command::Store(arguments) => store::run(arguments, global),
+            Command::Verify(arguments) => verify::run(arguments, global),
+            Command::Compare(arguments) => compare::run(arguments, global),
+            Command::Explain(arguments) => explain::run(arguments, global),
+            Command::Sample(arguments) => sample::run(arguments, global),
+            Command::Evaluate(arguments) => evaluate::run(arguments, global),
+            Command::Weights(arguments) => weights::run(arguments, global),
             Command::Flags(_) => show_flags(),
         }?;
-        Ok(if common.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
+        Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
     }
 }
 

@@ -11,7 +11,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::pages;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
@@ -33,9 +33,9 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `compare` and prints one JSON object.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
-    let file = common.config()?.fingerprint;
+    let file = global.config()?.fingerprint;
     let recipe = arguments.recipe.clone().or(file.recipe);
     let recipe = recipe.unwrap_or_else(|| RecipeChoice::Named("default".to_owned()));
     let width = arguments.width.or(file.width);

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
@@ -81,7 +81,7 @@ struct Inputs {
 }
 
 /// Runs the job as its command line asks.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { batch, store, as_of, output, settings } = arguments;
     let store = match store {
         Some(store) => StoreAt::Version(store.clone(), *as_of),
@@ -92,12 +92,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         batch_place: None,
         store,
         output: output.clone(),
-        settings: settings.clone().or(common.config()?.dedup),
+        settings: settings.clone().or(global.config()?.dedup),
         pages: None,
     };
-    let mut cluster = cluster::join(common, &format!("{request:?}"))?;
-    let summary = dedup(&mut cluster, &request, common)?;
-    if !cluster.is_leader() || common.dry_run {
+    let mut cluster = cluster::join(global, &format!("{request:?}"))?;
+    let summary = dedup(&mut cluster, &request, global)?;
+    if !cluster.is_leader() || global.dry_run {
         return Ok(summary);
     }
     let [documents, kept, dropped, empty, matches] =
@@ -114,10 +114,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 }
 
 /// Joins one batch. Every process of the cluster calls this, and process 0 writes the output.
-pub(crate) fn dedup(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+pub(crate) fn dedup(
+    cluster: &mut Cluster,
+    request: &Request,
+    global: &GlobalFlags,
+) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    failure::reported_beside(&request.output, is_leader && !common.dry_run, || {
-        join(cluster, request, common)
+    failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
+        join(cluster, request, global)
     })
 }
 
@@ -128,10 +132,10 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
 }
 
-fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let step = format!("dedup {}", request.output.display());
     let start = cluster.agree(&step, || {
-        Job::open(request, request.store.find()?, common.budget())?.start(common)
+        Job::open(request, request.store.find()?, global.budget())?.start(global)
     })?;
     let (task, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
@@ -143,12 +147,12 @@ fn join(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Sum
         Role::Follower => {
             let lock = Lock::shared(fence);
             let version = request.store.at(inputs.store.map(|(number, _)| number))?;
-            let job = Job::open(request, version, common.budget())?;
+            let job = Job::open(request, version, global.budget())?;
             job.check_inputs(&inputs)?;
             (job, Role::Follower, Some(lock))
         }
     };
-    job.make(cluster, staging, build, common)
+    job.make(cluster, staging, build, global)
 }
 
 /// A join with its inputs open.
@@ -229,11 +233,11 @@ impl Job {
     }
 
     /// Process 0 checks whether the output has to be made, and begins it.
-    fn start(self, common: &Common) -> Result<Start<Task, (Job, Staging), Summary>> {
+    fn start(self, global: &GlobalFlags) -> Result<Start<Task, (Job, Staging), Summary>> {
         self.join.check()?;
         self.check_apart()?;
-        let lock = (!common.dry_run).then(|| Lock::beside(self.output())).transpose()?;
-        if let Existing::Same(report) = self.existing(common)? {
+        let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
+        if let Existing::Same(report) = self.existing(global)? {
             tracing::info!("{} is done already", self.output().display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(self.output(), &lock))?;
             return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
@@ -247,7 +251,7 @@ impl Job {
     }
 
     /// What is at the path of the output.
-    fn existing(&self, common: &Common) -> Result<Existing> {
+    fn existing(&self, global: &GlobalFlags) -> Result<Existing> {
         let parameters = self.parameters();
         // A day that was joined but not added is joined again if the store has changed since.
         let unfinished = self.request.store.is_unfinished()?;
@@ -256,7 +260,7 @@ impl Job {
             made.insert("store".to_owned(), parameters["store"].clone());
             unfinished && made == parameters
         };
-        report::existing(self.output(), &parameters, is_outdated, common.overwrite)
+        report::existing(self.output(), &parameters, is_outdated, global.overwrite)
     }
 
     /// The output replaces its folder as a whole. So no input may be in it, and it may not be in the store.
@@ -296,12 +300,12 @@ impl Job {
         cluster: &mut Cluster,
         staging: Role<Staging>,
         build: Digest,
-        common: &Common,
+        global: &GlobalFlags,
     ) -> Result<Summary> {
         let topology = *cluster.topology();
         let watch = |total, probed| -> Box<dyn Any> {
             let unit = Unit::Fingerprints;
-            Box::new(Progress::show("probing", unit, total, probed, common.quiet))
+            Box::new(Progress::show("probing", unit, total, probed, global.quiet))
         };
         let site = Site { output: self.output(), build, staging, watch: &watch };
         let summary = self.join.run_at(cluster, site, |joined, staging| {
@@ -362,14 +366,14 @@ pub(crate) fn check_settings(
     settings: &DedupSettings,
     store: Option<&Version>,
     recipe: &Recipe,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<()> {
     let stamp = recipe.stamp();
     let (k, check) = settings.distance_and_check(stamp.as_str());
     let width = recipe.width();
     let problem = Problem { batch: 1, store: 1, k, width, workers: 1, split: false };
     let design = settings.design.unwrap_or(Design::Auto);
-    plan::choose(design, &problem, common.budget().tables())?;
+    plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }

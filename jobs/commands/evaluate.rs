@@ -12,7 +12,7 @@ use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, bootstrap};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use sweep::SweepFlags;
 
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `evaluate`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let labels = Labels::read(&arguments.labels)?;
     if labels.is_empty() {
         return Err(Error::new(Kind::BadData, "the file has no labels").at(&arguments.labels));
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Some(path) => judge(&Pairs::read(path, &labels)?, &labels, arguments),
         None => {
             let title = arguments.labels.display().to_string();
-            sweep::run(&arguments.of_sweep, &labels, title, arguments.seed, common)
+            sweep::run(&arguments.of_sweep, &labels, title, arguments.seed, global)
         }
     }
 }

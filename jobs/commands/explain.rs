@@ -15,8 +15,8 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::pages::{self, PageFlags, no_text};
-use crate::flags::common::Common;
 use crate::flags::config::Config;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
@@ -107,14 +107,14 @@ fn inputs_of(config: &Config, day: Day) -> Vec<PathBuf> {
 }
 
 /// Runs `explain`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let config = common.config()?;
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let config = global.config()?;
     let (wanted, verdict) = match arguments.date {
         None => (arguments.wanted()?, None),
         Some(day) => {
             let (wanted, verdict) = arguments.by_verdict(day, &config)?;
             let Some(Nearest { id, against, .. }) = &verdict.nearest else {
-                return print_undropped(&wanted.id, &verdict, common.json);
+                return print_undropped(&wanted.id, &verdict, global.json);
             };
             // `batch` is the same day.
             let inputs = inputs_of(&config, against.parse().unwrap_or(day));
@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         );
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let printed = if common.json {
+    let printed = if global.json {
         let mut object = comparison.object();
         object["verdict"] = json!(verdict);
         writeln!(out, "{object}")

@@ -15,7 +15,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::pages::PageFlags;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -49,10 +49,10 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, ids, output, pages, time_field, accept_truncated, max_record } =
         arguments;
-    let file = pages.over(common.config()?.fingerprint);
+    let file = pages.over(global.config()?.fingerprint);
     // No recipe is needed, because records are copied unchanged.
     let max_record = max_record.or(file.max_record);
     let accept_truncated = accept_truncated.or(file.accept_truncated);
@@ -67,9 +67,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .help("choose another output"));
     }
     options.fields.width_bits = Width::W128.bits();
-    let wanted = IdList::read(ids, common.budget().whole())?;
+    let wanted = IdList::read(ids, global.budget().whole())?;
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
-    if common.dry_run {
+    if global.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
         Some(lock) => PackedFile::locked(output, lock)?,
         None => PackedFile::create(output)?,
     };
-    let is_old = copy(&inputs, &options, wanted, out, common)?;
+    let is_old = copy(&inputs, &options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
     Ok(if is_old { summary.already_done() } else { summary })
 }
@@ -89,12 +89,12 @@ fn copy(
     options: &ReadOptions,
     wanted: IdList,
     out: PackedFile,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<bool> {
     let progress = Arc::new(AtomicU64::new(0));
     let total = inputs.bytes();
     let counter = Arc::clone(&progress);
-    let _shown = Progress::show("filtering", Unit::Bytes, total, counter, common.quiet);
+    let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
     let fields = &options.fields;
     let found = vec![false; wanted.len()];
     let mut copier = Copier { fields, wanted, found, header: None, out };
@@ -110,7 +110,7 @@ fn copy(
         let error = copier.wanted.missing(&copier.found, &what);
         return Err(error.help("use the same inputs and fields that the list was made from"));
     }
-    copier.out.finish(common.overwrite)
+    copier.out.finish(global.overwrite)
 }
 
 struct Copier<'a> {

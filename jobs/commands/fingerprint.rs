@@ -15,7 +15,7 @@ use dupsieve::store::{
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
@@ -47,15 +47,15 @@ pub(crate) struct Request {
 }
 
 /// Runs the job as its command line asks.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let request = Request {
         inputs: arguments.input.clone(),
         output: arguments.output.clone(),
-        settings: arguments.settings.clone().or(common.config()?.fingerprint),
+        settings: arguments.settings.clone().or(global.config()?.fingerprint),
     };
-    let mut cluster = cluster::join(common, &format!("{request:?}"))?;
-    let summary = fingerprint(&mut cluster, &request, common)?;
-    if !cluster.is_leader() || common.dry_run {
+    let mut cluster = cluster::join(global, &format!("{request:?}"))?;
+    let summary = fingerprint(&mut cluster, &request, global)?;
+    if !cluster.is_leader() || global.dry_run {
         return Ok(summary);
     }
     let [read, made, empty, repeated, bad] =
@@ -73,13 +73,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
 pub(crate) fn fingerprint(
     cluster: &mut Cluster,
     request: &Request,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    let summary = failure::reported_beside(&request.output, is_leader && !common.dry_run, || {
-        make(cluster, request, common)
+    let summary = failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
+        make(cluster, request, global)
     })?;
-    if is_leader && !common.dry_run && summary.counted("read") == 0 {
+    if is_leader && !global.dry_run && summary.counted("read") == 0 {
         tracing::warn!(
             "the inputs of {} hold no page; if they come later, make it again with --overwrite",
             request.output.display()
@@ -97,18 +97,18 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(made.is_some_and(|made| made == asked))
 }
 
-fn make(cluster: &mut Cluster, request: &Request, common: &Common) -> Result<Summary> {
+fn make(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let output = request.output.display();
     let job = Job::find(request, cluster.topology().processes)?;
-    let start = cluster.agree(&format!("fingerprint {output}"), || job.start(common))?;
+    let start = cluster.agree(&format!("fingerprint {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let found = job.fingerprint(cluster, common)?;
+    let found = job.fingerprint(cluster, global)?;
     let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
-        job.write(found, &parameters, common, &lock)
+        job.write(found, &parameters, global, &lock)
     })?;
     Ok(summary.leader().unwrap_or_default())
 }
@@ -132,13 +132,13 @@ impl Job {
     }
 
     /// Process 0 takes the lock and checks whether the segment has to be made.
-    fn start(&self, common: &Common) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
+    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
         let output = self.pages.output();
-        let lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         self.pages.announce();
         let parameters = self.parameters()?;
-        if self.is_done(&parameters, common.overwrite)? {
+        if self.is_done(&parameters, global.overwrite)? {
             return self.already_done().map(Start::done);
         }
         let (_, bytes) = self.pages.size();
@@ -235,9 +235,9 @@ impl Job {
     fn fingerprint(
         &self,
         cluster: &mut Cluster,
-        common: &Common,
+        global: &GlobalFlags,
     ) -> Result<Found<FingerprintedDocument>> {
-        self.pages.read(cluster, common, "fingerprinting", |documents, cluster| {
+        self.pages.read(cluster, global, "fingerprinting", |documents, cluster| {
             documents.fingerprint(cluster, &self.recipe, self.page_time)
         })
     }
@@ -247,13 +247,13 @@ impl Job {
         &self,
         found: Found<FingerprintedDocument>,
         parameters: &Parameters,
-        common: &Common,
+        global: &GlobalFlags,
         lock: &Lock,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock)?;
         let times = accepted.read.times;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
-        let segment = self.write_rows(accepted, &identity, common.budget().rows(), lock)?;
+        let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
         let output = self.pages.output();
         let has_quarantine = segment.quarantine().is_some();
         let has_repeated = segment.repeated().is_some();

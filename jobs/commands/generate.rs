@@ -6,7 +6,7 @@ mod segment;
 use clap::{Args, Subcommand};
 use dupsieve::Result;
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
 /// Make random inputs to measure and to test with; the same seed gives the same inputs
@@ -23,9 +23,9 @@ enum What {
 }
 
 /// Runs `generate`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     match &arguments.what {
-        What::Segment(arguments) => segment::run(arguments, common),
-        What::Documents(arguments) => documents::run(arguments, common),
+        What::Segment(arguments) => segment::run(arguments, global),
+        What::Documents(arguments) => documents::run(arguments, global),
     }
 }

@@ -1,4 +1,4 @@
-//! Help: examples below each command, and the common flags in one place. Common flags that have an effect
+//! Help: examples below each command, and the global flags in one place. Global flags that have an effect
 //! only in some commands are refused in the others.
 
 use clap::parser::ValueSource;
@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 
 use crate::outcome::exit::CODES;
 
-/// The command that shows the common flags.
+/// The command that shows the global flags.
 pub(crate) const FLAGS: &str = "flags";
 
 /// The text below the list of commands.
@@ -195,7 +195,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 /// The commands that several processes can share.
 const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
 
-/// The common flags that have an effect only in some commands, and in which.
+/// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ("workers", &["run", "fingerprint", "dedup", "weights", "evaluate", "plan"]),
     ("memory", &["run", "fingerprint", "dedup", "weights", "filter", "evaluate", "plan", "verify"]),
@@ -247,7 +247,7 @@ const IDLE: &[(&str, &str)] = &[("weights", "check")];
 /// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
 
-/// The command line `root` with examples below the flags of each command. The common flags, which every
+/// The command line `root` with examples below the flags of each command. The global flags, which every
 /// command inherits, are shown by `dupsieve help flags` only.
 pub(crate) fn with_examples(root: Command) -> Command {
     let root = root.mut_args(|flag| flag.hide(true)).after_help(format!("{CLOSING}\n\n{CODES}"));

@@ -11,7 +11,7 @@ use dupsieve::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
 /// Show what a segment holds, and check every byte of it
@@ -25,12 +25,12 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `inspect`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(&arguments.file)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match (arguments.dump, segment.width()) {
-        (true, Width::W64) => dump::<u64>(&segment, common.json, &mut out)?,
-        (true, Width::W128) => dump::<u128>(&segment, common.json, &mut out)?,
+        (true, Width::W64) => dump::<u64>(&segment, global.json, &mut out)?,
+        (true, Width::W128) => dump::<u128>(&segment, global.json, &mut out)?,
         (false, width) => {
             segment.verify()?;
             let gaps = match width {
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
                 Width::W128 => Gaps::of::<u128>(&segment)?,
             };
             let codecs = segment.codecs()?;
-            if common.json {
+            if global.json {
                 writeln!(out, "{}", object(&segment, &codecs, &gaps)).at("stdout")?;
             } else {
                 describe(&segment, &mut out).at("stdout")?;

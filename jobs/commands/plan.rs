@@ -11,7 +11,7 @@ use dupsieve::matches::held_bytes;
 use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
 
@@ -39,20 +39,20 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `plan`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let &Arguments { batch, store, preset, distance, width, check } = arguments;
-    let file = common.config()?;
+    let file = global.config()?;
     let distance = distance.or(file.dedup.distance).unwrap_or(preset.distance());
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
     let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));
-    let workers = common.workers(1) as u64;
+    let workers = global.workers(1) as u64;
     let problem = Problem { batch, store, k: distance, width, workers, split: false };
     // As in dedup, half of the memory is for tables, the rest for sorts.
-    let memory_bytes = common.budget().tables();
+    let memory_bytes = global.budget().tables();
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
-    if common.json {
+    if global.json {
         println!("{}", object(&plan, read, held));
     } else {
         print_table(&plan, read, memory_bytes)

@@ -15,7 +15,7 @@ use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::progress::{Progress, Unit};
 
@@ -200,18 +200,18 @@ impl Pages {
     pub(crate) fn read<R>(
         &self,
         cluster: &mut Cluster,
-        common: &Common,
+        global: &GlobalFlags,
         doing: &'static str,
         read: impl FnOnce(Documents, &mut Cluster) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
         let progress = Arc::new(AtomicU64::new(0));
         let bytes = self.inputs.bytes();
-        let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), common.quiet);
+        let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), global.quiet);
         let documents = Documents {
             inputs: Arc::clone(&self.inputs),
             options: self.options.clone(),
             folder: output::parent_of(&self.output).to_path_buf(),
-            memory_bytes: common.budget().documents(),
+            memory_bytes: global.budget().documents(),
             progress,
         };
         let processes = cluster.topology().processes;

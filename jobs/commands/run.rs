@@ -15,8 +15,8 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::fingerprint;
-use crate::flags::common::Common;
 use crate::flags::config::Config;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs the days, one after the other. Days that are done already are skipped.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let file = Config::read(&arguments.days)?;
     let fingerprint = arguments.fingerprint.clone().or(file.fingerprint);
     let mut dedup = arguments.dedup.clone().or(file.dedup);
@@ -62,24 +62,24 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .at(&arguments.days)
             .help("give one with --date, or set dates in the file"));
     }
-    let mut cluster = cluster::join(common, &format!("{config:?} {:?}", arguments.redo))?;
+    let mut cluster = cluster::join(global, &format!("{config:?} {:?}", arguments.redo))?;
     if let Some(day) = arguments.redo {
-        return redo::redo(&plan, &mut cluster, day, common);
+        return redo::redo(&plan, &mut cluster, day, global);
     }
     cluster.agree("check the days", || {
-        if !common.dry_run {
+        if !global.dry_run {
             redo::finish(&plan, &plan.days)?;
         }
-        preflight::check(&plan, &arguments.days, common)
+        preflight::check(&plan, &arguments.days, global)
     })?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
-        let done = run_day(&plan, &mut cluster, day, common);
+        let done = run_day(&plan, &mut cluster, day, global);
         total = total.plus(done.map_err(|error| plan.advise_redo(day, &arguments.days, error))?);
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {
-        Some(&day) if cluster.is_leader() && !common.dry_run => {
+        Some(&day) if cluster.is_leader() && !global.dry_run => {
             closing(&plan, total, day, &arguments.days)
         }
         _ => Ok(total),
@@ -90,11 +90,11 @@ fn run_day(
     plan: &DayPlan<'_>,
     cluster: &mut Cluster,
     day: Day,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let made = plan.to_fingerprint(day);
     let joined = plan.to_join(day);
-    if common.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
+    if global.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
         return Err(Error::new(
             Kind::Exists,
             "the output of a day in the store cannot be replaced",
@@ -102,12 +102,12 @@ fn run_day(
         .at(plan.output(day)));
     }
     let read =
-        fingerprint(cluster, &made, common).map_err(|error| plan.explain_missing(day, error))?;
-    if common.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
+        fingerprint(cluster, &made, global).map_err(|error| plan.explain_missing(day, error))?;
+    if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
         return Ok(read);
     }
-    let found = dedup(cluster, &joined, common)?;
-    if common.dry_run {
+    let found = dedup(cluster, &joined, global)?;
+    if global.dry_run {
         return Ok(read.then(found));
     }
     let mut added = None;

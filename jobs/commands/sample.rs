@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::summary::Summary;
 
@@ -73,13 +73,13 @@ struct Excerpt {
 type Texts = HashMap<(Vec<PathBuf>, String), Excerpt>;
 
 /// Runs `sample`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let drawn = draw(arguments)?;
-    let (source, settings) = source(arguments, common)?;
+    let (source, settings) = source(arguments, global)?;
     let texts = read(&drawn, &source, &settings)?;
     let mut out = BufWriter::new(io::stdout().lock());
     for (distance, Drawn { pairs, seen, .. }) in &drawn {
-        if !common.json {
+        if !global.json {
             let shown = pairs.len();
             writeln!(out, "distance {distance}: {shown} of {seen} pairs\n").at("stdout")?;
         }
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
                 [None, _] => Err(pair.new.as_str()),
                 [_, None] => Err(pair.existing.id.as_str()),
             };
-            let printed = if common.json {
+            let printed = if global.json {
                 writeln!(out, "{}", object(pair, compared.ok()))
             } else {
                 describe(pair, compared, &mut out)
@@ -138,11 +138,14 @@ impl Drawn {
 }
 
 /// Where the pages are, and how to read them: from the command line, the configuration file or the report.
-fn source(arguments: &Arguments, common: &Common) -> Result<(PageSource, FingerprintSettings)> {
+fn source(
+    arguments: &Arguments,
+    global: &GlobalFlags,
+) -> Result<(PageSource, FingerprintSettings)> {
     let output = report::folder(&arguments.output);
     let report = Report::read(&output)?;
     let recorded = report.as_ref().and_then(|report| PageSource::of_report(&report.run));
-    let file = common.config()?;
+    let file = global.config()?;
     let mut source = recorded.unwrap_or_default();
     source.day = report.and_then(|report| report.day);
     for inputs in [file.inputs, arguments.input.clone()] {

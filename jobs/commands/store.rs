@@ -13,7 +13,7 @@ use dupsieve::store::{
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -101,17 +101,17 @@ struct Target {
 }
 
 /// Runs `store`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     match &arguments.change {
-        Change::Init { store } => init(store, common.dry_run),
+        Change::Init { store } => init(store, global.dry_run),
         Change::Add { store, segment, day, only } => {
-            add(&Store::open(store)?, segment, *day, only.as_deref(), common.dry_run)
+            add(&Store::open(store)?, segment, *day, only.as_deref(), global.dry_run)
         }
-        Change::List { store } => list(&Store::open(store)?, common.json),
-        Change::Log { store } => log(&Store::open(store)?, common.json),
-        Change::Verify { store, version } => verify(&Store::open(store)?, *version, common),
-        Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, common.dry_run),
-        Change::Rollback { store, target } => rollback(&Store::open(store)?, target, common),
+        Change::List { store } => list(&Store::open(store)?, global.json),
+        Change::Log { store } => log(&Store::open(store)?, global.json),
+        Change::Verify { store, version } => verify(&Store::open(store)?, *version, global),
+        Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, global.dry_run),
+        Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
 }
 
@@ -155,9 +155,9 @@ fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
 }
 
 /// Checks every segment of one version, or of all versions.
-pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Result<Summary> {
+pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) -> Result<Summary> {
     let verification = store.verification(version)?;
-    let (read, _shown) = show(&verification, common);
+    let (read, _shown) = show(&verification, global);
     verification.run(&read)?;
     Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
@@ -165,15 +165,18 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, common: &Common) -> Re
 }
 
 /// A counter for the bytes that are read, and the display of it.
-pub(crate) fn show(verification: &Verification, common: &Common) -> (Arc<AtomicU64>, Progress) {
+pub(crate) fn show(
+    verification: &Verification,
+    global: &GlobalFlags,
+) -> (Arc<AtomicU64>, Progress) {
     let read = Arc::new(AtomicU64::new(0));
     let bytes = verification.bytes();
-    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), common.quiet);
+    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), global.quiet);
     (read, shown)
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.
-fn rollback(store: &Store, target: &Target, common: &Common) -> Result<Summary> {
+fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summary> {
     let current = store.at(None)?;
     let to = match (target.to, target.before_day) {
         (Some(to), _) => to,
@@ -184,8 +187,8 @@ fn rollback(store: &Store, target: &Target, common: &Common) -> Result<Summary> 
     log_days("leave the store", days_of_one(&current, &version));
     log_days("come back", days_of_one(&version, &current));
     let verification = store.verification(Some(to))?;
-    let (read, _shown) = show(&verification, common);
-    if common.dry_run {
+    let (read, _shown) = show(&verification, global);
+    if global.dry_run {
         verification.run(&read)?;
         return Ok(summary_of(store, &version));
     }

@@ -17,7 +17,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;
 use crate::outcome::summary::Summary;
 
@@ -46,26 +46,26 @@ impl Arguments {
 }
 
 /// Runs `verify`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let path = arguments.output.as_path();
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {
         return verify_segment(path).map(|segment| segment_summary(&segment));
     }
     if holds("CURRENT") {
-        return store::verify(&Store::open(path)?, None, common);
+        return store::verify(&Store::open(path)?, None, global);
     }
     if holds("batch.seg") && holds("dedup") {
         let batch = verify_segment(&path.join("batch.seg"))?;
         let found = path.join("dedup");
-        let joined = verify_join(&found, Some(batch.clone()), arguments, common)?;
+        let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
         held::check(&found, &batch)?;
         return Ok(segment_summary(&batch).then(joined));
     }
     if !path.exists() {
         return Err(Error::new(Kind::Missing, "this path does not exist").at(path));
     }
-    verify_join(path, None, arguments, common)
+    verify_join(path, None, arguments, global)
 }
 
 fn segment_summary(segment: &Segment) -> Summary {
@@ -120,7 +120,7 @@ fn verify_join(
     output: &Path,
     batch: Option<Segment>,
     arguments: &Arguments,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let Some(report) = Report::read(output)? else {
         let what = "this is not a complete output of dupsieve";
@@ -131,7 +131,7 @@ fn verify_join(
     };
     report.check_files(output)?;
     let found =
-        JoinOutput { output, report: &report, memory_bytes: common.budget().verification() };
+        JoinOutput { output, report: &report, memory_bytes: global.budget().verification() };
     let batch = match (batch, found.input("batch")) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),

@@ -12,7 +12,7 @@ use dupsieve::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, parse_count};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
@@ -40,12 +40,12 @@ pub(crate) struct Arguments {
 }
 
 /// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
-    let settings = arguments.settings.clone().or(common.config()?.fingerprint);
-    let mut cluster = cluster::join(common, &format!("{arguments:?} {settings:?}"))?;
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let settings = arguments.settings.clone().or(global.config()?.fingerprint);
+    let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
     let is_leader = cluster.is_leader();
-    failure::reported_beside(&arguments.output, is_leader && !common.dry_run, || {
-        make(&mut cluster, arguments, &settings, common)
+    failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {
+        make(&mut cluster, arguments, &settings, global)
     })
 }
 
@@ -53,18 +53,18 @@ fn make(
     cluster: &mut Cluster,
     arguments: &Arguments,
     settings: &FingerprintSettings,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let output = arguments.output.display();
     let job = Job::find(arguments, settings, cluster.topology().processes)?;
-    let start = cluster.agree(&format!("weights {output}"), || job.start(common))?;
+    let start = cluster.agree(&format!("weights {output}"), || job.start(global))?;
     let (listing, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
     let time = settings.page_time();
-    let found = job.pages.read(cluster, common, "counting", |documents, cluster| {
+    let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
         documents.count(cluster, &job.recipe, job.lines, time)
     })?;
     let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
@@ -112,13 +112,13 @@ impl Job {
     }
 
     /// Process 0 takes the lock and checks whether the table has to be made.
-    fn start(&self, common: &Common) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
+    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
         let output = self.pages.output();
-        let lock = (!common.dry_run).then(|| Lock::on_file(output)).transpose()?;
+        let lock = (!global.dry_run).then(|| Lock::on_file(output)).transpose()?;
         lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
         self.pages.announce();
         let parameters = self.parameters()?;
-        if self.is_done(&parameters, common.overwrite)? {
+        if self.is_done(&parameters, global.overwrite)? {
             return self.done().map(Start::done);
         }
         Ok(match lock {

@@ -1,14 +1,14 @@
 //! What the user can set: by flags, by environment variables and in configuration files.
 //!
-//! [`common`] has the flags that every command takes, [`cluster`] those that say in how many processes it runs,
+//! [`global`] has the flags that every command takes, [`cluster`] those that say in how many processes it runs,
 //! and [`config`] the configuration file. [`settings`] has the flags that a file can set too, and the types of
 //! their values. The flags of a single command are in that command's file.
 //!
 //! May import: files of this room, of `outcome`, and the library.
 //!
-//! Start with `common::Common`.
+//! Start with `global::GlobalFlags`.
 
 pub(crate) mod cluster;
-pub(crate) mod common;
 pub(crate) mod config;
+pub(crate) mod global;
 pub(crate) mod settings;

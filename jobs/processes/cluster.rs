@@ -12,15 +12,15 @@ use dupsieve::{Error, Kind, Result};
 
 use super::child::{self, Introduction};
 use crate::flags::cluster::{ClusterFlags, Listen};
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::exit;
 
 /// How long a name server may take to resolve the address to listen at.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Joins the cluster that the flags ask for. `parameters` must be equal in every process of the job.
-pub(crate) fn join(common: &Common, parameters: &str) -> Result<Cluster> {
-    let flags = &common.cluster;
+pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Cluster> {
+    let flags = &global.cluster;
     let patience = flags.patience();
     let (process, listener, hosts, secret, local) = match (flags.child, &flags.hosts) {
         (Some(process), _) => {
@@ -35,9 +35,9 @@ pub(crate) fn join(common: &Common, parameters: &str) -> Result<Cluster> {
             let listener = listen(flags, file, &hosts, process)?;
             (process, listener, hosts, secret.unwrap_or_else(|| Secret::new(b"")), 1)
         }
-        (None, None) => return Ok(Cluster::alone(common.workers(1))),
+        (None, None) => return Ok(Cluster::alone(global.workers(1))),
     };
-    let topology = Topology { workers: common.workers(local), processes: hosts.len(), process };
+    let topology = Topology { workers: global.workers(local), processes: hosts.len(), process };
     let job = JobIdentity::new(exit::job(), parameters);
     let fatal = Fatal::new(|error| exit::end(Err(error.clone())));
     Cluster::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)

@@ -20,7 +20,7 @@ use super::candidates::{Candidate, candidates};
 use super::checks;
 use super::configuration::configuration;
 use crate::commands::pages::{self, PageFlags, no_text};
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice};
 use crate::outcome::summary::Summary;
 
@@ -72,25 +72,25 @@ pub(super) fn run(
     labels: &Labels,
     title: String,
     seed: u64,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
-    let config = common.config()?;
+    let config = global.config()?;
     let distance = flags.distance.or(config.dedup.distance).unwrap_or(3);
     check_limits(distance, labels)?;
     let settings = flags.pages.over(config.fingerprint);
-    let mut memory = MemoryMeter::new(common.budget().whole());
+    let mut memory = MemoryMeter::new(global.budget().whole());
     let texts = read_texts(&flags.input, &settings, labels, &mut memory)?;
     let mut candidates = candidates(&flags.recipe, settings.recipe.as_ref())?;
     let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
     memory.take(fingerprints, "the fingerprints of the documents")?;
-    let workers = common.workers(1);
+    let workers = global.workers(1);
     let sweep = Sweep { labels, texts, checks: &flags.check, distance, seed, workers, memory };
     sweep.judge(&mut candidates)?;
-    sweep.print(&candidates, common.json)?;
-    if let Some(path) = flags.svg.as_ref().filter(|_| !common.dry_run) {
+    sweep.print(&candidates, global.json)?;
+    if let Some(path) = flags.svg.as_ref().filter(|_| !global.dry_run) {
         let mut file = PackedFile::create(path)?;
         file.line(curve(&candidates, title, distance).to_string().trim_end().as_bytes())?;
-        file.finish(common.overwrite)?;
+        file.finish(global.overwrite)?;
     }
     Ok(Summary::answered())
 }

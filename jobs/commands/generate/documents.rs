@@ -8,7 +8,7 @@ use dupsieve::synthetic::DocumentGenerator;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;
 use crate::outcome::summary::Summary;
 
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `generate documents`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { count, seed, near_share, output, truth } = arguments;
     if !(0.0..1.0).contains(near_share) {
         return Err(Error::new(Kind::Usage, "--near-share is out of range")
@@ -41,10 +41,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
             .found(near_share));
     }
     let generator = DocumentGenerator::new(*seed, *near_share);
-    let (copies, is_old) = if common.dry_run {
+    let (copies, is_old) = if global.dry_run {
         ((0..*count).filter(|&number| generator.is_copy(number)).count() as u64, false)
     } else {
-        write(&generator, *count, output, truth.as_deref(), common.overwrite)?
+        write(&generator, *count, output, truth.as_deref(), global.overwrite)?
     };
     let summary =
         Summary::new().count("documents", *count).count("planted", copies).path("output", output);

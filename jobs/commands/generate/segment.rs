@@ -10,7 +10,7 @@ use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
 
@@ -63,19 +63,19 @@ enum Ids {
 }
 
 /// Runs `generate segment`.
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Summary> {
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let near = arguments.near.as_ref().map(Segment::open).transpose()?;
     let wanted = arguments.wanted();
     arguments.check(&wanted, near.as_ref())?;
     let identity = arguments.identity(&wanted, near.as_ref());
-    let exists = arguments.exists(&identity, common.overwrite)?;
+    let exists = arguments.exists(&identity, global.overwrite)?;
     if exists && arguments.truth.is_none() {
         return Ok(arguments.summary(Summary::new().already_done()));
     }
-    if !common.dry_run {
+    if !global.dry_run {
         match arguments.width {
-            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, common)?,
-            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, common)?,
+            Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, global)?,
+            Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, global)?,
         }
     }
     Ok(arguments.summary(Summary::new()))
@@ -167,7 +167,7 @@ impl Arguments {
         wanted: &SegmentSpec,
         near: Option<&Segment>,
         identity: &str,
-        common: &Common,
+        global: &GlobalFlags,
     ) -> Result<()> {
         let planted = near.map_or(Ok(Vec::new()), |near| {
             synthetic::plant::<F>(near, self.planted, self.planted_distance, self.seed)
@@ -178,7 +178,7 @@ impl Arguments {
             Some(path) => {
                 let truth = PackedFile::create(path)?;
                 write_truth(truth, &segment, &planted, &rows, self.planted_distance)?
-                    .finish(common.overwrite)
+                    .finish(global.overwrite)
                     .map(drop)
             }
             None => Ok(()),

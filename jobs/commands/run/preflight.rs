@@ -11,11 +11,11 @@ use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;
 use crate::commands::dedup;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings};
 
 /// Fails if one of the days would fail.
-pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Result<()> {
+pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
     let fingerprint = &plan.config.fingerprint;
     let dedup = &plan.config.dedup;
     let recipe = fingerprint.recipe(fingerprint.format.unwrap_or_default())?;
@@ -25,9 +25,9 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, common: &Common) -> Resul
         Err(error) if error.kind() == Kind::Missing => None,
         Err(error) => return Err(error),
     };
-    dedup::check_settings(dedup, store.as_ref(), &recipe, common)?;
+    dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
     check_keep_order(dedup, fingerprint, &recipe)?;
-    if common.overwrite {
+    if global.overwrite {
         return Ok(());
     }
     for &day in &plan.days {

@@ -23,7 +23,7 @@ use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store::{not_held, show};
 use crate::commands::store_at::StoreAt;
-use crate::flags::common::Common;
+use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 
@@ -51,12 +51,12 @@ pub(crate) fn redo(
     plan: &DayPlan<'_>,
     cluster: &mut Cluster,
     day: Day,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let mut draft = None;
     let redo_plan = cluster.agree(&format!("redo {day}"), || {
-        let redo_plan = RedoPlan::of(plan, day, common)?;
-        if !redo_plan.is_done && !common.dry_run {
+        let redo_plan = RedoPlan::of(plan, day, global)?;
+        if !redo_plan.is_done && !global.dry_run {
             draft = Some(Store::open(&plan.store)?.draft(redo_plan.newest, redo_plan.base)?);
             redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)))?;
         }
@@ -68,12 +68,12 @@ pub(crate) fn redo(
         let done = format!("{day} and the days after it are already as they would be made");
         return Ok(summary.already_done().say(done));
     }
-    if common.dry_run {
+    if global.dry_run {
         return Ok(summary.count("days", count).count("back_to_version", redo_plan.base));
     }
     let mut total = summary;
     for (number, &day) in (redo_plan.newest + 1..).zip(&redo_plan.days) {
-        total = total.plus(make(plan, cluster, day, &redo_plan, number, &mut draft, common)?);
+        total = total.plus(make(plan, cluster, day, &redo_plan, number, &mut draft, global)?);
     }
     cluster.agree("commit the days", || {
         // The new outputs must survive a power cut before the store relies on them.
@@ -115,7 +115,7 @@ pub(crate) fn was_made_otherwise(
 
 impl RedoPlan {
     /// Finds out what to make again, logs it, and checks everything that can be checked beforehand.
-    fn of(plan: &DayPlan<'_>, day: Day, common: &Common) -> Result<RedoPlan> {
+    fn of(plan: &DayPlan<'_>, day: Day, global: &GlobalFlags) -> Result<RedoPlan> {
         let store = Store::open(&plan.store)?;
         let current = store.at(None)?;
         let base = current.joined_by(day).ok_or_else(|| {
@@ -130,7 +130,7 @@ impl RedoPlan {
             "these days leave the store and enter it again, in this order: {}",
             shown(&days)
         );
-        if !common.dry_run {
+        if !global.dry_run {
             finish(plan, &days)?;
         }
         check_rest(&store, &current, &store.at(Some(base))?, &days)?;
@@ -148,7 +148,7 @@ impl RedoPlan {
             redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day);
         }
         let verification = store.verification(Some(base))?;
-        let (read, _shown) = show(&verification, common);
+        let (read, _shown) = show(&verification, global);
         verification.run(&read)?;
         Ok(redo_plan)
     }
@@ -198,14 +198,14 @@ fn make(
     redo_plan: &RedoPlan,
     number: u64,
     draft: &mut Option<Draft>,
-    common: &Common,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
     let staged = plan.output(day).join(STAGED);
     let asked = plan.to_join(day);
     let (batch, read) = if redo_plan.days.first() == Some(&day) {
         let output = staged.join("batch.seg");
         let request = fingerprint::Request { output, ..plan.to_fingerprint(day) };
-        let read = fingerprint(cluster, &request, common)?;
+        let read = fingerprint(cluster, &request, global)?;
         (request.output, read)
     } else {
         (asked.batch.clone(), Summary::new())
@@ -218,7 +218,7 @@ fn make(
         settings: asked.settings,
         pages: asked.pages,
     };
-    let found = dedup(cluster, &joined, common)?;
+    let found = dedup(cluster, &joined, global)?;
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
         draft.as_mut().map_or(Ok(()), |draft| draft.add(&batch, day, only.as_deref()))

@@ -16,8 +16,8 @@ const THREADS_PER_CORE: usize = 8;
 
 /// The flags that every command takes.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Common flags")]
-pub(crate) struct Common {
+#[command(next_help_heading = "Global flags")]
+pub(crate) struct GlobalFlags {
     /// Threads in each process [default: cores / local processes]
     #[arg(long, global = true, value_name = "N", env = "DUPSIEVE_WORKERS")]
     pub(crate) workers: Option<usize>,
@@ -59,7 +59,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-impl Common {
+impl GlobalFlags {
     /// The memory for tables and sorts.
     pub(crate) fn budget(&self) -> Budget {
         self.memory.map_or_else(Budget::default, |ByteSize(bytes)| Budget::of(bytes))
@@ -126,11 +126,11 @@ mod tests {
     #[derive(Parser)]
     struct Typed {
         #[command(flatten)]
-        common: Common,
+        global: GlobalFlags,
     }
 
-    fn typed(flags: &str) -> Common {
-        Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).common
+    fn typed(flags: &str) -> GlobalFlags {
+        Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).global
     }
 
     #[test]
@@ -174,13 +174,13 @@ mod tests {
             listen = \"127.0.0.1:7\"\nwait_for_peers = 5\npeer_timeout = 6\n\
             stall_timeout = 7\nrestarts = 8\nmemory = \"1GiB\"\n";
         let filled = |flags: &str| {
-            let mut common = typed(flags);
-            common.fill(toml::from_str(file).unwrap(), true);
-            common
+            let mut global = typed(flags);
+            global.fill(toml::from_str(file).unwrap(), true);
+            global
         };
-        let common = filled("");
-        let flags = &common.cluster;
-        assert_eq!((common.workers, common.memory), (Some(3), Some(ByteSize(1 << 30))));
+        let global = filled("");
+        let flags = &global.cluster;
+        assert_eq!((global.workers, global.memory), (Some(3), Some(ByteSize(1 << 30))));
         assert_eq!((flags.process, flags.listen), (Some(1), "127.0.0.1:7".parse().ok()));
         assert_eq!((&flags.hosts, &flags.secret_file), (&Some("h".into()), &Some("s".into())));
         let Patience { arrival, silence } = flags.patience();
