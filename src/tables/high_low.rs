@@ -24,7 +24,7 @@ use crate::fingerprint::{Fingerprint, Width};
 /// The most fingerprints of the batch that may share a high half.
 const MOST_ALIKE: usize = 64;
 
-/// The largest distance it is made for: that of the blocks, of which it takes those of the low half.
+/// The largest distance it is made for: that of the blocks.
 pub(super) fn covers(width: Width) -> u32 {
     halves::covers(width)
 }
@@ -54,7 +54,7 @@ fn limits(k: u32) -> (u32, Option<u32>) {
 /// The batch by its high half and by its low half.
 #[derive(Debug)]
 pub(super) struct HighLow<F> {
-    /// None where too much of the batch shares a high half.
+    /// `None` if too many fingerprints of the batch share a high half.
     high: Option<Conditioned<F>>,
     low: Option<Halves<F>>,
 }

@@ -109,7 +109,7 @@ impl Masked {
         }
     }
 
-    /// Refuses what is no design at this width.
+    /// Refuses blocks that make no design at this width.
     pub(super) fn check(self, width: Width) -> Result<()> {
         let (blocks, choose) = self.shape();
         let wrong = |what: &str| Error::new(Kind::Usage, format!("design {self} {what}"));

@@ -1,4 +1,4 @@
-//! The choice: every candidate priced, and the cheapest one that fits into memory.
+//! The choice: all candidates are priced, and the cheapest one that fits into memory is taken.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::tables::{sorted, table_cost};
 pub struct Plan {
     /// The cheapest for the store that fits into memory.
     pub chosen: Estimate,
-    /// All the others, from the cheapest on, those that do not fit included.
+    /// All the others, the cheapest first, including those that do not fit.
     pub alternatives: Vec<Estimate>,
     /// How the batch is joined with itself.
     pub itself: Estimate,
@@ -26,12 +26,12 @@ pub struct Plan {
 }
 
 /// Finds the cheapest design with at most `memory_bytes` for the batch against the store, and for the
-/// batch against itself. One that is `asked` for and not [`Design::Auto`] is used for the store; where
-/// there is none and it has masks, for the batch.
+/// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
+/// Without a store it is used for the batch, if it has masks.
 ///
 /// # Errors
-/// [`Kind::Usage`] where `k` is beyond every design or beyond the one that is asked for, or no design
-/// fits into the memory.
+/// [`Kind::Usage`] if no design covers `k`, or not the one that is asked for, or if no design fits into
+/// the memory.
 pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Plan> {
     let &Problem { k, width, .. } = problem;
     if k > MAX_DISTANCE {
@@ -63,9 +63,9 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
     Ok(Plan { chosen, alternatives: estimates, itself, why })
 }
 
-/// What the batch costs against itself: by the design that is asked for if it has masks and there is no
-/// store to use it for. A join with a store that goes on with another design finds the batch's part of
-/// it done.
+/// The cost of the batch against itself: by the design that is asked for, if it has masks and there is no
+/// store to use it for. With a store the choice does not depend on what is asked for, so a join that is
+/// resumed with another design finds its finished parts of the batch.
 fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let designs = match asked.masked(width, k) {

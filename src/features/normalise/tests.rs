@@ -1,0 +1,111 @@
+//! Each part of the normal form against its definition.
+
+use super::*;
+use proptest::prelude::*;
+
+const NOTHING: Normalise = Normalise {
+    nfkc: false,
+    case: Case::Keep,
+    digits: Digits::Keep,
+    white_space: WhiteSpace::Keep,
+    markup: Markup::Keep,
+    dates: Dates::Keep,
+};
+
+const EVERYTHING: Normalise = Normalise {
+    nfkc: true,
+    case: Case::Fold,
+    digits: Digits::Drop,
+    white_space: WhiteSpace::Collapse,
+    markup: Markup::Keep,
+    dates: Dates::Keep,
+};
+
+fn apply(parts: Normalise, text: &str) -> String {
+    let mut out = String::from("left from before");
+    parts.apply(text, &mut out);
+    out
+}
+
+#[test]
+fn each_part_does_what_it_says_and_nothing_else() {
+    let text = " Ａ\u{fb01}É\u{3000}１２ 34\t5x ";
+    assert_eq!(apply(NOTHING, text), text);
+    let nfkc = Normalise { nfkc: true, ..NOTHING };
+    assert_eq!(apply(nfkc, text), " AfiÉ 12 34\t5x ");
+    let fold = Normalise { case: Case::Fold, ..NOTHING };
+    assert_eq!(apply(fold, text), " ａ\u{fb01}é\u{3000}１２ 34\t5x ");
+    let zero = Normalise { digits: Digits::Zero, ..NOTHING };
+    assert_eq!(apply(zero, text), " Ａ\u{fb01}É\u{3000}１２ 0\t0x ");
+    let drop = Normalise { digits: Digits::Drop, ..NOTHING };
+    assert_eq!(apply(drop, text), " Ａ\u{fb01}É\u{3000}１２ \tx ");
+    let collapse = Normalise { white_space: WhiteSpace::Collapse, ..NOTHING };
+    assert_eq!(apply(collapse, text), "Ａ\u{fb01}É １２ 34 5x");
+}
+
+#[test]
+fn parts_work_in_their_order() {
+    assert_eq!(apply(EVERYTHING, "\u{212a} ９９\u{3000}Ｂ 7 "), "k b");
+    assert_eq!(apply(EVERYTHING, "ΣΑΣ ẞ İ"), "σασ ß i\u{307}");
+}
+
+/// Plain characters are what form KC says, and untouched ones what every part says.
+#[test]
+fn shortcuts_hold_for_every_character() {
+    for c in ('\0'..=char::MAX).filter(|&c| is_plain(c)) {
+        assert!([c].into_iter().nfkc().eq([narrow(c)]), "{c:?}");
+        let joins = ['e', c].into_iter().nfkc().eq(['e', narrow(c)]);
+        assert!(joins, "{c:?} joins what stands before it");
+    }
+    for c in ('\0'..=char::MAX)
+        .filter(|c| usize::from(UNTOUCHED[0][usize::from(c.to_string().as_bytes()[0])]) > 0)
+    {
+        let length = usize::from(UNTOUCHED[0][usize::from(c.to_string().as_bytes()[0])]);
+        assert!(length == c.len_utf8() && is_plain(c) && narrow(c) == c, "{c:?}");
+        assert!(c.to_lowercase().eq([c.to_ascii_lowercase()]), "{c:?}");
+        assert!(!c.is_whitespace() && !c.is_ascii_digit(), "{c:?}");
+    }
+}
+
+/// The definition, part after part.
+fn definition(parts: Normalise, text: &str) -> String {
+    let mut text = text.to_owned();
+    if parts.nfkc {
+        text = text.nfkc().collect();
+    }
+    if parts.case == Case::Fold {
+        text = text.chars().flat_map(char::to_lowercase).collect();
+    }
+    if parts.digits != Digits::Keep {
+        let digit = |c: char| c.is_ascii_digit();
+        let once = if parts.digits == Digits::Zero { "0" } else { "" };
+        let runs: Vec<&str> = text.split_inclusive(digit).collect();
+        let mut left = String::new();
+        for (at, run) in runs.iter().enumerate() {
+            let inside = at > 0 && runs[at - 1].ends_with(digit) && run.len() == 1;
+            left.push_str(run.trim_end_matches(digit));
+            left.push_str(if run.ends_with(digit) && !inside { once } else { "" });
+        }
+        text = left;
+    }
+    match parts.white_space {
+        WhiteSpace::Keep => text,
+        WhiteSpace::Collapse => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+proptest! {
+    #[test]
+    fn equals_its_definition(
+        text in "(\\PC|[a-zA-Z]|[ \t\n]|[0-9]|[a-eé\u{300}-\u{308}\u{1100}-\u{1112}\u{1161}-\u{1175}가Ａ-Ｚ０-９一-十，。…㍿\u{3000}]){0,40}",
+        nfkc: bool,
+        fold: bool,
+        digits in prop::sample::select(vec![Digits::Keep, Digits::Zero, Digits::Drop]),
+        collapse: bool,
+    ) {
+        let case = if fold { Case::Fold } else { Case::Keep };
+        let white_space = if collapse { WhiteSpace::Collapse } else { WhiteSpace::Keep };
+        let parts = Normalise { nfkc, case, digits, white_space, ..NOTHING };
+        prop_assert_eq!(apply(parts, &text), definition(parts, &text));
+    }
+}
