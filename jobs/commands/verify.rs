@@ -7,7 +7,6 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::fingerprint::Width;
 use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum, beside};
 use dupsieve::report::{Report, records};
@@ -240,10 +239,7 @@ impl JoinOutput<'_> {
             spill: &env::temp_dir(),
             memory_bytes: self.memory_bytes,
         };
-        match batch.width() {
-            Width::W64 => recompute.run::<u64>(),
-            Width::W128 => recompute.run::<u128>(),
-        }
+        recompute.run()
     }
 
     fn distance(&self) -> Result<u32> {

@@ -11,7 +11,7 @@ use super::inputs::{Recompute, Recomputed};
 use super::rejoin::{Expected, Rejoin};
 use super::verdict_lines::VerdictLines;
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Width};
 use crate::matches::batch::Batch;
 use crate::matches::detail::Detail;
 use crate::matches::distinct::distinct_fingerprints;
@@ -24,7 +24,14 @@ impl Recompute<'_> {
     ///
     /// # Errors
     /// What differs from the files is [`Kind::BadData`](crate::Kind::BadData), with its file and line.
-    pub fn run<F: Fingerprint>(&self) -> Result<Recomputed> {
+    pub fn run(&self) -> Result<Recomputed> {
+        match self.batch.width() {
+            Width::W64 => self.run_at::<u64>(),
+            Width::W128 => self.run_at::<u128>(),
+        }
+    }
+
+    fn run_at<F: Fingerprint>(&self) -> Result<Recomputed> {
         let (batch, _) = Batch::load::<F>(self.batch, self.confirm, self.spill, self.memory_bytes)?;
         let rows = batch.by_rank();
         let kept = self.kept(&batch, &rows)?;
