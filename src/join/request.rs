@@ -99,15 +99,14 @@ impl Join {
 /// Checks that `store` is empty or of the recipe and width of `batch`.
 fn check_store(store: Option<&Version>, batch: &Segment) -> Result<()> {
     check_recipe(store, batch.stamp()).map_err(|error| error.at(batch.path()))?;
-    match store.and_then(Version::width) {
-        Some(held) if held != batch.width() => {
-            Err(Error::new(Kind::Usage, "batch and store are of different widths")
-                .at(batch.path())
-                .expected(format_args!("{} bits", held.bits()))
-                .found(format_args!("{} bits", batch.width().bits())))
-        }
-        _ => Ok(()),
-    }
+    let Some(version) = store else { return Ok(()) };
+    let Some(held) = version.width().filter(|held| *held != batch.width()) else { return Ok(()) };
+    // A manifest that contradicts its segments is damaged, and that is said first.
+    version.segments()?;
+    Err(Error::new(Kind::Usage, "batch and store are of different widths")
+        .at(batch.path())
+        .expected(format_args!("{} bits", held.bits()))
+        .found(format_args!("{} bits", batch.width().bits())))
 }
 
 /// Checks that `store` is empty or of the recipe with this stamp.

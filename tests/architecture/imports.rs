@@ -147,12 +147,12 @@ impl Module {
     fn leaves(&self, item: &ItemUse) -> Vec<(String, Names)> {
         let mut leaves = Vec::new();
         walk(&item.tree, Vec::new(), &mut leaves);
-        let own = |(local, path): (String, Names)| Some((local, self.from_root(&path)?));
+        let own = |(local, path): (String, Names)| Some((local, self.absolute(&path)?));
         leaves.into_iter().filter_map(own).collect()
     }
 
     /// A path that starts with `crate`, `self` or `super`, from the root of the crate.
-    fn from_root(&self, path: &[String]) -> Option<Names> {
+    fn absolute(&self, path: &[String]) -> Option<Names> {
         let mut base = self.names.clone();
         let mut rest = path;
         match path.first()?.as_str() {
@@ -192,7 +192,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_path(&mut self, path: &'a syn::Path) {
         let names: Names = path.segments.iter().map(|part| part.ident.to_string()).collect();
         let local = self.local.get(&names[0]).map(|base| [base, &names[1..]].concat());
-        if let Some(path) = local.or_else(|| self.module.from_root(&names)) {
+        if let Some(path) = local.or_else(|| self.module.absolute(&names)) {
             self.paths.insert(path);
         }
         visit::visit_path(self, path);
