@@ -4,12 +4,13 @@
 
 use std::any::Any;
 use std::path::{self, Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use dupsieve::budget::Budget;
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Role, Start};
-use dupsieve::join::{self, Join, Joined, Site};
+use dupsieve::join::{self, Join, Joined, Preset, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
@@ -28,6 +29,9 @@ use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
+
+/// A join that is expected to take longer is announced: a quarter of the day.
+const LONG: Duration = Duration::from_secs(6 * 3600);
 
 /// Find the near-duplicates of a batch, in a store and among themselves
 #[derive(Args, Debug)]
@@ -134,8 +138,10 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
 
 fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let step = format!("dedup {}", request.output.display());
+    let Topology { workers, processes, .. } = *cluster.topology();
+    let threads = (workers * processes) as u64;
     let start = cluster.agree(&step, || {
-        Job::open(request, request.store.find()?, global.budget())?.start(global)
+        Job::open(request, request.store.find()?, global.budget())?.start(threads, global)
     })?;
     let (task, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
@@ -233,7 +239,11 @@ impl Job {
     }
 
     /// Process 0 checks whether the output has to be made, and begins it.
-    fn start(self, global: &GlobalFlags) -> Result<Start<Task, (Job, Staging), Summary>> {
+    fn start(
+        self,
+        threads: u64,
+        global: &GlobalFlags,
+    ) -> Result<Start<Task, (Job, Staging), Summary>> {
         self.join.check()?;
         self.check_apart()?;
         let lock = (!global.dry_run).then(|| Lock::beside(self.output())).transpose()?;
@@ -243,11 +253,27 @@ impl Job {
             return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
         }
         output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        self.warn_if_long(threads);
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
         let task = Task { inputs: self.inputs(), fence, build: join::build()? };
         Ok(Start::make(task, (self, staging)))
+    }
+
+    /// Says beforehand that the join will take hours, and which preset would be cheaper.
+    fn warn_if_long(&self, threads: u64) {
+        // What cannot be planned fails when the distinct fingerprints are known.
+        let time = self.join.expected_time(threads).unwrap_or_default();
+        if time < LONG {
+            return;
+        }
+        let hours = time.as_secs() / 3600;
+        let cheaper = Preset::of(self.join.batch.stamp()).and_then(Preset::cheaper);
+        let advice = cheaper.map_or(String::new(), |(preset, misses)| {
+            format!("; the preset {preset} is cheaper, and misses {misses} that this one finds")
+        });
+        tracing::warn!("by estimate, this join takes {hours} hours on {threads} threads{advice}");
     }
 
     /// What is at the path of the output.

@@ -8,6 +8,7 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width, hex};
+use dupsieve::join::Preset;
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
@@ -65,6 +66,7 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Valu
         "segment": segment.path(),
         "digest": segment.digest().to_string(),
         "recipe": parsed(segment.stamp()),
+        "preset": Preset::of(segment.stamp()),
         "made_from": parsed(segment.identity()),
         "counts": segment.counts(),
         "bytes": segment.bytes(),
@@ -100,6 +102,9 @@ fn describe(segment: &Segment, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "segment       {}", segment.path().display())?;
     writeln!(out, "digest        {} (sound)", segment.digest())?;
     writeln!(out, "recipe        {}", segment.stamp())?;
+    if let Some(preset) = Preset::of(segment.stamp()) {
+        writeln!(out, "preset        {preset}")?;
+    }
     writeln!(out, "made from     {}", segment.identity())?;
     writeln!(
         out,

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use clap::{Args, Subcommand};
 use dupsieve::error::At;
+use dupsieve::join::Preset;
 use dupsieve::store::{
     Added, Codec, Compacted, Day, Entry, Merged, Revision, Store, Verification, Version,
 };
@@ -269,9 +270,15 @@ fn days(version: &Version) -> Value {
     json!({
         "version": version.number(),
         "fingerprints": version.rows(),
+        "preset": preset_of(version),
         "days": days.collect::<Vec<_>>(),
         "merged": merged.collect::<Vec<_>>(),
     })
+}
+
+/// The preset that the pages of the store were made with, if it was one.
+fn preset_of(version: &Version) -> Option<Preset> {
+    version.stamp().and_then(Preset::of)
 }
 
 fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! A join that is asked for, and whether it can be done.
 
+use std::time::Duration;
+
 use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
@@ -71,6 +73,17 @@ impl Join {
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
         self.plan(1, 1, false).map(drop)
+    }
+
+    /// About how long the join will take on so many threads, by the cost model. It counts every page of the
+    /// batch as a fingerprint of its own.
+    ///
+    /// # Errors
+    /// As [`Join::check`].
+    pub fn expected_time(&self, threads: u64) -> Result<Duration> {
+        let Plan { chosen, itself, .. } = self.plan(self.batch.rows(), threads, false)?;
+        let store = self.store.as_ref().map_or(0.0, |_| chosen.seconds);
+        Ok(Duration::from_secs_f64((store + itself.seconds) / threads as f64))
     }
 
     /// Chooses how a batch of `groups` distinct fingerprints is joined by so many `workers`: as asked for,
