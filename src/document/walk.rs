@@ -19,6 +19,11 @@ pub(super) fn is_shown(name: &OsStr) -> bool {
     !name.as_encoded_bytes().starts_with(b".")
 }
 
+/// Whether the last name of `path` begins with a dot.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| !is_shown(name))
+}
+
 /// The folder at `path` and all folders below it, links followed: each once, and none whose name
 /// begins with a dot. None if there is no such folder.
 pub(super) fn folders_at(path: &Path) -> Result<Vec<PathBuf>> {
@@ -33,6 +38,8 @@ pub(super) fn folders_at(path: &Path) -> Result<Vec<PathBuf>> {
         let entry = match entry {
             // A link that leads nowhere is no folder, and one that leads up was walked already.
             Err(error) if leads_nowhere(&error) || error.loop_ancestor().is_some() => continue,
+            // The walk follows a link before its name is looked at.
+            Err(error) if error.depth() > 0 && error.path().is_some_and(is_hidden) => continue,
             entry => entry.map_err(|error| unreadable(path, &error))?,
         };
         if !entry.file_type().is_dir() {

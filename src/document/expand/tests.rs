@@ -116,6 +116,19 @@ fn a_link_that_leads_nowhere_is_refused() {
 }
 
 #[test]
+fn a_hidden_link_is_left_alone_wherever_it_leads() {
+    let folder = folder(&["a/x.txt"]);
+    // The system refuses the second with an error of its own: no name is as long as this.
+    for (name, to) in [(".nowhere", "nowhere"), (".long", &"x".repeat(300)), (".loop", ".loop")] {
+        symlink(to, folder.path().join("a").join(name)).unwrap();
+    }
+    for pattern in ["**", "**/*", "**/*.txt", "a/**", "*/**/x.txt"] {
+        let inputs = find(&folder, pattern, Format::Text).unwrap();
+        assert_eq!(names(&folder, &inputs), ["a/x.txt"], "{pattern}");
+    }
+}
+
+#[test]
 fn two_stars_at_the_end_take_everything_below() {
     let folder = folder(&["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl", "x.jsonl", "d/.h"]);
     let all = ["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl"];
