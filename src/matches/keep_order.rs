@@ -92,8 +92,8 @@ impl KeepOrder {
         }
     }
 
-    /// Gives the turn of each row of a segment. Rows must be asked for in ascending order; ties go by
-    /// id.
+    /// Gives the turn of each row of a segment; ties go by id. Rows may be asked for in any order, but
+    /// the reader keeps only the last block it decoded, so an order close to ascending is fast.
     pub(super) fn turns(
         self,
         segment: &Segment,

@@ -6,12 +6,12 @@
 //! after the other is the definition, and it is also how it is done: with the near pairs sorted by the
 //! later of the two, one pass over them is enough, and only a few bytes for each group are held.
 //!
-//! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 2), 1-2 (1), 0-3 (3), 2-3 (2):
+//! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 3), 1-2 (2), 0-3 (3), 2-3 (2):
 //!
 //! | rank | near and kept before it | verdict | nearest kept group |
 //! |---|---|---|---|
 //! | 0 | - | keep | |
-//! | 1 | 0 | drop | 2, at distance 1 |
+//! | 1 | 0 | drop | 2, at distance 2 |
 //! | 2 | - (1 is dropped) | keep | |
 //! | 3 | 0 and 2 | drop | 2, at distance 2 |
 //!
@@ -203,13 +203,22 @@ mod tests {
     /// The example at the top.
     #[test]
     fn a_dropped_group_names_the_nearest_kept_one() {
-        let edges = [edge(1, 0, 2), edge(2, 1, 1), edge(3, 0, 3), edge(3, 2, 2)];
+        // Fingerprints that have these distances; 0-2 and 1-3 are farther apart than 3.
+        let fingerprints: [u32; 4] = [0b11111, 0b00011, 0b00000, 0b01100];
+        let pairs = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)];
+        let near = pairs.into_iter().filter_map(|(later, earlier)| {
+            let bits = fingerprints[later as usize] ^ fingerprints[earlier as usize];
+            let distance = bits.count_ones() as u8;
+            (distance <= 3).then(|| edge(later, earlier, distance))
+        });
+        let edges = [edge(1, 0, 3), edge(2, 1, 2), edge(3, 0, 3), edge(3, 2, 2)];
+        assert!(near.eq(edges));
         let judged = judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank).unwrap();
         let of = |rank: u32| judged.get(rank.into());
         let near = |rank: u32, distance| Judgement::Dropped { near: Some((rank.into(), distance)) };
         assert_eq!(
             [of(0), of(1), of(2), of(3)],
-            [Judgement::Kept, near(2, 1), Judgement::Kept, near(2, 2)]
+            [Judgement::Kept, near(2, 2), Judgement::Kept, near(2, 2)]
         );
     }
 
