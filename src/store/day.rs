@@ -8,6 +8,9 @@ use time::{Date, Month};
 
 use crate::error::{Error, Kind, Result};
 
+/// The last year with four digits.
+const LAST_YEAR: i32 = 9999;
+
 /// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
 ///
 /// ```
@@ -23,15 +26,20 @@ use crate::error::{Error, Kind, Result};
 pub struct Day(Date);
 
 impl Day {
-    /// The day of that date, if the calendar has it.
+    /// The day of that date, if the calendar has it and the year is at most 9999.
     pub fn of(year: u16, month: u8, day: u8) -> Option<Day> {
         let month = Month::try_from(month).ok()?;
-        Date::from_calendar_date(year.into(), month, day).ok().map(Day)
+        Date::from_calendar_date(year.into(), month, day).ok().and_then(Day::within)
     }
 
     /// The next day; none after the last day of the year 9999.
     fn next(self) -> Option<Day> {
-        self.0.next_day().map(Day)
+        self.0.next_day().and_then(Day::within)
+    }
+
+    /// The day, unless its year has more than four digits.
+    fn within(date: Date) -> Option<Day> {
+        (date.year() <= LAST_YEAR).then_some(Day(date))
     }
 
     /// Replaces `{date}`, `{year}`, `{month}` and `{day}` in `text`, with leading zeros.
@@ -149,6 +157,16 @@ mod tests {
         for wrong in ["", "..", "2026-11-20..", "2026-11-20..2026-11-19", "2026-11-20...2026-11-21"]
         {
             assert_eq!(wrong.parse::<DayRange>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_year_9999_is_the_last() {
+        assert_eq!(Day::of(9999, 12, 31).unwrap().next(), None);
+        assert_eq!(Day::of(9999, 12, 31), "9999-12-31".parse().ok());
+        for year in [10_000, u16::MAX] {
+            assert_eq!(Day::of(year, 1, 1), None);
+            assert_eq!(Day::of_number(u64::from(year) * 10_000 + 101), None);
         }
     }
 
