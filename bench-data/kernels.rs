@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
-use dupsieve::tables::{Masked, Method, MethodScratch, Probe, Way};
+use dupsieve::tables::{Design, Masked, Method, MethodScratch, Probe, Way};
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
@@ -151,7 +151,7 @@ struct Paper<F> {
 
 impl<F: Fingerprint> Paper<F> {
     fn new(batch: &[F], k: u32) -> Paper<F> {
-        let masks = Masked::Ten.masks(F::WIDTH).expect("ten masks");
+        let masks = Design::from(Masked::Ten).masks(F::WIDTH, k).expect("ten masks cover k");
         let masks: Vec<F> = masks.into_iter().map(F::from_u128).collect();
         let table = |&mask: &F| {
             let mut table: Vec<(F, F)> = batch.iter().map(|&b| (b & mask, b)).collect();
