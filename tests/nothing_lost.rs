@@ -106,8 +106,8 @@ fn mess(seed: u64, lines: usize) -> (Vec<u8>, Told) {
     (bytes, told)
 }
 
-/// The counts are as told in the summary, and each quarantined line is listed with its reason.
-fn assert_failed(bench: &Bench, ended: &Ended, output: &str, told: &Told) {
+/// The summary counts what is `told`, and the quarantine file lists each bad line with its reason.
+fn assert_told(bench: &Bench, ended: &Ended, output: &str, told: &Told) {
     for (name, count) in told.counts() {
         assert_eq!(ended.count(name), count, "{name} of {output}");
     }
@@ -130,7 +130,7 @@ fn the_sum_is_whole_in_the_summary_the_segment_and_the_report() {
         let ended = bench.done(&format!(
             "fingerprint --input mess.jsonl --output {name}.seg --max-record 4KiB --max-bad 50% {flags}"
         ));
-        assert_failed(&bench, &ended, &format!("{name}.seg"), &told);
+        assert_told(&bench, &ended, &format!("{name}.seg"), &told);
         assert_eq!(ended.summary()["paths"]["quarantine"], format!("{name}.seg.quarantine.tsv"));
         let again = bench.done(&format!(
             "fingerprint --input mess.jsonl --output {name}.seg --max-record 4KiB --max-bad 50%"

@@ -165,6 +165,20 @@ fn every_design_writes_the_same() {
 }
 
 #[test]
+fn every_design_of_the_default_preset_writes_the_same() {
+    let bench = days();
+    whole_job(&bench, "auto", "new.jsonl", "--workers 2");
+    assert!(bench.read("auto/out/matches.tsv").lines().count() > 100, "nothing to compare");
+    for design in ["conditioned", "blocks:8,choose:1", "blocks:10,choose:3"] {
+        bench.done(&format!(
+            "dedup --batch auto/new.seg --store auto/store --as-of 2 --output {design} --design {design} \
+             --matches all"
+        ));
+        assert_same(&bench, "auto/out", design);
+    }
+}
+
+#[test]
 fn inputs_cut_into_files_and_packed() {
     let bench = days();
     whole_job(&bench, "whole", "new.jsonl", "--workers 2");

@@ -252,6 +252,11 @@ mod tests {
         );
         assert_ne!(of("a b"), of("b a"));
         assert_eq!(of("x a b c")[1], of("a b c")[0]);
+        // Signatures in stores are made of these.
+        assert_eq!(
+            of("one two three 中文"),
+            [7_939_448_954_101_991_128, 10_660_586_487_441_036_957, 9_988_588_795_395_064_217]
+        );
     }
 
     #[test]
