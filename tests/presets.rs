@@ -5,10 +5,9 @@ use serde_json::Value;
 
 use crate::support::Bench;
 
-/// Two days of pages, the second of copies of the first and of others.
+/// Sixty pages.
 fn bench() -> Bench {
     let bench = Bench::new();
-    bench.write("old.jsonl", bench.documents(0, 60));
     bench.write("new.jsonl", bench.documents(30, 90));
     bench
 }
@@ -29,6 +28,7 @@ fn a_preset_sets_recipe_distance_and_check_of_all_steps() {
         ("--preset balanced", "7", "word-minhash-128x2:0.4".into(), 32),
         ("--preset thorough", "10", "word-minhash-512x2:0.4".into(), 128),
         ("--preset paper", "3", Value::Null, 0),
+        ("--width 128", "7", "word-minhash-128x2:0.4".into(), 32),
         ("--recipe wide", "3", Value::Null, 0),
     ] {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
@@ -86,4 +86,69 @@ fn a_configuration_names_it_once() {
     }
     bench.write("days.toml", config("preset = \"cheap\"\n"));
     bench.fails(78, "run days.toml");
+}
+
+/// The distance and the check of the only day that `run` makes with these flags after `before`.
+fn of_run(bench: &Bench, preset: &str, flags: &str, environment: Option<&str>) -> (Value, Value) {
+    let config = "inputs = [\"new.jsonl\"]\noutput = \"days/{date}\"\nstore = \"held\"\n";
+    bench.write("day.toml", format!("{config}{preset}"));
+    let mut command = bench.command(&format!("run day.toml --date 2026-01-01 {flags}"));
+    let ended = command.envs(environment.map(|preset| ("DUPSIEVE_PRESET", preset))).output();
+    assert!(ended.unwrap().status.success(), "{preset} {flags} {environment:?}");
+    let parameters = bench.report("days/2026-01-01/dedup")["parameters"].clone();
+    std::fs::remove_dir_all(bench.path("days")).unwrap();
+    std::fs::remove_dir_all(bench.path("held")).unwrap();
+    (parameters["distance"].clone(), parameters["check"].clone())
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+    let bench = bench();
+    let (file, paper) = ("preset = \"paper\"\n", (Value::from("3"), Value::Null));
+    let balanced = (Value::from("7"), Value::from("word-minhash-128x2:0.4"));
+    for (file, flags, environment, expected) in [
+        (file, "", None, &paper),
+        (file, "--preset balanced", None, &balanced),
+        ("preset = \"thorough\"\n", "--preset balanced", None, &balanced),
+        ("preset = \"balanced\"\n", "--preset paper", None, &paper),
+        (file, "", Some("balanced"), &balanced),
+        (file, "--preset balanced", Some("paper"), &balanced),
+        ("", "", Some("paper"), &paper),
+        ("[fingerprint]\npreset = \"paper\"\n", "", None, &paper),
+        ("[fingerprint]\npreset = \"paper\"\n", "--preset balanced", None, &balanced),
+    ] {
+        let found = of_run(&bench, file, flags, environment);
+        assert_eq!(found, *expected, "{file} {flags} {environment:?}");
+    }
+}
+
+#[test]
+fn a_preset_is_priced_and_refused_where_it_cannot_be() {
+    let bench = bench();
+    let distance = |flags: &str| {
+        let told = bench.answer(&format!("plan --batch 1e5 --store 1e6 {flags}"));
+        let (_, rest) = told.split_once(" existing within ").unwrap();
+        rest.split(' ').next().unwrap().to_owned()
+    };
+    bench.write("paper.toml", "preset = \"paper\"\n");
+    bench.write("shingles.toml", "[fingerprint]\nrecipe = \"shingles\"\n");
+    let found =
+        ["", "--preset thorough", "--config paper.toml", "--config shingles.toml"].map(distance);
+    assert_eq!(found, ["7", "10", "3", "3"]);
+    bench.write("ready.tsv", "a\tone:1 two:2\n");
+    let line = "fingerprint --format features --input ready.tsv --output ready.seg";
+    assert!(bench.fails(2, &format!("{line} --preset balanced")).contains("needs texts"));
+    bench.done(line);
+    let told = bench.fails(2, "weights --preset paper --input new.jsonl --output w");
+    assert!(told.contains("--preset has no effect"), "{told}");
+}
+
+#[test]
+fn signatures_that_nobody_uses_are_told() {
+    let bench = bench();
+    bench.done("fingerprint --input new.jsonl --output new.seg --check minhash");
+    let told = bench.done("dedup --batch new.seg --output out").stderr;
+    assert!(told.contains("signatures of minhash-512x2, but no check uses them"), "{told}");
+    let told = bench.done("dedup --batch new.seg --output used --check minhash").stderr;
+    assert!(!told.contains("no check uses them"), "{told}");
 }

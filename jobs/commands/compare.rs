@@ -18,9 +18,9 @@ use crate::outcome::summary::Summary;
 /// Compare two files, each read as one document, by a recipe or a check
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, classic-minhash-NxB,
-    /// simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the sets of shingles)
-    /// [default: default]
+    /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, word-minhash-NxB,
+    /// classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the
+    /// sets of shingles) [default: the recipe of the preset balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both
@@ -35,15 +35,17 @@ pub(crate) struct Arguments {
 /// Runs `compare` and prints one JSON object.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let files = [&arguments.one, &arguments.another];
-    let file = global.config()?.fingerprint;
-    let recipe = arguments.recipe.clone().or(file.recipe);
-    let recipe = recipe.unwrap_or_else(|| RecipeChoice::Named("default".to_owned()));
-    let width = arguments.width.or(file.width);
-    let name = recipe.name();
+    let flags = FingerprintSettings {
+        recipe: arguments.recipe.clone(),
+        width: arguments.width,
+        ..FingerprintSettings::default()
+    };
+    let settings = flags.or(global.config()?.fingerprint);
+    let name = settings.recipe.as_ref().and_then(RecipeChoice::name);
     let object = match (name, name.and_then(|name| name.parse().ok())) {
         (Some(NILSIMSA), _) => by_nilsimsa(files)?,
         (_, Some(check)) => by_check(check, files)?,
-        _ => by_recipe(&recipe.recipe(width)?, files)?,
+        _ => by_recipe(&settings.recipe(Format::Text)?, files)?,
     };
     println!("{object}");
     Ok(Summary::answered())

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::budget::Budget;
-use dupsieve::fingerprint::Recipe;
+use dupsieve::fingerprint::{Recipe, Stamp};
 use dupsieve::flow::{Cluster, Role, Start};
-use dupsieve::join::{self, Join, Joined, Preset, Site};
+use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
@@ -68,20 +68,12 @@ pub(crate) struct Request {
 /// What process 0 tells the others: make the output of these.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
-    inputs: Inputs,
+    inputs: JoinInputs,
     /// The lock on the output.
     fence: Fence,
     /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
     /// remove each other's ledgers.
     build: Digest,
-}
-
-/// The batch and the store, by their digests.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Inputs {
-    batch: Digest,
-    /// The store's version, and the digest of what it holds.
-    store: Option<(u64, Digest)>,
 }
 
 /// Runs the job as its command line asks.
@@ -154,7 +146,7 @@ fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
             let lock = Lock::shared(fence);
             let version = request.store.at(inputs.store.map(|(number, _)| number))?;
             let job = Job::open(request, version, global.budget())?;
-            job.check_inputs(&inputs)?;
+            job.join.check_inputs(&inputs)?;
             (job, Role::Follower, Some(lock))
         }
     };
@@ -210,11 +202,6 @@ impl Job {
         named.into_iter().chain(parameters(&self.request.settings, batch.stamp())).collect()
     }
 
-    fn inputs(&self) -> Inputs {
-        let store = self.join.store.as_ref().map(|store| (store.number(), store.digest()));
-        Inputs { batch: self.join.batch.digest(), store }
-    }
-
     /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
         let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
@@ -223,19 +210,6 @@ impl Job {
             "store": self.request.store.path().map(place),
             PageSource::NAME: self.request.pages,
         })
-    }
-
-    /// The inputs must be the ones that process 0 sees.
-    fn check_inputs(&self, expected: &Inputs) -> Result<()> {
-        let found = self.inputs();
-        if found == *expected {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
-            .at(self.join.batch.path())
-            .expected(format_args!("{expected:?}"))
-            .found(format_args!("{found:?}"))
-            .help("put batch and store where all hosts see the same"))
     }
 
     /// Process 0 checks whether the output has to be made, and begins it.
@@ -253,27 +227,33 @@ impl Job {
             return Ok(Start::done(Summary::of_join(&report, self.output()).already_done()));
         }
         output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        self.warn_if_unused();
         self.warn_if_long(threads);
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
-        let task = Task { inputs: self.inputs(), fence, build: join::build()? };
+        let task = Task { inputs: self.join.inputs(), fence, build: join::build()? };
         Ok(Start::make(task, (self, staging)))
+    }
+
+    /// Says that the batch has signatures that nothing asks for: most likely a flag was forgotten.
+    fn warn_if_unused(&self) {
+        let Join { batch, check, .. } = &self.join;
+        let made = Stamp::parse(batch.stamp()).and_then(|stamp| stamp.check());
+        if let (Ok(Some(made)), None, None) = (made, check, self.request.settings.preset) {
+            tracing::warn!(
+                "the batch has signatures of {made}, but no check uses them; --check {made} confirms by them"
+            );
+        }
     }
 
     /// Says beforehand that the join will take hours, and which preset would be cheaper.
     fn warn_if_long(&self, threads: u64) {
         // What cannot be planned fails when the distinct fingerprints are known.
         let time = self.join.expected_time(threads).unwrap_or_default();
-        if time < LONG {
-            return;
+        if let Some(warning) = long_join(time, Preset::of(self.join.batch.stamp())) {
+            tracing::warn!("{warning}");
         }
-        let hours = time.as_secs() / 3600;
-        let cheaper = Preset::of(self.join.batch.stamp()).and_then(Preset::cheaper);
-        let advice = cheaper.map_or(String::new(), |(preset, misses)| {
-            format!("; the preset {preset} is cheaper, and misses {misses} that this one finds")
-        });
-        tracing::warn!("by estimate, this join takes {hours} hours on {threads} threads{advice}");
     }
 
     /// What is at the path of the output.
@@ -370,6 +350,17 @@ impl Job {
     }
 }
 
+/// What to say of a join that is expected to take so long, if it is long.
+fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
+    if time < LONG {
+        return None;
+    }
+    let advice = preset.and_then(Preset::cheaper).map_or(String::new(), |(preset, misses)| {
+        format!("; the preset {preset} is cheaper, and misses {misses} that this one finds")
+    });
+    Some(format!("by estimate, this join takes {} hours{advice}", time.as_secs() / 3600))
+}
+
 /// The recipe of a stamp, part by part.
 fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
@@ -402,4 +393,19 @@ pub(crate) fn check_settings(
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_join_that_takes_hours_is_announced_with_what_a_cheaper_one_misses() {
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
+        assert_eq!(long_join(hours(5), Some(Preset::Balanced)), None);
+        let said = long_join(hours(9), Some(Preset::Balanced)).unwrap();
+        assert!(said.contains("9 hours; the preset paper is cheaper"), "{said}");
+        let said = long_join(hours(9), Some(Preset::Paper)).unwrap();
+        assert!(said.ends_with("9 hours"), "{said}");
+    }
 }

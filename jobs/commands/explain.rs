@@ -10,6 +10,7 @@ use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::Measure;
 use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::join::Preset;
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -38,7 +39,10 @@ pub(crate) struct Arguments {
     /// and the output
     #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "input")]
     date: Option<Day>,
-    /// Recipe: a name, or a .toml file [default: default]
+    /// The recipe is that of this preset: paper, balanced or thorough [default: balanced]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
+    preset: Option<Preset>,
+    /// Recipe: a name, or a .toml file [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both
@@ -123,6 +127,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let file = FingerprintSettings { check: None, ..config.fingerprint };
     let settings = FingerprintSettings {
+        preset: arguments.preset.or(file.preset),
         recipe: arguments.recipe.clone().or(file.recipe.clone()),
         width: arguments.width.or(file.width),
         ..arguments.pages.over(file)

@@ -24,9 +24,9 @@ pub(crate) struct Arguments {
     /// Number of fingerprints in the store
     #[arg(long, value_name = "N", value_parser = parse_count)]
     store: u64,
-    /// Distance and check that go together: paper, balanced or thorough
-    #[arg(long, value_name = "NAME", default_value_t)]
-    preset: Preset,
+    /// Distance and check that go together: paper, balanced or thorough [default: balanced]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
+    preset: Option<Preset>,
     /// Near-duplicates differ in at most this many bits [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     distance: Option<u32>,
@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let &Arguments { batch, store, preset, distance, width, check } = arguments;
     let file = global.config()?;
+    let named = preset.or(file.dedup.preset).or(file.fingerprint.preset);
+    // A recipe without a preset is joined as the paper does.
+    let unnamed = if file.fingerprint.recipe.is_some() { Preset::Paper } else { Preset::default() };
+    let preset = named.unwrap_or(unnamed);
     let distance = distance.or(file.dedup.distance).unwrap_or(preset.distance());
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
     let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));

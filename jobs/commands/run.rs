@@ -26,7 +26,7 @@ use days::DayPlan;
 /// Run whole days as a configuration file says: fingerprint, dedup, store add
 #[derive(Args, Debug)]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
-#[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true)))]
+#[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true).env(None)))]
 pub(crate) struct Arguments {
     /// Configuration file, such as configs/local.toml
     #[arg(value_name = "CONFIG")]
@@ -48,8 +48,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let file = Config::read(&arguments.days)?;
     let fingerprint = arguments.fingerprint.clone().or(file.fingerprint);
+    // A preset that is typed counts for both steps, whatever the file says of either.
+    let typed = arguments.dedup.preset.or(arguments.fingerprint.preset);
     let mut dedup = arguments.dedup.clone().or(file.dedup);
-    dedup.preset = dedup.preset.or(fingerprint.preset);
+    dedup.preset = typed.or(dedup.preset).or(fingerprint.preset);
     let config = Config {
         fingerprint,
         dedup,

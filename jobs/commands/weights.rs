@@ -6,6 +6,7 @@ use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Start};
+use dupsieve::join::Preset;
 use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::runs::SortedRecords;
@@ -21,6 +22,7 @@ use crate::processes::cluster;
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
 /// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let settings = arguments.settings.clone().or(global.config()?.fingerprint);
+    // What is counted does not depend on a distance or a check, so a preset says nothing here.
+    let settings = FingerprintSettings { check: None, preset: Some(Preset::Paper), ..settings };
     let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
     let is_leader = cluster.is_leader();
     failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {

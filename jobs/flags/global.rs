@@ -39,7 +39,7 @@ pub(crate) struct GlobalFlags {
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Memory for tables and sorts in each process, such as 8GiB. A join needs about 40 bytes more for
-    /// each page of the batch, and room for its signature with --check (see `dupsieve plan`); `filter`
+    /// each page of the batch, and room for its signature, 32 bytes by default (see `dupsieve plan`); `filter`
     /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
     pub(crate) memory: Option<ByteSize>,

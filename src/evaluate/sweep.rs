@@ -95,7 +95,7 @@ pub fn by_distance(
 }
 
 /// Calls `each` with every k from 0 on and the pairs within k bits among the labelled documents that
-/// `kept` renumbers, as [`Labels::restrict`](super::Labels::restrict) does. The pairs come
+/// `kept` renumbers, as `Labels::restrict` does. The pairs come
 /// [by distance](by_distance).
 pub fn sweep(
     by_distance: &[Vec<(u32, u32)>],

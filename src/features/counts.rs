@@ -129,7 +129,7 @@ impl Counts {
         self.loaded.counts.get(&key(feature)).copied().unwrap_or(0)
     }
 
-    /// The [inverse document frequency](frequency::inverse) of `feature`.
+    /// The inverse document frequency of `feature`.
     pub fn idf(&self, feature: &str) -> i64 {
         frequency::inverse(self.head().documents, self.count(feature))
     }

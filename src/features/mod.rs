@@ -1,9 +1,9 @@
 //! Text to weighted features.
 //!
 //! A text is [normalised](normalise), then read as [words] (Chinese and everything else, mixed) or as
-//! [shingles]. Each occurrence of a feature weighs 1, or what [tfidf], [counts] of a corpus or its part of
-//! [speech] say; the weight may depend on how often it occurs ([frequency]) or on its neighbours
-//! ([text_rank]). Users may bring [lists] of words. Nothing here holds a list of features: they are handed
+//! [shingles]. Each occurrence of a feature weighs 1, or what `tfidf`, [counts] of a corpus or its part of
+//! `speech` say; the weight may depend on how often it occurs (`frequency`) or on its neighbours
+//! (`text_rank`). Users may bring [lists] of words. Nothing here holds a list of features: they are handed
 //! on one by one, as slices of the text. Weights are fixed-point integers, so sums of weights do not depend
 //! on their order.
 //!

@@ -34,7 +34,7 @@ pub struct Normalise {
     pub digits: Digits,
     /// Runs of characters with the Unicode property White_Space.
     pub white_space: WhiteSpace,
-    /// Left-overs of [markup].
+    /// Left-overs of markup.
     #[serde(default, skip_serializing_if = "Markup::is_kept")]
     pub markup: Markup,
     /// [Dates](crate::features::dates).

@@ -12,8 +12,8 @@
 //! | `word-minhash-NxB` | N B / 8 | the same for runs of three words, without digits and markup; a Han character is a word |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
-//! | `cosine-N` | 4 N | the [cosine] of the N most frequent runs of two characters |
-//! | `sentences-N` | 8 N | the share of the N [longest sentences](super::sentences) in common |
+//! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
+//! | `sentences-N` | 8 N | the share of the N longest sentences in common |
 //!
 //! ```
 //! use dupsieve::fingerprint::Check;

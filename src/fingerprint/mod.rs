@@ -2,10 +2,10 @@
 //!
 //! A [`Recipe`] says everything that decides a fingerprint, a [`Sketcher`] makes the fingerprints of one
 //! recipe, and its [`Stamp`] is written beside them. A [`Check`] names a second signature, by which near
-//! pages are confirmed. The methods have a file each: [`simhash`], [`minhash`], [`cosine`], [`sentences`],
-//! [`nilsimsa`].
+//! pages are confirmed. The methods have a file each: [`simhash`], [`minhash`], `cosine`, `sentences`,
+//! `nilsimsa`.
 //!
-//! Start with [`recipe`], then [`sketcher`]. May import `features` and what it imports.
+//! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
 //!
 //! ```
 //! use dupsieve::fingerprint::Recipe;

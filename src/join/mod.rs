@@ -50,6 +50,6 @@ pub use build::build;
 pub use find::Figures;
 pub use preset::Preset;
 pub use proof::Proof;
-pub use request::{Join, check_recipe, check_signatures};
+pub use request::{Join, JoinInputs, check_recipe, check_signatures};
 pub use run::Joined;
 pub use site::{Site, Watch, unwatched};

@@ -2,13 +2,24 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::preset::Preset;
 use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::matches::{Confirm, Detail, KeepOrder};
-use crate::store::{Segment, Version};
+use crate::store::{Digest, Segment, Version};
 use crate::tables::{Design, Plan, Problem, plan};
+
+/// The batch and the store of a join, by their digests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinInputs {
+    /// The digest of the batch.
+    pub batch: Digest,
+    /// The store's version, and the digest of what it holds.
+    pub store: Option<(u64, Digest)>,
+}
 
 /// A join that is asked for: what is joined, and how. [`Join::new`] gives the usual settings.
 #[derive(Clone, Debug)]
@@ -101,6 +112,28 @@ impl Join {
         let plan = plan::choose(self.design, &problem, self.budget.tables())?;
         tracing::debug!("{}", plan.why);
         Ok(plan)
+    }
+
+    /// What is joined, by its digests: all processes of a join must see the same.
+    pub fn inputs(&self) -> JoinInputs {
+        let store = self.store.as_ref().map(|store| (store.number(), store.digest()));
+        JoinInputs { batch: self.batch.digest(), store }
+    }
+
+    /// Checks that these are the inputs that process 0 sees.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if batch or store are others.
+    pub fn check_inputs(&self, expected: &JoinInputs) -> Result<()> {
+        let found = self.inputs();
+        if found == *expected {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
+            .at(self.batch.path())
+            .expected(format_args!("{expected:?}"))
+            .found(format_args!("{found:?}"))
+            .help("put batch and store where all hosts see the same"))
     }
 
     /// Whether something besides the distance decides what matches.

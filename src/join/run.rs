@@ -39,17 +39,19 @@ impl Join {
     pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
         let begin = || {
             self.check()?;
-            if output.exists() {
+            let lock = Lock::beside(output)?;
+            if output.exists() || output.is_symlink() {
                 return Err(Error::new(Kind::Exists, "the output exists")
                     .at(output)
                     .help("choose another output, or move this one away"));
             }
-            let staging = Staging::beside(output, Lock::beside(output)?)?;
-            Ok((staging.fence().clone(), build()?, Role::Leader(staging)))
+            let staging = Staging::beside(output, lock)?;
+            Ok((self.inputs(), staging.fence().clone(), build()?, Role::Leader(staging)))
         };
         let step = format!("join {}", output.display());
-        let (fence, build, staging) = cluster.agree(&step, begin)?;
+        let (inputs, fence, build, staging) = cluster.agree(&step, begin)?;
         let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
+        self.check_inputs(&inputs)?;
         let site = Site { output, build, staging, watch: &unwatched };
         self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
     }

@@ -94,3 +94,23 @@ fn a_store_of_another_width_is_refused() {
     let batch = write::<u128>(&folder.path().join("other.seg"), 1, 10, &[]);
     assert_eq!(Join::new(batch, Some(store)).unwrap_err().kind(), Kind::Usage);
 }
+
+#[test]
+fn inputs_that_process_0_does_not_see_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (batch, store) = inputs::<u64>(folder.path());
+    let alone = Join::new(batch.clone(), None).unwrap();
+    let join = Join::new(batch, Some(store)).unwrap();
+    assert_eq!(join.check_inputs(&join.inputs()), Ok(()));
+    assert_eq!(join.check_inputs(&alone.inputs()).unwrap_err().kind(), Kind::Missing);
+}
+
+#[test]
+fn an_expected_time_falls_with_threads_and_grows_with_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (batch, store) = inputs::<u64>(folder.path());
+    let time =
+        |store, threads| Join::new(batch.clone(), store).unwrap().expected_time(threads).unwrap();
+    assert!(time(Some(store.clone()), 1) > time(None, 1));
+    assert!(time(Some(store.clone()), 1) > time(Some(store), 4));
+}

@@ -1,6 +1,7 @@
 //! What to write in a configuration file to use what an evaluation recommends.
 
 use dupsieve::fingerprint::Check;
+use dupsieve::join::Preset;
 
 use crate::flags::settings::RecipeChoice;
 
@@ -18,6 +19,11 @@ pub(super) fn configuration(
     };
     fingerprint.insert("recipe".into(), recipe);
     dedup.insert("distance".into(), i64::from(distance).into());
+    if check.is_none() {
+        // Otherwise a preset of the whole file would add its check, which nobody judged.
+        fingerprint.insert("preset".into(), Preset::Paper.to_string().into());
+        dedup.insert("preset".into(), Preset::Paper.to_string().into());
+    }
     if let Some((check, least)) = check {
         fingerprint.insert("check".into(), check.to_string().into());
         dedup.insert("check".into(), format!("{check}:{}", (least * 1e3).floor() / 1e3).into());

@@ -133,7 +133,13 @@ impl RedoPlan {
         if !global.dry_run {
             finish(plan, &days)?;
         }
-        check_rest(&store, &current, &store.at(Some(base))?, &days)?;
+        let before = store.at(Some(base))?;
+        check_rest(&store, &current, &before, &days)?;
+        // The days that follow are not read again, so their recipe must be the one of this day too.
+        let others = if days.len() > 1 { &current } else { &before };
+        let settings = &plan.config.fingerprint;
+        let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
         let is_done = fingerprint::stands(&plan.to_fingerprint(day))
             .map_err(|error| plan.explain_missing(day, error))?;
         let mut redo_plan = RedoPlan { newest: current.number(), base, days, is_done };

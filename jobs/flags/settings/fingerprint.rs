@@ -146,6 +146,12 @@ impl FingerprintSettings {
 
     fn recipe_of(&self, format: Format) -> Result<Recipe> {
         let width = self.width;
+        let reads_texts = !matches!(format, Format::Fingerprints | Format::Features);
+        if let Some(preset) = self.preset.filter(|&it| it != Preset::Paper && !reads_texts) {
+            return Err(Error::new(Kind::Usage, "a preset with a check needs texts")
+                .expected("paper, or no preset")
+                .found(preset));
+        }
         match &self.recipe {
             Some(choice) => choice.recipe(width),
             None if format == Format::Fingerprints => match width {

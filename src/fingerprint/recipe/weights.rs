@@ -26,7 +26,7 @@ pub enum Weights {
     Levels,
     /// Each occurrence 1 to 5 by the word's part of speech.
     Speech,
-    /// Each feature its [TextRank](crate::features::text_rank).
+    /// Each feature its TextRank.
     TextRank,
 }
 
