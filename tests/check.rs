@@ -100,6 +100,40 @@ fn words_in_another_order_are_near_but_not_confirmed() {
     bench.done("verify best");
 }
 
+/// A check by words sees nothing in them, so only copies match: in the batch, and those in the store.
+#[test]
+fn pages_of_numbers_match_only_their_copies_by_words() {
+    let bench = Bench::new();
+    let page = |id: &str, edited: usize| {
+        let number = |at: usize| (at + usize::from(at < edited) * 500) * 7919 % 100_000;
+        let numbers: Vec<String> = (1..400).map(|at| number(at).to_string()).collect();
+        format!("{id}\t{}\n", numbers.join(" "))
+    };
+    bench.write("old.tsv", "id\ttext\n".to_owned() + &page("old", 0));
+    let new = [page("again", 0), page("edited", 20), page("edited-too", 20)].concat();
+    bench.write("new.tsv", "id\ttext\n".to_owned() + &new);
+    for day in ["old", "new"] {
+        bench.done(&format!(
+            "fingerprint --recipe shingles --check word-minhash --input {day}.tsv --output {day}.seg"
+        ));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-11-20");
+    let join = "dedup --batch new.seg --store store -k 7 --matches all --output";
+    bench.done(&format!("{join} plain"));
+    assert_eq!(bench.read("plain/drop.txt"), "again\nedited\nedited-too\n");
+    assert!(!column(&bench, "plain/matches.tsv", 2).iter().all(|distance| distance == "0"));
+    bench.done(&format!("{join} out --check word-minhash:0.4"));
+    let matches = "again\told\t0\t2026-11-20\t1.0000\nedited-too\tedited\t0\tbatch\t1.0000\n";
+    assert!(bench.read("out/matches.tsv").ends_with(&format!("check\n{matches}")));
+    assert_eq!(bench.read("out/drop.txt"), "again\nedited-too\n");
+    bench.done("verify out --all");
+    bench.write("one.txt", "12 34");
+    bench.write("another.txt", "");
+    let said = bench.run("compare --recipe word-minhash one.txt another.txt").stdout;
+    assert!(said.contains("\"similarity\":0.0"), "{said}");
+}
+
 #[test]
 fn compaction_and_additions_keep_the_signatures() {
     let bench = days();

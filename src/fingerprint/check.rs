@@ -15,6 +15,10 @@
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
 //!
+//! Two texts without any feature are alike, as two empty sets are. Only for `word-minhash` their similarity
+//! is 0: pages of numbers have no words, so the check has seen nothing that they share.
+//! A join still takes pages with one fingerprint and one signature as copies.
+//!
 //! ```
 //! use dupsieve::fingerprint::Check;
 //!
@@ -108,6 +112,7 @@ impl Check {
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
+            Sort::WordMinHash { .. } if is_zero(one) && is_zero(another) => 0.0,
             Sort::MinHash { bits, .. } | Sort::WordMinHash { bits, .. } => {
                 minhash::similarity(one, another, bits)
             }
@@ -256,12 +261,19 @@ impl Signer {
             }
             Maker::WordMinHash(minhash) => {
                 NORMALISE_WORDS.apply(text, prepared);
+                let start = signature.len();
+                let mut has_words = false;
                 shingles::plain_word_runs(prepared, |run| {
+                    has_words = true;
                     if clock.step() {
                         minhash.add(run);
                     }
                 });
                 minhash.finish(signature);
+                // Of a few runs, all the bits that are kept may be zeros. Only a text without words is so.
+                if has_words && is_zero(&signature[start..]) {
+                    signature[start] = 1;
+                }
             }
             Maker::SimHash(simhash) => {
                 each_shingle(text, prepared, |shingle| {
@@ -293,6 +305,11 @@ impl Signer {
         }
         clock.finish()
     }
+}
+
+/// Whether a signature is all zeros, as that of a text without features is.
+fn is_zero(signature: &[u8]) -> bool {
+    signature.iter().all(|&byte| byte == 0)
 }
 
 /// The set of the shingles that checks are made of.

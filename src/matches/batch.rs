@@ -124,17 +124,19 @@ impl Batch {
         keys.of(self.segment_row(self.rows_of(group).start))
     }
 
-    /// Whether two near groups match: they have one class and, with a check, similar signatures.
-    pub(super) fn matches(&self, a: Group, b: Group) -> bool {
-        let compare = |keys: &GroupKeys| keys.compare(self.key(keys, a), self.key(keys, b));
+    /// Whether two groups at this distance match: they have one class and, with a check, similar
+    /// signatures.
+    pub(super) fn matches(&self, a: Group, b: Group, distance: u32) -> bool {
+        let compare =
+            |keys: &GroupKeys| keys.compare(self.key(keys, a), self.key(keys, b), distance);
         self.keys().is_none_or(|keys| compare(keys).is_some())
     }
 
-    /// How alike two rows are, where that is checked.
-    pub(super) fn similarity(&self, a: Row, b: Row) -> Option<Similarity> {
+    /// How alike two rows are that match at this distance, where that is checked.
+    pub(super) fn similarity(&self, a: Row, b: Row, distance: u32) -> Option<Similarity> {
         let keys = self.keys()?;
-        let [one, another] = [a, b].map(|row| keys.of(self.segment_row(row)).signature);
-        keys.confirm()?.similarity(one, another)
+        let [one, another] = [a, b].map(|row| keys.of(self.segment_row(row)));
+        keys.compare(one, another, distance)?
     }
 
     /// A row as its segment counts it.

@@ -94,7 +94,8 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
 
     /// Hands on a pair of groups if their keys match.
     fn offer(&mut self, pair: Pair<Group>, existing: GroupKey<'_>) -> Result<()> {
-        match self.keys.compare(self.batch.key(self.keys, pair.new), existing) {
+        match self.keys.compare(self.batch.key(self.keys, pair.new), existing, pair.distance.into())
+        {
             Some(similarity) => (self.take)(Confirmed { pair, similarity }),
             None => Ok(()),
         }

@@ -103,7 +103,7 @@ fn expand_row(
 /// The row of two documents of the batch: the larger id is the new one.
 pub(super) fn row_of_pair(batch: &Batch, a: Row, b: Row, distance: u8) -> UnnamedRow {
     let (existing, new) = if batch.rank(a) < batch.rank(b) { (a, b) } else { (b, a) };
-    let similarity = batch.similarity(existing, new);
+    let similarity = batch.similarity(existing, new, distance.into());
     let existing = batch.segment_row(existing);
     UnnamedRow { existing, new: batch.rank(new), distance, similarity }
 }

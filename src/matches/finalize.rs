@@ -142,8 +142,8 @@ impl Finalize<'_> {
         };
         let distance = |a: KeepRank, b: KeepRank| {
             let distance = fingerprint(a).distance(fingerprint(b));
-            let near =
-                distance <= self.distance && batch.matches(leaders.group(a), leaders.group(b));
+            let near = distance <= self.distance
+                && batch.matches(leaders.group(a), leaders.group(b), distance);
             near.then_some(distance as u8)
         };
         let crowd = Crowd::new(crowded, blocks, distance);

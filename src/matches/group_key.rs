@@ -83,12 +83,17 @@ impl GroupKeys {
         GroupKey { class: self.classes[row], signature: &self.signatures[row * size..][..size] }
     }
 
-    /// `None` if pages with these keys do not match; else how alike they are, where that is checked.
+    /// `None` if pages with these keys, at this distance, do not match; else how alike they are, where
+    /// that is checked. Pages with one fingerprint and one key always match: they would be one group.
     pub(super) fn compare(
         &self,
         one: GroupKey<'_>,
         other: GroupKey<'_>,
+        distance: u32,
     ) -> Option<Option<Similarity>> {
+        if distance == 0 && one == other {
+            return Some(self.confirm.map(|_| Similarity::SAME));
+        }
         if one.class != other.class {
             return None;
         }

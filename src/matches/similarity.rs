@@ -26,6 +26,11 @@ pub struct Confirm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Similarity(u16);
 
+impl Similarity {
+    /// That of a page and its copy.
+    pub(super) const SAME: Similarity = Similarity(10_000);
+}
+
 impl Confirm {
     /// The similarity of the documents behind two signatures, if it is enough for a match.
     #[must_use]

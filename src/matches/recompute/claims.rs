@@ -247,7 +247,7 @@ impl<F: Fingerprint> Check<'_, F> {
                 .found(claim.distance));
         }
         if let Some((keys, key)) = self.batch.keys().zip(key) {
-            let similarity = keys.compare(self.batch.key(keys, group), key);
+            let similarity = keys.compare(self.batch.key(keys, group), key, claim.distance);
             let Some(similarity) = similarity else {
                 return Err(self.wrong(claim, "the two pages do not match, though they are near"));
             };

@@ -148,7 +148,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             for expected in &mut *expected {
                 let reader = lookup.keys.as_mut().expect("the segment has what the batch has");
                 let key = self.batch.key(keys, expected.group);
-                if keys.compare(key, reader.get(row)?).is_some() {
+                if keys.compare(key, reader.get(row)?, distance.into()).is_some() {
                     expected.held += 1;
                     lookup.offer(expected, distance, row)?;
                 }
@@ -178,7 +178,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
     fn meet(&self, expected: &mut Expected, other: Group, distance: u8) {
         let group = expected.group;
-        if other == group || !self.batch.matches(group, other) {
+        if other == group || !self.batch.matches(group, other, distance.into()) {
             return;
         }
         if self.of.detail == Detail::All {
