@@ -225,7 +225,7 @@ fn a_peer_at_another_step_is_refused() {
 
 #[test]
 fn a_peer_that_never_comes_is_named_by_all() {
-    let all = (0..3).map(|process| settings(process, 3, SOON)).collect();
+    let all = (0..3).map(|process| settings(process, 3, 10 * SOON)).collect();
     let heard = play(all, |mut cluster| match cluster.topology().process {
         2 => Ok(()),
         _ => cluster.agree("begin", || Ok(())),
