@@ -4,6 +4,7 @@
 //! only finds candidates. The signature, which may take many bytes because it is never searched, decides
 //! which of them are alike. Signatures are made of the runs of three characters of the normalised text. The
 //! exceptions are sentences, and the cosine, which is for short texts and takes runs of two characters.
+//! Each maker of signatures has a file of its own below this one.
 //! The name of a check has all its parameters, and a name never changes its meaning:
 //!
 //! | name | bytes | similarity |
@@ -34,21 +35,31 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod character_minhash;
+mod cosine;
+mod maker;
+mod sentences;
+mod shingles;
+mod signer;
+mod simhash;
+mod word_minhash;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::{Error, Kind, Result};
-use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
-use crate::features::shingles;
-use crate::fingerprint::cosine::{self, Cosine};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
-use crate::fingerprint::page_time::{PageClock, PageTime};
-use crate::fingerprint::sentences::{self, Sentences};
-use crate::fingerprint::simhash::{SimHash, Ties};
-use crate::fingerprint::{Fingerprint, ShingleSet};
+
+use character_minhash::CharacterMinHash;
+use cosine::Cosine;
+use sentences::Sentences;
+use simhash::CharacterSimHash;
+use word_minhash::WordMinHash;
+
+pub use shingles::shingle_set;
+pub use signer::Signer;
 
 /// The most bytes that a signature takes.
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
@@ -61,25 +72,6 @@ const ALIASES: [(&str, &str); 5] = [
     ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
 ];
-
-/// The characters of a shingle, and of one for the cosine.
-const SHINGLE: usize = 3;
-const COSINE_SHINGLE: usize = 2;
-
-/// How texts are normalised before shingles are taken.
-const NORMALISE: Normalise = Normalise {
-    nfkc: true,
-    case: Case::Fold,
-    digits: Digits::Keep,
-    white_space: WhiteSpace::Collapse,
-    markup: Markup::Keep,
-    dates: Dates::Keep,
-};
-
-/// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
-/// addresses in markup are no text.
-const NORMALISE_WORDS: Normalise =
-    Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };
 
 /// A sort of signature with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,9 +94,9 @@ impl Check {
             Sort::MinHash { slots, bits, .. } | Sort::WordMinHash { slots, bits } => {
                 slots * bits as usize / 8
             }
-            Sort::SimHash => 16,
+            Sort::SimHash => simhash::BYTES,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
-            Sort::Sentences(count) => 8 * count,
+            Sort::Sentences(count) => sentences::HASH_BYTES * count,
         }
     }
 
@@ -112,11 +104,9 @@ impl Check {
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
-            Sort::WordMinHash { .. } if is_zero(one) && is_zero(another) => 0.0,
-            Sort::MinHash { bits, .. } | Sort::WordMinHash { bits, .. } => {
-                minhash::similarity(one, another, bits)
-            }
-            Sort::SimHash => 1.0 - f64::from(minhash::differing(one, another, 1)) / 128.0,
+            Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
+            Sort::WordMinHash { bits, .. } => word_minhash::similarity(one, another, bits),
+            Sort::SimHash => simhash::similarity(one, another),
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
         }
@@ -125,42 +115,32 @@ impl Check {
     /// A maker of its signatures.
     #[must_use]
     pub fn signer(self) -> Signer {
-        let maker = match self.0 {
+        match self.0 {
             Sort::MinHash { permutations, slots, bits } => {
-                Maker::MinHash(MinHash::new(permutations, slots, bits))
+                Signer::new(CharacterMinHash(MinHash::new(permutations, slots, bits)))
             }
             Sort::WordMinHash { slots, bits } => {
-                Maker::WordMinHash(MinHash::new(Permutations::One, slots, bits))
+                Signer::new(WordMinHash(MinHash::new(Permutations::One, slots, bits)))
             }
-            Sort::SimHash => Maker::SimHash(Box::new(SimHash::new(Ties::Clear))),
-            Sort::Cosine(features) => Maker::Cosine(Cosine::new(features)),
-            Sort::Sentences(count) => Maker::Sentences(Sentences::new(count)),
-        };
-        Signer { clock: PageClock::new(PageTime::default()), prepared: String::new(), maker }
+            Sort::SimHash => Signer::new(CharacterSimHash::new()),
+            Sort::Cosine(features) => Signer::new(Cosine::new(features)),
+            Sort::Sentences(count) => Signer::new(Sentences::new(count)),
+        }
     }
 }
 
 impl Sort {
     fn parse(name: &str) -> Option<Sort> {
         let (scheme, parts) = name.rsplit_once('-')?;
-        let slots_and_bits = || {
-            let (slots, bits) = parts.split_once('x')?;
-            let slots = slots.parse().ok()?;
-            let bits = bits.parse().ok()?;
-            let whole = matches!(bits, 1 | 2 | 4 | 8)
-                && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
-                && (slots * bits as usize).is_multiple_of(8);
-            whole.then_some((slots, bits))
-        };
         let min_hash = |permutations| {
-            let (slots, bits) = slots_and_bits()?;
+            let (slots, bits) = slots_and_bits(parts)?;
             Some(Sort::MinHash { permutations, slots, bits })
         };
         let bounded = |parts: &str| parts.parse().ok().filter(|&n| n <= MAX_SIGNATURE_BYTES);
         match scheme {
             "minhash" => min_hash(Permutations::One),
             "word-minhash" => {
-                slots_and_bits().map(|(slots, bits)| Sort::WordMinHash { slots, bits })
+                slots_and_bits(parts).map(|(slots, bits)| Sort::WordMinHash { slots, bits })
             }
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
@@ -169,6 +149,17 @@ impl Sort {
             _ => None,
         }
     }
+}
+
+/// The slots of a MinHash and the bits of each, as `128x2`, where they make whole bytes.
+fn slots_and_bits(parts: &str) -> Option<(usize, u32)> {
+    let (slots, bits) = parts.split_once('x')?;
+    let slots = slots.parse().ok()?;
+    let bits = bits.parse().ok()?;
+    let whole = matches!(bits, 1 | 2 | 4 | 8)
+        && (1..=8 * MAX_SIGNATURE_BYTES).contains(&slots)
+        && (slots * bits as usize).is_multiple_of(8);
+    whole.then_some((slots, bits))
 }
 
 impl fmt::Display for Check {
@@ -219,109 +210,6 @@ impl From<Check> for String {
     fn from(check: Check) -> String {
         check.to_string()
     }
-}
-
-/// Makes the signatures of one check. It holds buffers, so each worker has its own.
-#[derive(Debug)]
-pub struct Signer {
-    clock: PageClock,
-    prepared: String,
-    maker: Maker,
-}
-
-#[derive(Debug)]
-enum Maker {
-    MinHash(MinHash),
-    WordMinHash(MinHash),
-    SimHash(Box<SimHash<u128>>),
-    Cosine(Cosine),
-    Sentences(Sentences),
-}
-
-impl Signer {
-    /// Allows each page this much time.
-    pub fn allow(self, time: PageTime) -> Signer {
-        Signer { clock: PageClock::new(time), ..self }
-    }
-
-    /// Appends the signature of `text`, [`Check::bytes`] long; all zeros if it has no feature.
-    ///
-    /// Fails with [`Kind::BadData`] if the page takes longer than it is [allowed](Signer::allow).
-    pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) -> Result<()> {
-        let Signer { clock, prepared, maker } = self;
-        clock.start(text);
-        match maker {
-            Maker::MinHash(minhash) => {
-                each_shingle(text, prepared, |shingle| {
-                    if clock.step() {
-                        minhash.add(xxh3_64(shingle.as_bytes()));
-                    }
-                });
-                minhash.finish(signature);
-            }
-            Maker::WordMinHash(minhash) => {
-                NORMALISE_WORDS.apply(text, prepared);
-                let start = signature.len();
-                let mut has_words = false;
-                shingles::plain_word_runs(prepared, |run| {
-                    has_words = true;
-                    if clock.step() {
-                        minhash.add(run);
-                    }
-                });
-                minhash.finish(signature);
-                // Of a few runs, all the bits that are kept may be zeros. Only a text without words is so.
-                if has_words && is_zero(&signature[start..]) {
-                    signature[start] = 1;
-                }
-            }
-            Maker::SimHash(simhash) => {
-                each_shingle(text, prepared, |shingle| {
-                    if clock.step() {
-                        simhash.add_one(xxh3_128(shingle.as_bytes()));
-                    }
-                });
-                let bits = simhash.finish().map_or(0, u128::to_u128);
-                signature.extend(bits.to_le_bytes());
-            }
-            Maker::Cosine(cosine) => {
-                NORMALISE.apply(text, prepared);
-                shingles::characters(prepared, COSINE_SHINGLE, |shingle| {
-                    if clock.step() {
-                        cosine.add(xxh3_64(shingle.as_bytes()));
-                    }
-                });
-                cosine.finish(signature);
-            }
-            Maker::Sentences(longest) => {
-                sentences::each(text, |sentence| {
-                    if clock.step() {
-                        NORMALISE.apply(sentence, prepared);
-                        longest.add(prepared);
-                    }
-                });
-                longest.finish(signature);
-            }
-        }
-        clock.finish()
-    }
-}
-
-/// Whether a signature is all zeros, as that of a text without features is.
-fn is_zero(signature: &[u8]) -> bool {
-    signature.iter().all(|&byte| byte == 0)
-}
-
-/// The set of the shingles that checks are made of.
-pub fn shingle_set(text: &str) -> ShingleSet {
-    ShingleSet::gather(|add| {
-        each_shingle(text, &mut String::new(), |shingle| add(xxh3_64(shingle.as_bytes())));
-    })
-}
-
-fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
-    NORMALISE.apply(text, prepared);
-    shingles::characters(prepared, SHINGLE, shingle);
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! A [`Recipe`] says everything that decides a fingerprint, a [`Sketcher`] makes the fingerprints of one
 //! recipe, and its [`Stamp`] is written beside them. A [`Check`] names a second signature, by which near
-//! pages are confirmed. The methods have a file each: [`simhash`], [`minhash`], `cosine`, `sentences`,
-//! `nilsimsa`.
+//! pages are confirmed. The methods have a file each: [`simhash`], [`minhash`], `nilsimsa`, and those that
+//! only checks use below [`check`].
 //!
 //! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
 //!
@@ -23,14 +23,12 @@
 mod bits;
 pub mod check;
 mod class;
-mod cosine;
 mod difference;
 pub mod minhash;
 mod nilsimsa;
 mod page_time;
 mod reader;
 pub mod recipe;
-mod sentences;
 mod shingle_set;
 pub mod simhash;
 mod sketcher;

@@ -94,12 +94,6 @@ fn texts_without_words_are_not_alike_by_their_words() {
     }
 }
 
-#[test]
-fn shingles_are_those_of_the_definition() {
-    let [one, two] = ["abcd", "abce"].map(shingle_set);
-    assert_eq!((one.len(), one.jaccard(&two)), (2, 1.0 / 3.0));
-}
-
 /// Signatures are kept in stores: these bytes never change.
 #[test]
 fn signatures_stay_as_they_are() {

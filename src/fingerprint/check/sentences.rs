@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::maker::{Maker, NORMALISE};
+use crate::fingerprint::page_time::PageClock;
+
 /// The bytes that one sentence takes.
-const HASH_BYTES: usize = 8;
+pub(super) const HASH_BYTES: usize = 8;
 
 /// Makes signatures of the longest sentences of a text.
 #[derive(Clone, Debug)]
@@ -27,7 +30,7 @@ impl Sentences {
     }
 
     /// Takes a sentence, already normalised. A repeated sentence counts once.
-    pub(super) fn add(&mut self, sentence: &str) {
+    fn add(&mut self, sentence: &str) {
         if !sentence.contains(char::is_alphanumeric) {
             return;
         }
@@ -40,7 +43,7 @@ impl Sentences {
 
     /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros in place of
     /// missing sentences.
-    pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
+    fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut hashes: Vec<u64> = self.longest.iter().map(|&(_, hash)| hash).collect();
         hashes.sort_unstable();
         hashes.resize(self.count, 0);
@@ -49,9 +52,27 @@ impl Sentences {
     }
 }
 
+impl Maker for Sentences {
+    fn sign(
+        &mut self,
+        text: &str,
+        clock: &mut PageClock,
+        prepared: &mut String,
+        signature: &mut Vec<u8>,
+    ) {
+        each(text, |sentence| {
+            if clock.step() {
+                NORMALISE.apply(sentence, prepared);
+                self.add(prepared);
+            }
+        });
+        self.finish(signature);
+    }
+}
+
 /// Calls `sentence` with the parts of `text` that end with a line, with a full stop, exclamation mark,
 /// question mark or semicolon of Chinese, or with one of ASCII that white space follows.
-pub(super) fn each(text: &str, mut sentence: impl FnMut(&str)) {
+fn each(text: &str, mut sentence: impl FnMut(&str)) {
     let mut start = 0;
     let mut characters = text.char_indices().peekable();
     while let Some((at, c)) = characters.next() {

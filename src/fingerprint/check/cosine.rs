@@ -7,10 +7,18 @@
 
 use std::cmp::Reverse;
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::maker::{Maker, NORMALISE};
 use crate::features::by_hash::{self, ByHash};
+use crate::features::shingles;
+use crate::fingerprint::page_time::PageClock;
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub(super) const FEATURE_BYTES: usize = 4;
+
+/// The characters of a shingle.
+const SHINGLE: usize = 2;
 
 /// The bits of a hash that are kept.
 const HASH_BITS: u32 = 24;
@@ -29,14 +37,14 @@ impl Cosine {
     }
 
     /// Takes one occurrence of a feature.
-    pub(super) fn add(&mut self, hash: u64) {
+    fn add(&mut self, hash: u64) {
         let count = self.counts.entry((hash >> (u64::BITS - HASH_BITS)) as u32).or_default();
         *count = count.saturating_add(1);
     }
 
     /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
     /// then zeros in place of missing features.
-    pub(super) fn finish(&mut self, signature: &mut Vec<u8>) {
+    fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
         by_hash::clear(&mut self.counts);
         counted.sort_unstable_by_key(|&(hash, count)| (Reverse(count), hash));
@@ -47,6 +55,24 @@ impl Cosine {
             signature.extend(((hash << 8) | count.min(255)).to_be_bytes());
         }
         signature.resize(signature.len() + wanting * FEATURE_BYTES, 0);
+    }
+}
+
+impl Maker for Cosine {
+    fn sign(
+        &mut self,
+        text: &str,
+        clock: &mut PageClock,
+        prepared: &mut String,
+        signature: &mut Vec<u8>,
+    ) {
+        NORMALISE.apply(text, prepared);
+        shingles::characters(prepared, SHINGLE, |shingle| {
+            if clock.step() {
+                self.add(xxh3_64(shingle.as_bytes()));
+            }
+        });
+        self.finish(signature);
     }
 }
 

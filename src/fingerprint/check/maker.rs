@@ -1,0 +1,29 @@
+//! What makes the signatures of one check: a file for each beside this one.
+
+use std::fmt;
+
+use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
+use crate::fingerprint::page_time::PageClock;
+
+/// Makes signatures of texts.
+pub(super) trait Maker: fmt::Debug + Send + Sync {
+    /// Appends the signature of `text`; all zeros if it has no feature. Each feature is a step of `clock`,
+    /// and `prepared` is a buffer.
+    fn sign(
+        &mut self,
+        text: &str,
+        clock: &mut PageClock,
+        prepared: &mut String,
+        signature: &mut Vec<u8>,
+    );
+}
+
+/// How texts are normalised before runs of characters are taken.
+pub(super) const NORMALISE: Normalise = Normalise {
+    nfkc: true,
+    case: Case::Fold,
+    digits: Digits::Keep,
+    white_space: WhiteSpace::Collapse,
+    markup: Markup::Keep,
+    dates: Dates::Keep,
+};

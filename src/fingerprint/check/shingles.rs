@@ -1,0 +1,34 @@
+//! The runs of three characters of a text, of which most signatures are made.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::maker::NORMALISE;
+use crate::features::shingles;
+use crate::fingerprint::ShingleSet;
+
+/// The characters of a shingle.
+const SHINGLE: usize = 3;
+
+/// Calls `shingle` with each shingle of the normal form of `text`.
+pub(super) fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
+    NORMALISE.apply(text, prepared);
+    shingles::characters(prepared, SHINGLE, shingle);
+}
+
+/// The set of the shingles that checks are made of.
+pub fn shingle_set(text: &str) -> ShingleSet {
+    ShingleSet::gather(|add| {
+        each_shingle(text, &mut String::new(), |shingle| add(xxh3_64(shingle.as_bytes())));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shingles_are_those_of_the_definition() {
+        let [one, two] = ["abcd", "abce"].map(shingle_set);
+        assert_eq!((one.len(), one.jaccard(&two)), (2, 1.0 / 3.0));
+    }
+}
