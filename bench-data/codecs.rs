@@ -20,7 +20,7 @@ use dupsieve::fingerprint::Fingerprint;
 use dupsieve::store::{IdKind, KeyRange, Segment};
 use dupsieve::synthetic::{SegmentSpec, generate};
 
-const CODECS: [&str; 5] = ["elias-fano", "dense", "huffman", "hot-cold", "raw"];
+const CODECS: [&str; 4] = ["elias-fano", "dense", "huffman", "raw"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();

@@ -39,7 +39,7 @@ def prepare(case, folder, program):
     if store.exists():
         return
     make = ["generate", "segment", "--count"]
-    call(program, *make, case["store"], "--seed", 1, "--codec", case["codec"], "--output", old)
+    call(program, *make, case["store"], "--seed", 1, "--output", old)
     call(program, *make, case["batch"], "--seed", 2, "--near", old, "--planted", case["planted"],
          "--planted-distance", case["distance"], "--truth", truth, "--output", new)
     making = folder / "making"

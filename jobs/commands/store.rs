@@ -74,7 +74,7 @@ enum Change {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
-        /// Codec of the fingerprints: elias-fano, dense, hot-cold, huffman or raw
+        /// Codec of the fingerprints: elias-fano, dense, huffman or raw
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
     },

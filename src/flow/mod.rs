@@ -37,7 +37,6 @@ mod reduce;
 mod role;
 mod stream;
 mod sweep;
-mod verify_cold;
 
 pub use cluster::Cluster;
 pub use counting::Counted;
@@ -49,4 +48,3 @@ pub use role::{Role, Start};
 
 pub(crate) use find::{Pairs, find_pairs};
 pub(crate) use probe::Probing;
-pub(crate) use verify_cold::HotBatch;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
 use super::sweep::Sweep;
-use super::verify_cold::{Candidate, Candidates, HotBatch, Verifying};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
@@ -22,8 +21,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) groups: Arc<[F]>,
     /// The batch arranged for probing.
     pub(crate) method: Method<F>,
-    /// The batch by its hot bits, if a segment of the store keeps the cold bits apart.
-    pub(crate) hot: Option<HotBatch<F>>,
     /// The join of the batch with itself.
     pub(crate) itself: SortedJoin<F>,
     /// The segments of the store; none without a store.
@@ -46,24 +43,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) topology: Topology,
 }
 
-impl<F: Fingerprint> Probing<F> {
-    /// The runs of whole fingerprints, and the runs of hot bits. In each list the other runs are empty.
-    fn divide<'a>(&self, runs: Vec<&'a [F]>) -> [Vec<&'a [F]>; 2] {
-        let only = |split| {
-            let runs = runs.iter().zip(&self.segments);
-            runs.map(|(&run, segment)| if segment.is_split() == split { run } else { &[] })
-                .collect()
-        };
-        [only(false), only(true)]
-    }
-
-    /// What verifies candidates, if there can be any.
-    fn verifying<'a>(&'a self, pairs: &'a mut Findings) -> Option<Verifying<'a, F>> {
-        let Probing { segments, groups, hot, .. } = self;
-        hot.as_ref().map(|hot| Verifying { segments, groups, hot, pairs })
-    }
-}
-
 /// One worker that probes.
 #[derive(Debug)]
 pub(super) struct Prober<F: Fingerprint> {
@@ -74,7 +53,6 @@ pub(super) struct Prober<F: Fingerprint> {
     /// What the parts of the batch are joined in.
     gathering: Gathering<F>,
     run: Vec<F>,
-    candidates: Candidates<F>,
 }
 
 impl<F: Fingerprint> Prober<F> {
@@ -85,37 +63,23 @@ impl<F: Fingerprint> Prober<F> {
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
         let scratch = MethodScratch::default();
         let gathering = Gathering::default();
-        let candidates = Candidates::default();
-        Prober { join, pairs, scratch, gathering, run: Vec::new(), candidates }
+        Prober { join, pairs, scratch, gathering, run: Vec::new() }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
         // One of the two works at a time, and only that one holds memory.
         self.gathering = Gathering::default();
-        let Prober { join, pairs, scratch, run, candidates, .. } = self;
+        let Prober { join, pairs, scratch, run, .. } = self;
         let mut fingerprints = 0;
         let mut sweep = Sweep::new(&join.segments, range, join.method.window());
         while let Some(read) = sweep.next(run)? {
             fingerprints += read;
             join.probed.fetch_add(read, Ordering::Relaxed);
-            let [whole, split] = join.divide(sweep.runs());
-            join.method.probe(&whole, scratch, &mut |Hit { batch, run, at, distance }| {
+            join.method.probe(&sweep.runs(), scratch, &mut |Hit { batch, run, at, distance }| {
                 let (row, rows) = sweep.rows(run, at);
                 let existing = Place::Store { segment: run, row, rows };
                 pairs.push(Pair { new: batch.into(), existing, distance });
             });
-            if let Some(mut verifying) = join.verifying(pairs) {
-                let probe = &verifying.hot.method;
-                probe.probe(&split, scratch, &mut |Hit { batch, run, at, .. }| {
-                    let hot = split[run as usize][at as usize];
-                    let (row, rows) = sweep.rows(run, at);
-                    let candidate = Candidate { segment: run, row, rows, near: batch, hot };
-                    candidates.push(candidate, &mut verifying);
-                });
-            }
-        }
-        if let Some(mut verifying) = join.verifying(pairs) {
-            candidates.finish(&mut verifying)?;
         }
         Ok(fingerprints)
     }

@@ -59,7 +59,7 @@ impl<F: Fingerprint> Sweep<F> {
         // What is needed, and at most one block more.
         let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);
         let feed = |segment: &Segment| Feed {
-            scan: Some(segment.scan(range).hot().in_pieces_of(pieces)),
+            scan: Some(segment.scan(range).in_pieces_of(pieces)),
             held: Vec::with_capacity(most(segment)),
             window: 0..0,
             rows: Rows::default(),

@@ -9,7 +9,7 @@ use super::request::Join;
 use super::site::Site;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Cluster, HotBatch, Pairs, Probing, Role, find_pairs};
+use crate::flow::{Cluster, Pairs, Probing, Role, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
@@ -56,9 +56,8 @@ impl Join {
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
-        let split = segments.iter().any(Segment::is_split);
         let topology = *cluster.topology();
-        let plan = self.plan(groups.len() as u64, topology.workers as u64, split)?;
+        let plan = self.plan(groups.len() as u64, topology.workers as u64)?;
         let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
@@ -106,11 +105,8 @@ impl Join {
         };
         let ledger = open_ledger(site.output, key.digest())?;
         let Estimate { design, way, .. } = plan.chosen;
-        let build = |batch: &Arc<[F]>| Method::build(batch, design, way, self.distance);
-        let is_split = segments.iter().any(Segment::is_split);
         Ok(Probing {
-            method: build(&groups)?,
-            hot: is_split.then(|| HotBatch::new(&groups, self.distance, build)).transpose()?,
+            method: Method::build(&groups, design, way, self.distance)?,
             itself,
             chunks,
             groups,

@@ -88,11 +88,11 @@ pub use draft::Draft;
 pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
-pub(crate) use segment::{BLOCK_ROWS, COLD_BITS, ColdBits};
+pub(crate) use segment::BLOCK_ROWS;
 pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
 };
-pub use segment::{Codec, Coding, Column, ColumnSize, hot};
+pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
 pub use verification::Verification;
 pub(crate) use version::chunk_bytes;

@@ -15,7 +15,7 @@ use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::manifest::{Entry, Manifest, Merged};
 use super::segment::KeyRange;
-use super::segment::{Segment, hot};
+use super::segment::Segment;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
@@ -141,10 +141,9 @@ impl Version {
 /// compressed fingerprints. The ranges are consecutive and cover every key; without any row there are
 /// none. They depend only on the segments and the target.
 ///
-/// Fingerprints that differ in cold bits only are in the same range. An example, with keys in units of
-/// 2^16 so that cold bits do not matter: blocks of 10 bytes that start at 0, 40 and 90 in one segment
-/// and at 0 and 60 in another give, for a target of 25 bytes, a range from 0 to below 60 (the blocks at
-/// 0, 0 and 40) and a range from 60 on (60 and 90).
+/// An example: blocks of 10 bytes that start at 0, 40 and 90 in one segment and at 0 and 60 in another give,
+/// for a target of 25 bytes, a range from 0 to below 60 (the blocks at 0, 0 and 40) and a range from 60 on
+/// (60 and 90).
 ///
 /// # Panics
 /// If `F` is not of the segments' width.
@@ -156,8 +155,6 @@ pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<Ke
     let mut low = 0;
     let mut held = 0;
     for &(first, bytes) in &cuts {
-        // Fingerprints that differ in cold bits only stay together.
-        let first = hot(first);
         if held >= target_bytes && first > low {
             chunks.push(KeyRange { low: F::from_u128(low), high: F::from_u128(first - 1) });
             low = first;

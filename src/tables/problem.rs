@@ -15,8 +15,6 @@ pub struct Problem {
     pub width: Width,
     /// The workers of a process.
     pub workers: u64,
-    /// Whether segments of the store keep their cold bits apart: then the batch is arranged twice.
-    pub split: bool,
 }
 
 /// The expected cost of a join.

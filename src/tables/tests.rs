@@ -88,8 +88,7 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
 fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> {
     let batch_count = batch.len() as u64;
     let store = others.len() as u64;
-    let problem =
-        Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, split: false };
+    let problem = Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1 };
     let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();
     Method::build(batch, plan.chosen.design, plan.chosen.way, k).unwrap()
 }

@@ -85,7 +85,6 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             k: self.of.distance,
             width: F::WIDTH,
             workers: 1,
-            split: false,
         };
         let chosen = plan::choose(Design::Auto, &problem, self.of.memory_bytes as u64)?.chosen;
         Method::build(probes, chosen.design, chosen.way, self.of.distance)

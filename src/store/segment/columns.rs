@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{At, Result};
 use crate::fingerprint::Fingerprint;
@@ -12,8 +12,7 @@ use crate::output::parent_of;
 use crate::progress::{self, Activity};
 
 use super::block::{self, BLOCK_ROWS, Codec};
-use super::cold;
-use super::directory::{COLD_ROWS, Coding, Column, Head, write_entry};
+use super::directory::{Coding, Column, Head, write_entry};
 use super::packed::{Packer, write_planes};
 use super::words::bytes_of;
 
@@ -101,55 +100,6 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
     pub(crate) fn finish(&mut self) -> Result<Head> {
         self.flush()?;
         Ok(self.blocks.head(Column::Fingerprints, Coding::Blocks, self.rows))
-    }
-}
-
-/// The cold bits of the fingerprints. Instead of entries, the directory has a hash of the checksums in
-/// the blocks.
-pub(crate) struct ColdColumn {
-    spool: Spool,
-    rows: u64,
-    gathered: Vec<u16>,
-    block: Vec<u8>,
-    checksums: Xxh3,
-}
-
-impl ColdColumn {
-    /// An empty column of the segment at `path`.
-    pub(crate) fn beside(path: &Path) -> Result<ColdColumn> {
-        Ok(ColdColumn {
-            spool: Spool::beside(path)?,
-            rows: 0,
-            gathered: Vec::with_capacity(COLD_ROWS),
-            block: Vec::new(),
-            checksums: Xxh3::new(),
-        })
-    }
-
-    pub(crate) fn push(&mut self, bits: u16) -> Result<()> {
-        self.gathered.push(bits);
-        self.rows += 1;
-        if self.gathered.len() == COLD_ROWS { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        if self.gathered.is_empty() {
-            return Ok(());
-        }
-        let index = (self.rows - 1) / COLD_ROWS as u64;
-        let checksum = cold::encode(index, &self.gathered, &mut self.block);
-        self.checksums.update(&checksum.to_le_bytes());
-        self.gathered.clear();
-        self.spool.bytes += self.block.len() as u64;
-        self.spool.out.write_all(&self.block).at(&self.spool.path)
-    }
-
-    /// Writes the last block, then all of them to the end of `segment`.
-    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<Head> {
-        self.flush()?;
-        self.spool.append_to(segment)?;
-        let entries = self.checksums.digest128();
-        Ok(Head { entries, ..self.spool.head(Column::Cold, Coding::Cold, self.rows) })
     }
 }
 

@@ -327,9 +327,7 @@ fn decode_wide<F: Fingerprint>(
 ) -> Result<()> {
     let mut decoded = vec![F::default(); segment.rows_in(Column::Fingerprints, index)];
     segment.decode(index, block, &mut decoded)?;
-    if segment.is_split() {
-        segment.cold_bits().join((index * BLOCK_ROWS) as u64, &mut decoded)?;
-    }
+    segment.add_cold_bits((index * BLOCK_ROWS) as u64, &mut decoded)?;
     wide.clear();
     wide.extend(decoded.into_iter().map(F::to_u128));
     Ok(())

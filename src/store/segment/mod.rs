@@ -38,9 +38,8 @@ mod verify;
 mod words;
 mod writer;
 
-pub(crate) use block::{BLOCK_ROWS, COLD_BITS};
-pub use block::{Codec, hot};
-pub(crate) use cold::ColdBits;
+pub(crate) use block::BLOCK_ROWS;
+pub use block::Codec;
 pub(super) use details::Details;
 pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};

@@ -96,12 +96,6 @@ impl Segment {
         let _ = fadvise(&self.0.file, offset / PAGE * PAGE, NonZero::new(PAGE), Advice::DontNeed);
     }
 
-    /// Tells the system to read `range` into its cache.
-    pub(crate) fn expect(&self, range: Range<u64>) {
-        let bytes = NonZero::new(range.end - range.start);
-        let _ = fadvise(&self.0.file, range.start, bytes, Advice::WillNeed);
-    }
-
     /// The file opened a second time for direct reads, if the file system has them.
     fn direct(&self) -> Option<&File> {
         let open = || {

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-use super::block::{BLOCK_ROWS, hot};
-use super::cold::ColdBits;
+use super::block::BLOCK_ROWS;
 use super::directory::Column;
 use super::open::Segment;
 use super::pieces::Pieces;
@@ -42,8 +41,6 @@ pub struct Scan<F: Fingerprint> {
     next: usize,
     end: usize,
     pieces: Pieces,
-    /// Reads the cold bits, if they are stored apart and wanted.
-    cold: Option<ColdBits>,
 }
 
 impl Segment {
@@ -65,19 +62,7 @@ impl<F: Fingerprint> Scan<F> {
         let next = starts_below.saturating_sub(1);
         let end = firsts.partition_point(|&first| first <= range.high.to_u128());
         let pieces = Pieces::new(segment.clone(), next..end);
-        let cold = segment.is_split().then(|| segment.cold_bits());
-        Scan { segment, range, next, end, pieces, cold }
-    }
-
-    /// Does not read the cold bits of a segment that stores them apart; they are zero.
-    ///
-    /// # Panics
-    /// If the range separates two fingerprints that differ in cold bits only.
-    pub fn hot(self) -> Scan<F> {
-        let KeyRange { low, high } = self.range;
-        let whole = hot(low) == low && hot(!high) == !high;
-        assert!(whole || !self.segment.is_split(), "a range of hot bits");
-        Scan { cold: None, ..self }
+        Scan { segment, range, next, end, pieces }
     }
 
     /// Reads `bytes` at a time, for a reader of many segments.
@@ -125,9 +110,6 @@ impl<F: Fingerprint> Scan<F> {
         self.segment.check(&block, bytes)?;
         run.resize(self.segment.rows_in(Column::Fingerprints, index), F::default());
         self.segment.decode(index, bytes, run)?;
-        match &mut self.cold {
-            Some(cold) => cold.join((index * BLOCK_ROWS) as u64, run),
-            None => Ok(()),
-        }
+        self.segment.add_cold_bits((index * BLOCK_ROWS) as u64, run)
     }
 }

@@ -1,7 +1,7 @@
 //! Segments answer to the plain rows they were written from, and to no others.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
@@ -101,28 +101,17 @@ pub(in crate::store) fn documents<F: Fingerprint>(fingerprints: &[F]) -> Vec<Doc
 }
 
 fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
-    for codec in [Codec::EliasFano, Codec::HotCold] {
-        round_trip_coded(codec, fingerprints);
-    }
-}
-
-fn round_trip_coded<F: Fingerprint>(codec: Codec, fingerprints: &[F]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.seg");
     let documents = documents(fingerprints);
-    let options = SegmentOptions { codec, ..options(IdKind::Text) };
-    let segment = write(&path, options, &documents, &["e", "f"]).unwrap();
-    let mut scan = segment.scan::<F>(KeyRange::all()).hot();
+    let segment = write(&path, options(IdKind::Text), &documents, &["e", "f"]).unwrap();
+    let mut scan = segment.scan::<F>(KeyRange::all());
     let mut run = Vec::new();
     let mut bits = Vec::<F>::new();
     while scan.next(&mut run).unwrap().is_some() {
         bits.extend(&run);
     }
-    let expected = |page: &Document<F>| match codec {
-        Codec::HotCold => hot(page.fingerprint),
-        _ => page.fingerprint,
-    };
-    assert!(bits.into_iter().eq(documents.iter().map(expected)), "{codec}");
+    assert!(bits.into_iter().eq(documents.iter().map(|page| page.fingerprint)));
     let mut by_row = segment.fingerprints();
     for (row, page) in (0..).zip(&documents).step_by(97) {
         assert_eq!(by_row.get(row).unwrap(), page.fingerprint.to_u128());
@@ -159,9 +148,7 @@ proptest! {
         let mut all: Vec<u64> = few.iter().flat_map(|&f| vec![f; 300 * f as usize]).collect();
         all.sort_unstable();
         let folder = tempfile::tempdir().unwrap();
-        let codec = if low % 2 == 0 { Codec::EliasFano } else { Codec::HotCold };
-        let options =
-            SegmentOptions { codec, lengths: false, times: false, ..options(IdKind::Text) };
+        let options = SegmentOptions { lengths: false, times: false, ..options(IdKind::Text) };
         let segment = write(&folder.path().join("a"), options, &documents(&all), &[]).unwrap();
         let mut scan = segment.scan(KeyRange { low, high });
         let mut run = Vec::new();
@@ -253,27 +240,25 @@ fn take(path: &Path, bytes: &[u8]) -> Result<(Vec<Document<u64>>, Vec<String>)> 
     Ok((read(&segment)?, segment.empty_ids().collect::<Result<_>>()?))
 }
 
-fn small_segment(codec: Codec, folder: &Path) -> Vec<u8> {
+fn small_segment(folder: &Path) -> Vec<u8> {
     let path = folder.join("whole");
     let documents = documents(&numbers(3).take(300).collect::<Vec<u64>>());
-    let options = SegmentOptions { codec, ..options(IdKind::Text) };
-    write(&path, options, &documents, &["x", "y"]).unwrap();
+    write(&path, options(IdKind::Text), &documents, &["x", "y"]).unwrap();
     fs::read(path).unwrap()
 }
 
 #[test]
 fn a_flipped_byte_is_an_error_that_says_where() {
-    for codec in [Codec::EliasFano, Codec::HotCold] {
-        flip_each_byte(codec);
-    }
+    let folder = tempfile::tempdir().unwrap();
+    flip_each_byte(&small_segment(folder.path()));
+    flip_each_byte(&fs::read(hot_cold()).unwrap());
 }
 
-fn flip_each_byte(codec: Codec) {
+fn flip_each_byte(whole: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
-    let whole = small_segment(codec, folder.path());
     let path = folder.path().join("flipped");
     for at in 0..whole.len() {
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << (at % 8);
         let error = take(&path, &bytes).expect_err(&format!("byte {at}"));
         assert_eq!(error.kind(), Kind::BadData, "byte {at}: {error}");
@@ -285,7 +270,7 @@ fn flip_each_byte(codec: Codec) {
 #[test]
 fn a_file_of_another_length_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = small_segment(Codec::HotCold, folder.path());
+    let whole = small_segment(folder.path());
     let path = folder.path().join("cut");
     for length in 0..whole.len() {
         let error = take(&path, &whole[..length]).unwrap_err();
@@ -322,7 +307,6 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
         (Codec::Dense, 1.005),
         (Codec::Huffman, 1.085),
         (Codec::Raw, 64.1 / bound),
-        (Codec::HotCold, 1.034),
     ] {
         let options = SegmentOptions { ids: IdKind::None, codec, ..SegmentOptions::default() };
         let mut writer = SegmentWriter::create(folder.path().join("a"), options)?;
@@ -353,65 +337,18 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn damage_to_cold_bits_is_found_when_they_are_read() -> Result<()> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a");
-    let fingerprints: Vec<u64> = numbers(3).take(5000).collect();
-    let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
-    let segment = write(&path, options, &documents(&fingerprints), &[])?;
-    let offset = segment.column(Column::Cold).unwrap().offset;
-    let sound = fs::read(&path).unwrap();
-    let block = 8 + 2 * 1024;
-    let mut swapped = sound.clone();
-    swapped.copy_within(offset as usize + block..offset as usize + 2 * block, offset as usize);
-    let mut flipped = sound.clone();
-    flipped[offset as usize + 100] ^= 1;
-    for damaged in [swapped, flipped] {
-        replace(&path, &damaged);
-        let segment = Segment::open(&path)?;
-        let mut cold = segment.cold_bits();
-        assert_eq!(cold.get(1024..5000)?.len(), 3976);
-        let error = cold.get(1000..1030).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData);
-        assert!(error.to_string().contains(&format!("a at byte {offset}")), "{error}");
-        let mut scan = segment.scan::<u64>(KeyRange::all()).hot();
-        let mut run = Vec::new();
-        while scan.next(&mut run)?.is_some() {}
-        assert!(segment.scan::<u64>(KeyRange::all()).next(&mut run).is_err());
-    }
-    // Blocks that are sound, but not those that the directory stands for.
-    let options = SegmentOptions { codec: Codec::HotCold, ..Default::default() };
-    let mut others = sound;
-    let pages: Vec<_> = documents(&fingerprints.iter().map(|f| f ^ 1).collect::<Vec<_>>());
-    let other = write(&folder.path().join("b"), options, &pages, &[])?;
-    let from = other.column(Column::Cold).unwrap().offset as usize;
-    let bytes = fs::read(other.path()).unwrap();
-    let column = from..from + 5 * 8 + 2 * 5000;
-    others[offset as usize..][..column.len()].copy_from_slice(&bytes[column]);
-    replace(&path, &others);
-    let error = Segment::open(&path)?.verify().unwrap_err();
-    assert!(error.to_string().contains("cold column"), "{error}");
-    Ok(())
+/// A file of the codec that is no longer written.
+fn hot_cold() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/segment-v1-hot-cold-64.seg")
 }
 
 #[test]
-fn hot_bits_are_read_without_the_cold_ones() -> Result<()> {
+fn a_codec_that_is_no_longer_written_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
-    let fingerprints: Vec<u64> = numbers(3).take(40_000).collect();
-    let segment = write(&folder.path().join("a"), options, &documents(&fingerprints), &[])?;
-    let mut scan = segment.scan::<u64>(KeyRange::all()).hot();
-    let mut run = Vec::new();
-    while scan.next(&mut run)?.is_some() {}
-    let hot = segment.columns().next().unwrap().bytes;
-    assert_eq!(segment.bytes_read(), hot);
-    let mut cold = segment.cold_bits();
-    for row in [7, 1000, 900, 0] {
-        assert_eq!(cold.get(row..row + 1)?.len(), 1);
-    }
-    assert_eq!(segment.bytes_read(), hot + 2056);
-    Ok(())
+    let error = SegmentWriter::<u64>::create(folder.path().join("a"), options).err().unwrap();
+    assert_eq!((error.kind(), "hot-cold".parse::<Codec>().is_err()), (Kind::Usage, true));
+    assert_eq!(Segment::open(hot_cold()).unwrap().codecs().unwrap().len(), 1);
 }
 
 #[test]
@@ -443,7 +380,7 @@ fn readers_move_between_threads() {
     fn moves<T: Send>() {}
     fn shared<T: Sync>() {}
     shared::<Segment>();
-    moves::<(Segment, Scan<u64>, ColdBits, Ids, Lengths, Times, Fingerprints, EmptyIds)>();
+    moves::<(Segment, Scan<u64>, Ids, Lengths, Times, Fingerprints, EmptyIds)>();
     moves::<SegmentWriter<u128>>();
 }
 

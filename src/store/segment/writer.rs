@@ -12,7 +12,7 @@ use crate::store::day::Day;
 use crate::store::digest::Digest;
 
 use super::block::Codec;
-use super::columns::{ColdColumn, FingerprintColumn, IntegerRows, PackedColumn, TextRows};
+use super::columns::{FingerprintColumn, IntegerRows, PackedColumn, TextRows};
 use super::directory::{Coding, Column, Head, IdKind};
 use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
 use super::open::Segment;
@@ -91,7 +91,6 @@ pub struct SegmentWriter<F: Fingerprint> {
     empties: PackedColumn<TextRows>,
     classes: Option<PackedColumn<IntegerRows>>,
     checks: Option<SignatureColumn>,
-    cold: Option<ColdColumn>,
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
@@ -100,8 +99,16 @@ pub struct SegmentWriter<F: Fingerprint> {
 
 impl<F: Fingerprint> SegmentWriter<F> {
     /// Starts a segment for `path`, in a folder that exists.
+    ///
+    /// # Errors
+    /// A codec that is no longer written is [`Kind::Usage`].
     pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
         let path = path.as_ref();
+        if !options.codec.is_written() {
+            return Err(Error::new(Kind::Usage, "this codec is no longer written")
+                .at(path)
+                .found(options.codec));
+        }
         let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
         fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
         let column =
@@ -119,9 +126,6 @@ impl<F: Fingerprint> SegmentWriter<F> {
             classes: column(options.classes, Column::Classes)?,
             checks: (options.check_bytes > 0)
                 .then(|| SignatureColumn::beside(path, options.check_bytes))
-                .transpose()?,
-            cold: (options.codec == Codec::HotCold)
-                .then(|| ColdColumn::beside(path))
                 .transpose()?,
             options,
             last: None,
@@ -147,9 +151,6 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         self.last = Some(row.fingerprint);
         self.fingerprints.push(row.fingerprint)?;
-        if let Some(cold) = &mut self.cold {
-            cold.push(row.fingerprint.to_u128() as u16)?;
-        }
         if let Some(ids) = &mut self.ids {
             check_id(row.id)?;
             self.last_id.clear();
@@ -248,9 +249,6 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         if let Some(checks) = &mut self.checks {
             append(checks.append_to(out)?, &mut heads, &mut entries);
-        }
-        if let Some(cold) = &mut self.cold {
-            heads.push(cold.append_to(out)?);
         }
         Ok((heads, entries))
     }

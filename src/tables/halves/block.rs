@@ -36,12 +36,6 @@ impl Block {
         (0..parts.min(k + 1)).map(block).collect()
     }
 
-    /// The part of the block above the lowest `bits` bits of the fingerprint, at least one bit.
-    pub(in crate::tables) fn above(self, bits: u32) -> Block {
-        let cut = bits.saturating_sub(self.low).min(self.width - 1);
-        Block { low: self.low + cut, width: self.width - cut, ..self }
-    }
-
     /// The bits of the block in a fingerprint.
     pub(in crate::tables) fn mask(self) -> u128 {
         u128::MAX >> (128 - self.width) << self.low

@@ -3,7 +3,6 @@
 use super::block::Block;
 use super::filter::{MARKS, word_bits};
 use crate::fingerprint::Width;
-use crate::store::COLD_BITS;
 use crate::tables::problem::{BUILD_NS, Cost, Problem};
 use crate::tables::table_cost::{
     CACHE_BYTES, LOOK_NS, NEAR_NS, SURVIVOR_NS, TableCost, access, occupied,
@@ -34,15 +33,10 @@ pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
 pub(in crate::tables) struct BlocksCost(Vec<BlockCost>);
 
 impl BlocksCost {
-    /// Of these blocks, among the bits that the store does not keep apart.
+    /// Of these blocks.
     pub(in crate::tables) fn of(problem: &Problem, blocks: &[Block]) -> BlocksCost {
-        let &Problem { batch, width, split, .. } = problem;
-        let cold = if split { COLD_BITS } else { 0 };
-        let of_block = |&block: &Block| {
-            let BlockCost { memory_bytes, .. } = BlockCost::of(batch, block, width);
-            BlockCost { memory_bytes, ..BlockCost::of(batch, block.above(cold), width) }
-        };
-        BlocksCost(blocks.iter().map(of_block).collect())
+        let &Problem { batch, width, .. } = problem;
+        BlocksCost(blocks.iter().map(|&block| BlockCost::of(batch, block, width)).collect())
     }
 
     /// For one fingerprint, in no order.

@@ -47,9 +47,6 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
     for design in designs {
         estimates.extend(estimates_of(design, problem)?);
     }
-    if problem.split {
-        estimates.iter_mut().for_each(|estimate| estimate.arrange_twice(problem));
-    }
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let itself = itself(asked, problem)?;
     let fits = |estimate: &Estimate| estimate.memory_bytes <= memory_bytes;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::tables::design::Design;
-use crate::tables::problem::{Cost, Problem};
+use crate::tables::problem::Cost;
 use crate::tables::way::Way;
 
 /// What a design is expected to cost.
@@ -37,15 +37,6 @@ impl Estimate {
             Way::Indexed => self.design.to_string(),
             Way::Sorted => format!("{} sorted", self.design),
         }
-    }
-
-    /// Adds the memory of the batch arranged by its hot bits.
-    pub(super) fn arrange_twice(&mut self, problem: &Problem) {
-        let hot_bytes = match self.way {
-            Way::Indexed => self.memory_bytes,
-            Way::Sorted => problem.batch.saturating_mul(u64::from(problem.width.bits() / 8)),
-        };
-        self.memory_bytes = self.memory_bytes.saturating_add(hot_bytes);
     }
 }
 

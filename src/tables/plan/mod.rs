@@ -17,7 +17,7 @@
 //! use dupsieve::tables::{Design, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
-//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1, split: false };
+//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1 };
 //! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
 //! assert_eq!(plan.chosen.name(), "conditioned");
 //! # Ok::<(), dupsieve::Error>(())

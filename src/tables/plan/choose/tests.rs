@@ -7,7 +7,7 @@ use super::*;
 const WIDTHS: [Width; 2] = [Width::W64, Width::W128];
 
 fn problem(batch: u64, store: u64, k: u32, width: Width) -> Problem {
-    Problem { batch, store, k, width, workers: 1, split: false }
+    Problem { batch, store, k, width, workers: 1 }
 }
 
 fn plan(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -> Result<Plan> {
@@ -106,23 +106,6 @@ fn the_halves_take_the_memory_they_say() {
     let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
     let taken = Method::build(&batch, Unmasked::Halves.into(), way, 3).unwrap().memory_bytes();
     assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
-}
-
-#[test]
-fn a_store_with_cold_bits_apart_takes_the_batch_twice() {
-    let whole = problem(1_000_000, 8_000_000_000, 3, Width::W64);
-    for design in [
-        Unmasked::Conditioned.into(),
-        Unmasked::Halves.into(),
-        Unmasked::HighLow.into(),
-        Masked::Ten.into(),
-    ] {
-        let bytes = |split| {
-            let plan = choose(design, &Problem { split, ..whole }, u64::MAX).unwrap();
-            plan.chosen.memory_bytes
-        };
-        assert_eq!(bytes(true), 2 * bytes(false));
-    }
 }
 
 #[test]
