@@ -19,7 +19,7 @@ use crate::outcome::summary::Summary;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, word-minhash-NxB,
-    /// classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the
+    /// word-overlap-NxB, classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or jaccard, the exact similarity of the
     /// sets of shingles) [default: the recipe of the preset balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,

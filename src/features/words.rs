@@ -78,6 +78,15 @@ pub fn each_plain<'t>(text: &'t str, mut word: impl FnMut(&'t str)) {
     });
 }
 
+/// Whether `c` is of a script whose words no space divides, and of which each character is a plain word:
+/// Hiragana, and the blocks of line breaking class SA of Unicode Standard Annex #14, such as Thai, Lao,
+/// Burmese and Khmer. (Han is not meant: a character of Han says as much as a word.)
+pub(super) fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+        || matches!(c, '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{3041}'..='\u{309f}')
+        || matches!(c, '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{11700}'..='\u{1174f}')
+}
+
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
 /// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
 pub(super) fn is_han(c: char) -> bool {
@@ -156,6 +165,18 @@ mod tests {
         let mut words = Vec::new();
         each_plain("清华ACM会、it's (𠀀) —… ①", |word| words.push(word));
         assert_eq!(words, ["清", "华", "ACM", "会", "it's", "𠀀", "①"]);
+    }
+
+    #[test]
+    fn characters_of_unspaced_scripts_are_plain_words() {
+        for text in ["ภาษาไทย", "ພາສາລາວ", "မြန်မာ", "ខ្មែរ", "ひらがな"]
+        {
+            let mut words = Vec::new();
+            each_plain(text, |word| words.push(word));
+            assert!(words.len() > 1 && words.concat() == text, "{words:?}");
+            assert!(words.iter().all(|word| word.starts_with(is_unspaced)), "{words:?}");
+        }
+        assert!(!"aé한カ一བऄ".contains(is_unspaced));
     }
 
     #[test]

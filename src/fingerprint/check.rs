@@ -11,13 +11,14 @@
 //! |---|---|---|
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
 //! | `word-minhash-NxB` | N B / 8 | the same for runs of three words, without digits and markup; a Han character is a word |
+//! | `word-overlap-NxB` | 1 + N B / 8 | the geometric mean of Jaccard similarity and containment of such runs; seven characters where a script has no spaces |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
 //!
-//! Two texts without any feature are alike, as two empty sets are. Only for `word-minhash` their similarity
-//! is 0: pages of numbers have no words, so the check has seen nothing that they share.
+//! Two texts without any feature are alike, as two empty sets are. Only for the checks by words their
+//! similarity is 0: pages of numbers have no words, so the check has seen nothing that they share.
 //! A join still takes pages with one fingerprint and one signature as copies.
 //!
 //! ```
@@ -43,6 +44,7 @@ mod shingles;
 mod signer;
 mod simhash;
 mod word_minhash;
+mod word_overlap;
 
 use std::fmt;
 use std::str::FromStr;
@@ -57,6 +59,7 @@ use cosine::Cosine;
 use sentences::Sentences;
 use simhash::CharacterSimHash;
 use word_minhash::WordMinHash;
+use word_overlap::WordOverlap;
 
 pub use shingles::shingle_set;
 pub use signer::Signer;
@@ -65,9 +68,10 @@ pub use signer::Signer;
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
 
 /// Names without parts.
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 6] = [
     ("minhash", "minhash-512x2"),
     ("word-minhash", "word-minhash-128x2"),
+    ("word-overlap", "word-overlap-124x2"),
     ("classic-minhash", "classic-minhash-512x2"),
     ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
@@ -82,6 +86,7 @@ pub struct Check(Sort);
 enum Sort {
     MinHash { permutations: Permutations, slots: usize, bits: u32 },
     WordMinHash { slots: usize, bits: u32 },
+    WordOverlap { slots: usize, bits: u32 },
     SimHash,
     Cosine(usize),
     Sentences(usize),
@@ -93,6 +98,9 @@ impl Check {
         match self.0 {
             Sort::MinHash { slots, bits, .. } | Sort::WordMinHash { slots, bits } => {
                 slots * bits as usize / 8
+            }
+            Sort::WordOverlap { slots, bits } => {
+                word_overlap::HEAD_BYTES + slots * bits as usize / 8
             }
             Sort::SimHash => simhash::BYTES,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
@@ -106,6 +114,7 @@ impl Check {
         match self.0 {
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
             Sort::WordMinHash { bits, .. } => word_minhash::similarity(one, another, bits),
+            Sort::WordOverlap { bits, .. } => word_overlap::similarity(one, another, bits),
             Sort::SimHash => simhash::similarity(one, another),
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
@@ -122,6 +131,7 @@ impl Check {
             Sort::WordMinHash { slots, bits } => {
                 Signer::new(WordMinHash(MinHash::new(Permutations::One, slots, bits)))
             }
+            Sort::WordOverlap { slots, bits } => Signer::new(WordOverlap::new(slots, bits)),
             Sort::SimHash => Signer::new(CharacterSimHash::new()),
             Sort::Cosine(features) => Signer::new(Cosine::new(features)),
             Sort::Sentences(count) => Signer::new(Sentences::new(count)),
@@ -141,6 +151,9 @@ impl Sort {
             "minhash" => min_hash(Permutations::One),
             "word-minhash" => {
                 slots_and_bits(parts).map(|(slots, bits)| Sort::WordMinHash { slots, bits })
+            }
+            "word-overlap" => {
+                slots_and_bits(parts).map(|(slots, bits)| Sort::WordOverlap { slots, bits })
             }
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
@@ -170,6 +183,7 @@ impl fmt::Display for Check {
                 write!(f, "{classic}minhash-{slots}x{bits}")
             }
             Sort::WordMinHash { slots, bits } => write!(f, "word-minhash-{slots}x{bits}"),
+            Sort::WordOverlap { slots, bits } => write!(f, "word-overlap-{slots}x{bits}"),
             Sort::SimHash => f.write_str("simhash-128"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
@@ -190,8 +204,8 @@ impl FromStr for Check {
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "minhash, minhash-NxB, word-minhash-NxB, classic-minhash-NxB, simhash-128, \
-                     cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "minhash, minhash-NxB, word-minhash-NxB, word-overlap-NxB, \
+                     classic-minhash-NxB, simhash-128, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })

@@ -24,6 +24,7 @@ mod bits;
 pub mod check;
 mod class;
 mod difference;
+mod distinct;
 pub mod minhash;
 mod nilsimsa;
 mod page_time;

@@ -120,8 +120,15 @@ pub fn features() -> Vec<Way> {
 
 /// The checks, and what compares two texts.
 pub fn checks() -> Vec<Way> {
-    let checks =
-        ["minhash", "word-minhash", "classic-minhash-64x8", "simhash-128", "cosine", "sentences"];
+    let checks = [
+        "minhash",
+        "word-minhash",
+        "word-overlap",
+        "classic-minhash-64x8",
+        "simhash-128",
+        "cosine",
+        "sentences",
+    ];
     let check = |name: &&str| {
         let check: Check = name.parse().expect("it has a name");
         Way::new(name, move |text| {

@@ -27,3 +27,8 @@ pub(super) const NORMALISE: Normalise = Normalise {
     markup: Markup::Keep,
     dates: Dates::Keep,
 };
+
+/// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
+/// addresses in markup are no text.
+pub(super) const NORMALISE_WORDS: Normalise =
+    Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };

@@ -2,9 +2,10 @@
 
 use super::*;
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "minhash-64x8",
     "word-minhash-128x2",
+    "word-overlap-124x2",
     "classic-minhash-128x1",
     "simhash-128",
     "cosine-16",
@@ -85,7 +86,7 @@ fn texts_without_words_are_not_alike_by_their_words() {
         }
     }
     // A single word leaves a few equal bits in every slot, in many texts all of them zeros.
-    for name in ["word-minhash-128x2", "word-minhash-8x1"] {
+    for name in ["word-minhash-128x2", "word-minhash-8x1", "word-overlap-8x1"] {
         for word in ('a'..='z').map(String::from) {
             let [one, other] = signatures(name, [&format!("{word} 1"), &format!("{word} 2")]);
             assert!(one.iter().any(|&byte| byte != 0), "{name}: {word}");
@@ -100,6 +101,7 @@ fn signatures_stay_as_they_are() {
     for (name, golden) in [
         ("minhash-8x8", "55af9ada591b7d47"),
         ("word-minhash-32x2", "e59fbbadeab6f6ea"),
+        ("word-overlap-32x2", "06e59fbbadeab6f6ea"),
         ("simhash-128", "52a5751fb7849507824bca2b58924617"),
         ("sentences-1", "7873d6b44f4ed977"),
     ] {

@@ -3,16 +3,10 @@
 //! English has so few runs of three characters that any two pages share many. A run of three words is rare
 //! in any language, so that one least similarity serves all of them.
 
-use super::maker::{Maker, NORMALISE};
-use crate::features::normalise::{Digits, Markup, Normalise};
+use super::maker::{Maker, NORMALISE_WORDS};
 use crate::features::shingles;
 use crate::fingerprint::minhash::{self, MinHash};
 use crate::fingerprint::page_time::PageClock;
-
-/// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
-/// addresses in markup are no text.
-const NORMALISE_WORDS: Normalise =
-    Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };
 
 /// Makes signatures of the set of runs of words of a text.
 #[derive(Debug)]
