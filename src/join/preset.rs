@@ -14,8 +14,8 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-2` | 3 | none | 4 |
-/// | `balanced` | `wide` | 7 | `word-minhash-128x2:0.4` | 36 |
-/// | `thorough` | `wide` | 10 | `word-minhash-512x2:0.4` | 132 |
+/// | `balanced` | `wide` | 7 | `word-overlap-124x2:0.55` | 36 |
+/// | `thorough` | `wide` | 10 | `word-overlap-512x2:0.5` | 133 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
 /// check does that, the fingerprint only finds candidates, and a greater distance finds more of them. The
@@ -65,8 +65,8 @@ impl Preset {
     pub fn check(self) -> Option<Confirm> {
         let check = match self {
             Preset::Paper => return None,
-            Preset::Balanced => "word-minhash-128x2:0.4",
-            Preset::Thorough => "word-minhash-512x2:0.4",
+            Preset::Balanced => "word-overlap-124x2:0.55",
+            Preset::Thorough => "word-overlap-512x2:0.5",
         };
         Some(check.parse().expect("the check of a preset has a name"))
     }
