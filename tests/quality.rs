@@ -173,10 +173,11 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
     bench.write("labels.tsv", "a1\ta\na2\ta\nb1\tb\nb2\tb\nc1\tc\nd1\td\n");
-    let line = "evaluate --sweep --labels labels.tsv --input pages.tsv --svg curve.svg";
+    let line = "evaluate --sweep -k 3 --labels labels.tsv --input pages.tsv --svg curve.svg";
     let ended = bench.run(line);
     let table = &ended.stdout;
     assert!(table.contains("recommended for this corpus at k = 3: default"), "{ended:?}");
+    assert!(table.lines().any(|line| line.starts_with("balanced   wide-1")), "{ended:?}");
     assert!(table.contains("word-shingles 2 uniform"));
     assert!(bench.read("curve.svg").ends_with("</svg>\n"));
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");

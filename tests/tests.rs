@@ -5,6 +5,7 @@ mod architecture;
 mod check;
 mod command_line;
 mod crowds;
+mod evaluate;
 mod exact;
 mod faults;
 mod filter;

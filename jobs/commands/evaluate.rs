@@ -1,60 +1,108 @@
-//! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which recipe agrees best.
+//! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset or recipe suits a
+//! corpus, with labels or without.
 
 mod candidates;
 mod checks;
 mod configuration;
+mod judged;
+mod methods;
+mod planted;
+mod presets;
+mod review;
 mod sweep;
+mod texts;
+mod unlabelled;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, bootstrap};
+use dupsieve::document::Content;
+use dupsieve::evaluate::{
+    JudgedPairs, Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part,
+};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
+use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use sweep::SweepFlags;
 
-/// Compare pairs with labels, or with --sweep find the best recipe
+/// Compare pairs with labels, or with --sweep find the preset or the recipe that suits your pages
+///
+/// With --sweep and without --labels, edited copies are planted beside a sample of your pages, and the
+/// presets look for them. With --review you judge the pairs that are hardest to decide.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Pairs to judge: a matches.tsv, or two columns of ids
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
+    #[arg(requires = "labels")]
     pairs: Option<PathBuf>,
-    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
+    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together, or the pairs that
+    /// --review wrote
     #[arg(long, value_name = "FILE")]
-    labels: PathBuf,
+    labels: Option<PathBuf>,
     /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     similarity: Option<PathBuf>,
+    /// Files, folders or globs with the pages. Without --sweep, they show the scores by length and by
+    /// language
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
     /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Instead, judge many recipes by their pairs within k bits, for every k
+    /// Instead, judge the presets and other recipes on your pages
     #[arg(long, requires = "input")]
     sweep: bool,
     #[command(flatten)]
     of_sweep: SweepFlags,
 }
 
-/// Runs `evaluate`.
-pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let labels = Labels::read(&arguments.labels)?;
-    if labels.is_empty() {
-        return Err(Error::new(Kind::BadData, "the file has no labels").at(&arguments.labels));
-    }
-    match &arguments.pairs {
-        Some(path) => judge(&Pairs::read(path, &labels)?, &labels, arguments),
-        None => {
-            let title = arguments.labels.display().to_string();
-            sweep::run(&arguments.of_sweep, &labels, title, arguments.seed, global)
+/// What the labels are.
+enum Truth {
+    Clusters(Labels),
+    Judged(JudgedPairs),
+}
+
+impl Truth {
+    fn read(path: &Path) -> Result<Truth> {
+        let is_judged = JudgedPairs::are_in(path)?;
+        let truth = match is_judged {
+            true => Truth::Judged(JudgedPairs::read(path)?),
+            false => Truth::Clusters(Labels::read(path)?),
+        };
+        match &truth {
+            Truth::Judged(judged) if !judged.is_empty() => Ok(truth),
+            Truth::Clusters(labels) if !labels.is_empty() => Ok(truth),
+            _ => Err(Error::new(Kind::BadData, "the file has no labels").at(path)),
         }
     }
 }
 
+/// Runs `evaluate`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let Arguments { pairs, labels, input, seed, of_sweep, .. } = arguments;
+    let Some(path) = labels else { return unlabelled::run(of_sweep, input, *seed, global) };
+    match (Truth::read(path)?, pairs) {
+        (Truth::Clusters(labels), Some(pairs)) => judge(pairs, &labels, arguments, global),
+        (Truth::Judged(judged), Some(pairs)) => judged::print_pairs(&judged, pairs),
+        (Truth::Clusters(labels), None) => {
+            let title = path.display().to_string();
+            sweep::run(of_sweep, input, &labels, title, *seed, global)
+        }
+        (Truth::Judged(judged), None) => judged::sweep(of_sweep, input, &judged, global),
+    }
+}
+
 /// Prints the scores of `pairs` as one JSON object.
-fn judge(pairs: &Pairs, labels: &Labels, arguments: &Arguments) -> Result<Summary> {
+fn judge(
+    pairs: &Path,
+    labels: &Labels,
+    arguments: &Arguments,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let pairs = &Pairs::read(pairs, labels)?;
     let mut object = json!(Scores::of(pairs, labels));
     object["documents"] = labels.clusters().len().into();
     object["clusters"] = labels.len().into();
@@ -64,6 +112,35 @@ fn judge(pairs: &Pairs, labels: &Labels, arguments: &Arguments) -> Result<Summar
         Some(path) => json!(Similarity::read(path, labels)?.bands(pairs, labels)),
         None => Value::Null,
     };
+    if !arguments.input.is_empty() {
+        let parts = by_part(pairs, labels, &traits(arguments, labels, global)?);
+        for part in parts.iter().filter(|part| part.falls_short) {
+            let f1 = part.f1.unwrap_or(0.0);
+            tracing::warn!("{}: F1 {f1:.3} is more than .1 below that of all pairs", part.part);
+        }
+        object["parts"] = json!(parts);
+    }
     println!("{object}");
     Ok(Summary::answered())
+}
+
+/// What decides the parts, for each labelled document that the inputs hold.
+fn traits(
+    arguments: &Arguments,
+    labels: &Labels,
+    global: &GlobalFlags,
+) -> Result<Vec<Option<Traits>>> {
+    let settings = arguments.of_sweep.pages.over(global.config()?.fingerprint);
+    let mut traits = vec![None; labels.clusters().len()];
+    pages::each(&arguments.input, &settings, |document| {
+        let Some(number) = labels.document(&document.id) else { return Ok(()) };
+        let Content::Text(text) = &document.content else { return Err(no_text(&document.id)) };
+        traits[number as usize].get_or_insert_with(|| Traits::of(text));
+        Ok(())
+    })?;
+    let absent = traits.iter().filter(|traits| traits.is_none()).count();
+    if absent > 0 {
+        tracing::warn!("{absent} of {} labelled documents are not in the inputs", traits.len());
+    }
+    Ok(traits)
 }

@@ -178,7 +178,15 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
             ),
             (
-                "Find the best recipe for a corpus",
+                "Find the preset that suits your pages, without labels",
+                "dupsieve evaluate --sweep --input crawl/",
+            ),
+            (
+                "Judge the pairs yourself that are hardest to decide",
+                "dupsieve evaluate --sweep --input crawl/ --review judged.tsv",
+            ),
+            (
+                "Find the best preset or recipe by labels, or by what you judged",
                 "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
             ),
         ],

@@ -1,8 +1,8 @@
 //! The commands: one file each, or a file and a folder of the same name for its parts. A file has the flags
 //! of its command (`Arguments`) and `run`, which does the work and returns a summary.
 //!
-//! Some files serve several commands: [`pages`] and [`reading`] read inputs, and
-//! [`store_at`] finds the version of a store. [`help`] has the examples.
+//! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`difference`] shows what differs
+//! between two texts, and [`store_at`] finds the version of a store. [`help`] has the examples.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
 //! belongs in the library; only flags, printing and exit codes belong here.
@@ -13,6 +13,7 @@
 pub(crate) mod command_line;
 pub(crate) mod compare;
 pub(crate) mod dedup;
+pub(crate) mod difference;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod filter;

@@ -4,8 +4,6 @@
 //! The same number of pairs is drawn for every distance, at random, but always the same pairs for the
 //! same seed. Only the drawn pairs and the beginnings of their texts are kept in memory.
 
-mod difference;
-
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -21,6 +19,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
+use crate::commands::difference;
 use crate::commands::pages::{self, PageFlags, PageSource, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;

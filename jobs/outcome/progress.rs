@@ -54,6 +54,7 @@ impl Write for Stderr {
 pub(crate) enum Unit {
     Bytes,
     Fingerprints,
+    Pages,
 }
 
 /// Shows the progress of a counter until it is dropped.
@@ -106,7 +107,9 @@ fn show_bar(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, end
 fn style(unit: Unit) -> ProgressStyle {
     let template = match unit {
         Unit::Bytes => "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left",
-        Unit::Fingerprints => "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left",
+        Unit::Fingerprints | Unit::Pages => {
+            "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left"
+        }
     };
     ProgressStyle::with_template(template).expect("the template is valid")
 }
@@ -141,6 +144,10 @@ fn describe(unit: Unit, total: u64, done: u64, elapsed: Duration) -> String {
         Unit::Fingerprints => {
             let [done, total, rate] = [done, total, rate as u64].map(HumanCount);
             format!("{done} of {total} fingerprints, {rate}/s, {left} left")
+        }
+        Unit::Pages => {
+            let [done, total] = [done, total].map(HumanCount);
+            format!("{done} of {total} pages, {left} left")
         }
     }
 }

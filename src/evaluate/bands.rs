@@ -9,7 +9,7 @@ use super::{Labels, Pairs, columns};
 use crate::error::{Error, Kind, Result};
 
 /// Where one band ends and the next one begins; the last one holds 1.
-pub(super) const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
+pub const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
 
 /// How alike pairs of documents are, from 0 to 1.
 #[derive(Clone, Debug)]
@@ -55,32 +55,44 @@ impl Similarity {
     /// The recall of `found` in each band that has a positive pair, and last that of the positive pairs
     /// without a similarity, if there are any.
     pub fn bands(&self, found: &Pairs, labels: &Labels) -> Vec<Band> {
-        let mut counts = [(0, 0); BANDS.len() - 1];
         let clusters = labels.clusters();
         let positive =
             |one: u32, another: u32| clusters[one as usize] == clusters[another as usize];
-        for &(one, another, similarity) in &self.pairs {
-            if one != another && positive(one, another) {
-                let band = BANDS[1..BANDS.len() - 1].partition_point(|&start| start <= similarity);
-                counts[band].0 += 1;
-                counts[band].1 += u64::from(found.contains(one, another));
-            }
-        }
-        let known = counts.iter().fold((0, 0), |sum, band| (sum.0 + band.0, sum.1 + band.1));
+        let known = self.pairs.iter().filter(|pair| pair.0 != pair.1 && positive(pair.0, pair.1));
+        let mut bands = bands(known.map(|pair| (pair.2, found.contains(pair.0, pair.1))));
+        let known =
+            bands.iter().fold((0, 0), |sum, band| (sum.0 + band.positives, sum.1 + band.found));
         let positives: u64 = labels.sizes().into_iter().map(choose_two).sum();
         let right = found.as_slice().iter().filter(|pair| positive(pair.0, pair.1)).count() as u64;
-        let band = |from, to, (positives, found)| Band {
-            from,
-            to,
-            positives,
-            found,
-            recall: share(found, positives),
-        };
-        let bands =
-            BANDS.windows(2).zip(counts).map(|(edge, counts)| band(edge[0], Some(edge[1]), counts));
-        let rest = band(0.0, None, (positives - known.0, right - known.1));
-        bands.chain([rest]).filter(|band| band.positives > 0).collect()
+        if positives > known.0 {
+            bands.push(Band::of(0.0, None, (positives - known.0, right - known.1)));
+        }
+        bands
     }
+}
+
+impl Band {
+    fn of(from: f64, to: Option<f64>, (positives, found): (u64, u64)) -> Band {
+        Band { from, to, positives, found, recall: share(found, positives) }
+    }
+}
+
+/// The band of a similarity, counted from 0.
+pub(super) fn band_of(similarity: f64) -> usize {
+    BANDS[1..BANDS.len() - 1].partition_point(|&start| start <= similarity)
+}
+
+/// The bands of positive pairs, each with its similarity and whether it was found. Bands without a pair are
+/// left out.
+pub(super) fn bands(pairs: impl Iterator<Item = (f64, bool)>) -> Vec<Band> {
+    let mut counts = [(0, 0); BANDS.len() - 1];
+    for (similarity, is_found) in pairs {
+        let (positives, found) = &mut counts[band_of(similarity)];
+        *positives += 1;
+        *found += u64::from(is_found);
+    }
+    let edges = BANDS.windows(2).zip(counts).filter(|(_, counts)| counts.0 > 0);
+    edges.map(|(edge, counts)| Band::of(edge[0], Some(edge[1]), counts)).collect()
 }
 
 #[cfg(test)]

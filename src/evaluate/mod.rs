@@ -4,9 +4,13 @@
 //! The truth is given as [labels](Labels), a cluster for each document: two documents of one cluster are a
 //! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count. To choose a
 //! recipe, [sweep] judges the pairs within k bits for every k at once, [checks] judges recipes together
-//! with checks, and a [curve] draws the result.
+//! with checks, and a [curve] draws the result. Thirds of length and languages are told apart by
+//! [`by_part`].
 //!
-//! Start with [`Scores`]. Imports `fingerprint` and `progress` only.
+//! Without labels, [planted] copies of a [sample](PageSample) of real pages are what should be found. A
+//! person can judge the [borderline] pairs of the sample, and [judged pairs](JudgedPairs) are labels too.
+//!
+//! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, and what these import.
 //!
 //! ```
 //! use dupsieve::evaluate::{Labels, Pairs, Scores};
@@ -21,8 +25,11 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+pub mod borderline;
 pub mod checks;
 pub mod curve;
+pub mod judged;
+pub mod planted;
 pub mod sweep;
 
 mod alike;
@@ -30,18 +37,30 @@ mod all_pairs;
 mod bands;
 mod bootstrap;
 mod columns;
+mod in_parts;
+mod judged_file;
 mod labels;
 mod measure;
 mod memory_meter;
+mod method;
+mod method_scores;
+mod page_sample;
 mod pairs;
 mod scores;
+mod traits;
 
 pub use alike::Step;
-pub use bands::{Band, Similarity};
+pub use bands::{BANDS, Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
+pub use judged::{JudgedPairs, Judgement};
+pub use judged_file::JudgedFile;
 pub use labels::Labels;
 pub use measure::{Measure, MeasuredTexts};
 pub use memory_meter::MemoryMeter;
+pub use method::{Method, MethodTexts};
+pub use method_scores::{MethodScores, method_texts, score_methods};
+pub use page_sample::{Page, PageSample};
 pub use pairs::Pairs;
 pub use scores::Scores;
 pub use sweep::NEAR_PAIR_BYTES;
+pub use traits::{PartScores, Traits, by_part};

@@ -89,10 +89,18 @@ pub(super) fn is_unspaced(c: char) -> bool {
 
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
 /// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
-pub(super) fn is_han(c: char) -> bool {
+pub(crate) fn is_han(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}')
         || matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
         || matches!(c, '々' | '〇')
+}
+
+/// The share of a text's letters that are ideographs, from 0 to 1; 0 if it has no letter.
+pub fn han_share(text: &str) -> f64 {
+    let letters = text.chars().filter(|c| c.is_alphabetic());
+    let (letters, han) =
+        letters.fold((0_u64, 0_u64), |(letters, han), c| (letters + 1, han + u64::from(is_han(c))));
+    han as f64 / letters.max(1) as f64
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,6 +185,12 @@ mod tests {
             assert!(words.iter().all(|word| word.starts_with(is_unspaced)), "{words:?}");
         }
         assert!(!"aé한カ一བऄ".contains(is_unspaced));
+    }
+
+    #[test]
+    fn the_share_of_han_counts_letters_only() {
+        assert_eq!([han_share(""), han_share("12 %"), han_share("english")], [0.0; 3]);
+        assert_eq!([han_share("我来 12。"), han_share("我来ab")], [1.0, 0.5]);
     }
 
     #[test]

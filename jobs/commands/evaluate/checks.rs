@@ -9,12 +9,17 @@ use serde_json::{Value, json};
 use super::candidates::Candidate;
 use super::configuration::configuration;
 
-/// Prints the scores, one line each, and what to use.
-pub(super) fn print(candidates: &[Candidate], scores: &[CheckScores]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    head(&mut out)?;
-    scores.iter().try_for_each(|line| row(line, &mut out))?;
-    let Some((best, configuration)) = best(candidates, scores) else { return Ok(()) };
+/// Prints the scores, one line each, and, if that is wanted, what to use.
+pub(super) fn print(
+    candidates: &[Candidate],
+    scores: &[CheckScores],
+    recommends: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    head(out)?;
+    scores.iter().try_for_each(|line| row(line, out))?;
+    let best = best(candidates, scores).filter(|_| recommends);
+    let Some((best, configuration)) = best else { return Ok(()) };
     let CheckScores { check, recipe, least, .. } = best;
     let least = least.similarity();
     writeln!(out, "\nrecommended for this corpus: {recipe} with {check} of at least {least:.3}")?;
@@ -37,6 +42,11 @@ pub(super) fn object(candidates: &[Candidate], scores: &[CheckScores]) -> Value 
         })
     });
     json!({ "rows": rows.collect::<Vec<_>>(), "recommended": recommended })
+}
+
+/// The best F1 on the half that chooses, of what a configuration file can ask for.
+pub(super) fn best_f1(candidates: &[Candidate], scores: &[CheckScores]) -> f64 {
+    best(candidates, scores).and_then(|(best, _)| best.halves[0].f1).unwrap_or(0.0)
 }
 
 /// The best line on the half that chooses, among those that a configuration file can ask for, with that

@@ -1,17 +1,16 @@
-//! `evaluate --sweep`: many recipes at every k, chosen by one half of the clusters and judged by the
-//! other.
+//! `evaluate --sweep` with labels: the presets, and many recipes at every k, chosen by one half of the
+//! clusters and judged by the other.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::checks::{CheckEvaluation, CheckScores, RecipeFingerprints};
 use dupsieve::evaluate::curve::{Curve, Line};
 use dupsieve::evaluate::sweep::{HalfScores, MOST_DOCUMENTS};
-use dupsieve::evaluate::{Labels, Measure, MemoryMeter, NEAR_PAIR_BYTES};
+use dupsieve::evaluate::{Labels, Measure, MemoryMeter, Method, NEAR_PAIR_BYTES};
 use dupsieve::output::PackedFile;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
@@ -19,9 +18,11 @@ use serde_json::{Value, json};
 use super::candidates::{Candidate, candidates};
 use super::checks;
 use super::configuration::configuration;
-use crate::commands::pages::{self, PageFlags, no_text};
+use super::presets::{PresetRows, score_text};
+use super::texts::read_texts;
+use crate::commands::pages::PageFlags;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{FingerprintSettings, RecipeChoice};
+use crate::flags::settings::RecipeChoice;
 use crate::outcome::summary::Summary;
 
 /// The largest distance at which a recipe can be recommended.
@@ -33,25 +34,33 @@ const BEYOND: u32 = 7;
 /// The flags of a sweep.
 #[derive(Args, Debug)]
 pub(super) struct SweepFlags {
-    /// With --sweep: files, folders or globs with the labelled documents
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "sweep")]
-    input: Vec<PathBuf>,
-    /// With --sweep: file for a drawing of the scores
-    #[arg(long, value_name = "FILE", requires = "sweep")]
-    svg: Option<PathBuf>,
-    /// With --sweep: judge these recipes, each a name or a .toml file, instead of the usual ones
+    /// With --sweep and --labels: file for a drawing of the scores
+    #[arg(long, value_name = "FILE", requires_all = ["sweep", "labels"])]
+    pub(super) svg: Option<PathBuf>,
+    /// With --sweep: judge these recipes beside the presets, each a name or a .toml file, instead of the
+    /// usual ones
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "sweep")]
-    recipe: Vec<RecipeChoice>,
-    /// With --sweep: confirm pairs by these checks, and choose the least similarity of each: checks
-    /// of `fingerprint --check`, or jaccard, the exact similarity that checks estimate
-    #[arg(long, value_name = "C", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
-    check: Vec<Measure>,
-    /// With --sweep: recommend a recipe for this distance [default: 3]
+    pub(super) recipe: Vec<RecipeChoice>,
+    /// With --sweep: confirm pairs by these checks of `fingerprint --check`. With labels, the least
+    /// similarity of each is chosen, and jaccard is the exact similarity that checks estimate. Without, it
+    /// stands after a colon, such as word-minhash:0.5 (0.75 if left out)
+    #[arg(long, value_name = "C[:LEAST]", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
+    pub(super) check: Vec<String>,
+    /// With --sweep: the distance of the recipes; with labels, one is recommended for it [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=32))]
-    distance: Option<u32>,
+    pub(super) distance: Option<u32>,
+    /// With --sweep, without --labels: draw this many pages [default: 1000]
+    #[arg(long, value_name = "N", requires = "sweep", conflicts_with = "labels")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=4000))]
+    pub(super) sample: Option<u32>,
+    /// With --sweep, without --labels: show the pairs of the sample that are hardest to decide, one by one,
+    /// ask for each whether it is one page (y, n, s to skip, q to quit), and write the answers to this
+    /// file. The same command goes on where it stopped
+    #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "labels")]
+    pub(super) review: Option<PathBuf>,
     #[command(flatten)]
-    pages: PageFlags,
+    pub(super) pages: PageFlags,
 }
 
 /// What is judged, and with what.
@@ -59,8 +68,11 @@ struct Sweep<'a> {
     labels: &'a Labels,
     texts: Vec<Option<String>>,
     checks: &'a [Measure],
+    presets: PresetRows,
     /// The distance at which a recipe is recommended.
     distance: u32,
+    /// Whether only the recipes at this distance are asked for, so that no preset is recommended.
+    is_asked: bool,
     seed: u64,
     workers: usize,
     memory: MemoryMeter,
@@ -69,22 +81,44 @@ struct Sweep<'a> {
 /// Runs the sweep. The drawing gets `title`.
 pub(super) fn run(
     flags: &SweepFlags,
+    inputs: &[PathBuf],
     labels: &Labels,
     title: String,
     seed: u64,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let config = global.config()?;
-    let distance = flags.distance.or(config.dedup.distance).unwrap_or(3);
+    let asked = flags.distance.or(config.dedup.distance);
+    let distance = asked.unwrap_or(3);
     check_limits(distance, labels)?;
+    let checks: Vec<Measure> =
+        flags.check.iter().map(|name| name.parse()).collect::<Result<_>>()?;
     let settings = flags.pages.over(config.fingerprint);
     let mut memory = MemoryMeter::new(global.budget().whole());
-    let texts = read_texts(&flags.input, &settings, labels, &mut memory)?;
+    let count = labels.clusters().len();
+    let texts = read_texts(inputs, &settings, count, |id| labels.document(id), &mut memory)?;
     let mut candidates = candidates(&flags.recipe, settings.recipe.as_ref())?;
     let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
     memory.take(fingerprints, "the fingerprints of the documents")?;
+    tracing::info!(
+        "judges the presets and {} recipes on {count} labelled documents, at every distance up to {}",
+        candidates.len(),
+        distance + BEYOND
+    );
     let workers = global.workers(1);
-    let sweep = Sweep { labels, texts, checks: &flags.check, distance, seed, workers, memory };
+    let presets = PresetRows::judge(&texts, labels, (seed, workers), memory)?;
+    let is_asked = asked.is_some() || !flags.recipe.is_empty();
+    let sweep = Sweep {
+        labels,
+        texts,
+        checks: &checks,
+        presets,
+        distance,
+        is_asked,
+        seed,
+        workers,
+        memory,
+    };
     sweep.judge(&mut candidates)?;
     sweep.print(&candidates, global.json)?;
     if let Some(path) = flags.svg.as_ref().filter(|_| !global.dry_run) {
@@ -107,40 +141,6 @@ fn check_limits(distance: u32, labels: &Labels) -> Result<()> {
             .found(labels.clusters().len()));
     }
     Ok(())
-}
-
-/// The text of each labelled document that the inputs hold, the first of its id.
-fn read_texts(
-    inputs: &[PathBuf],
-    settings: &FingerprintSettings,
-    labels: &Labels,
-    memory: &mut MemoryMeter,
-) -> Result<Vec<Option<String>>> {
-    let mut texts = vec![None; labels.clusters().len()];
-    pages::each(inputs, settings, |document| {
-        let Some(number) = labels.document(&document.id) else { return Ok(()) };
-        match document.content {
-            Content::Text(text) if texts[number as usize].is_none() => {
-                memory.take(text.len() as u64, "the labelled documents")?;
-                texts[number as usize] = Some(text.into_owned());
-                Ok(())
-            }
-            Content::Text(_) => Ok(()),
-            _ => Err(no_text(&document.id)),
-        }
-    })?;
-    let found = texts.iter().flatten().count();
-    if found == 0 {
-        return Err(Error::new(Kind::BadData, "the inputs have no document that has a label")
-            .expected("the ids of the labels")
-            .found("no text with such an id")
-            .help("check that --id-field and --text-field name the right fields"));
-    }
-    let absent = texts.len() - found;
-    if absent > 0 {
-        tracing::warn!("{absent} of {} labelled documents are not in the inputs", texts.len());
-    }
-    Ok(texts)
 }
 
 impl Sweep<'_> {
@@ -174,20 +174,62 @@ impl Sweep<'_> {
     }
 
     fn print(&self, candidates: &[Candidate], as_json: bool) -> Result<()> {
-        let distance = self.distance as usize;
-        if self.checks.is_empty() {
-            if as_json {
-                println!("{}", object(candidates, distance));
-                return Ok(());
-            }
-            return table(candidates, distance).at("stdout");
-        }
-        let scores = self.check_scores(candidates)?;
+        let mut out = io::stdout().lock();
+        let scores = match self.checks {
+            [] => None,
+            _ => Some(self.check_scores(candidates)?),
+        };
         if as_json {
-            println!("{}", checks::object(candidates, &scores));
+            let mut object = match &scores {
+                Some(scores) => checks::object(candidates, scores),
+                None => object(candidates, self.distance as usize),
+            };
+            object["presets"] = self.presets.object();
+            if let Some(preset) = self.preferred(candidates, scores.as_deref()) {
+                object["recommended"] =
+                    json!({ "preset": preset.name, "configuration": preset_line(preset) });
+            }
+            println!("{object}");
             return Ok(());
         }
-        checks::print(candidates, &scores).at("stdout")
+        self.print_tables(candidates, scores.as_deref(), &mut out).at("stdout")
+    }
+
+    fn print_tables(
+        &self,
+        candidates: &[Candidate],
+        scores: Option<&[CheckScores]>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        self.presets.print(out)?;
+        writeln!(out)?;
+        let preferred = self.preferred(candidates, scores);
+        match scores {
+            Some(scores) => checks::print(candidates, scores, preferred.is_none(), out)?,
+            None => table(candidates, self.distance as usize, preferred.is_none(), out)?,
+        }
+        let Some(preset) = preferred else { return Ok(()) };
+        let (_, scores) = self.presets.best();
+        writeln!(out, "\nrecommended for this corpus: the preset {}", preset.name)?;
+        let [chosen, judged] = scores.halves.each_ref().map(|half| score_text(half.f1));
+        writeln!(out, "    f1 {chosen} on the half that chose among presets and recipes")?;
+        writeln!(out, "    f1 {judged} on the other")?;
+        write!(out, "\nin a configuration file this is:\n\n{}", preset_line(preset))
+    }
+
+    /// The best preset, if no recipe is asked for and none is better on the half that chooses.
+    fn preferred(
+        &self,
+        candidates: &[Candidate],
+        scores: Option<&[CheckScores]>,
+    ) -> Option<&Method> {
+        let (preset, own) = self.presets.best();
+        let rival = match scores {
+            Some(scores) => checks::best_f1(candidates, scores),
+            None => best(candidates, self.distance as usize)
+                .map_or(0.0, |best| best.f1(self.distance as usize)),
+        };
+        (!self.is_asked && own.halves[0].f1.unwrap_or(0.0) >= rival).then_some(preset)
     }
 
     fn check_scores(&self, candidates: &[Candidate]) -> Result<Vec<CheckScores>> {
@@ -228,19 +270,34 @@ fn object(candidates: &[Candidate], distance: usize) -> Value {
     json!({ "recipes": recipes.collect::<Vec<_>>(), "recommended": recommended })
 }
 
-/// Prints a line for each recipe and k, and which recipe to use.
-fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// What a configuration file says to choose a preset.
+fn preset_line(preset: &Method) -> String {
+    format!("preset = \"{}\"\n", preset.name)
+}
+
+/// Prints a line for each recipe at this distance, and one at its best distance if that is another; then
+/// which recipe to use, if that is wanted.
+fn table(
+    candidates: &[Candidate],
+    distance: usize,
+    recommends: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
     writeln!(out, "{:<35}  choosing half                   judging half", "")?;
     writeln!(
         out,
         "{:<30}{:>5}  prec.  recall f1     ari     prec.  recall f1     ari",
-        "recipe", "k"
+        "recipe, without a check", "k"
     )?;
     for candidate in candidates {
-        for (k, row) in candidate.scores.iter().enumerate() {
+        let best = (0..candidate.scores.len()).rev();
+        let best = best.max_by(|&a, &b| candidate.f1(a).total_cmp(&candidate.f1(b)));
+        let mut shown = vec![distance];
+        shown.extend(best.filter(|&best| best != distance));
+        shown.sort_unstable();
+        for k in shown {
             write!(out, "{:<30}{k:>5}", candidate.name)?;
-            for half in [&row.choosing, &row.judging] {
+            for half in [&candidate.scores[k].choosing, &candidate.scores[k].judging] {
                 let scores = [half.precision, half.recall, half.f1, Some(half.ari)].map(score_text);
                 write!(
                     out,
@@ -251,8 +308,11 @@ fn table(candidates: &[Candidate], distance: usize) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    best(candidates, distance)
-        .map_or(Ok(()), |best| recommend(best, candidates, distance, &mut out))
+    writeln!(out, "--json has every k.")?;
+    match best(candidates, distance) {
+        Some(best) if recommends => recommend(best, candidates, distance, out),
+        _ => Ok(()),
+    }
 }
 
 /// Prints which recipe to use, how sure that is, and its configuration.
@@ -291,10 +351,6 @@ fn recommend(
     }
     let configuration = configuration(&best.choice, distance as u32, None);
     write!(out, "\nin a configuration file this is:\n\n{configuration}")
-}
-
-fn score_text(score: Option<f64>) -> String {
-    score.map_or("-".to_owned(), |score| format!("{score:.3}"))
 }
 
 /// The curve of precision over recall on the half that judges.

@@ -16,7 +16,7 @@ const LONGEST_LINE: usize = 400;
 const LONGEST: usize = 160;
 
 /// The changes from one text to the other, each on a line of its own.
-pub(super) fn lines(texts: [&str; 2]) -> Vec<String> {
+pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
     let [one, another] = texts.map(words);
     let changes = capture_diff_slices(Algorithm::Myers, &one, &another);
     let groups: Vec<Vec<DiffOp>> = group_diff_ops(changes, AROUND)

@@ -1,0 +1,89 @@
+//! Judged pairs as labels: how found pairs, or the methods of a sweep, agree with them.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use dupsieve::error::At;
+use dupsieve::evaluate::judged::JudgedScores;
+use dupsieve::evaluate::{JudgedPairs, MemoryMeter, Method, method_texts};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use super::methods::{Source, legend, methods};
+use super::sweep::SweepFlags;
+use super::texts::read_texts;
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// Prints how the pairs of a file agree with the judged ones, as one JSON object.
+pub(super) fn print_pairs(judged: &JudgedPairs, pairs: &Path) -> Result<Summary> {
+    let found = judged.found(pairs)?;
+    println!("{}", json!(judged.scores(|one, another| found.contains(one, another))));
+    Ok(Summary::answered())
+}
+
+/// Judges the methods of a sweep by the pairs.
+pub(super) fn sweep(
+    flags: &SweepFlags,
+    inputs: &[PathBuf],
+    judged: &JudgedPairs,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    if flags.svg.is_some() {
+        return Err(Error::new(Kind::Usage, "--svg draws scores by clusters, not by judged pairs"));
+    }
+    let config = global.config()?;
+    let (methods, sources) = methods(flags, &config)?;
+    let settings = flags.pages.over(config.fingerprint);
+    let mut memory = MemoryMeter::new(global.budget().whole());
+    let number = |id: &str| judged.document(id);
+    let texts = read_texts(inputs, &settings, judged.documents(), number, &mut memory)?;
+    let kept = method_texts(&methods, &texts, global.workers(1), &mut memory)?;
+    let score = |method| judged.scores(|one, another| kept.is_near(method, one, another));
+    let scores: Vec<JudgedScores> = (0..methods.len()).map(score).collect();
+    let best = best(&scores);
+    let lines = sources[best].lines(&methods[best]);
+    if global.json {
+        let rows = methods.iter().zip(&scores);
+        let rows = rows.map(|(method, scores)| json!({ "method": method.name, "scores": scores }));
+        let recommended = json!({ "method": methods[best].name, "configuration": lines });
+        println!("{}", json!({ "methods": rows.collect::<Vec<_>>(), "recommended": recommended }));
+    } else {
+        print(&methods, &scores, &sources, best).at("stdout")?;
+    }
+    Ok(Summary::answered())
+}
+
+/// The method that agrees best with the pairs, the first of equals.
+fn best(scores: &[JudgedScores]) -> usize {
+    let f1 = |at: usize| scores[at].f1.unwrap_or(0.0);
+    (0..scores.len()).rev().max_by(|&a, &b| f1(a).total_cmp(&f1(b))).unwrap_or(0)
+}
+
+fn print(
+    methods: &[Method],
+    scores: &[JudgedScores],
+    sources: &[Source],
+    best: usize,
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", legend(methods))?;
+    let JudgedScores { judged, same, different, .. } = scores[best];
+    writeln!(
+        out,
+        "{judged} pairs were judged: {same} are the same page, {different} are different pages. Borderline\n\
+         pairs are the hardest, so these shares are lower than those of the corpus.\n"
+    )?;
+    writeln!(out, "{:<11}{:>12}{:>18}    f1", "method", "same found", "different joined")?;
+    for (method, scores) in methods.iter().zip(scores) {
+        let f1 = scores.f1.map_or("-".to_owned(), |f1| format!("{f1:.3}"));
+        let same = format!("{} of {same}", scores.same_found);
+        let different = format!("{} of {different}", scores.different_found);
+        writeln!(out, "{:<11}{same:>12}{different:>18}    {f1}", method.name)?;
+    }
+    writeln!(out, "\nUse {}. It agrees best with what was judged.", methods[best].name)?;
+    match sources[best].lines(&methods[best]) {
+        Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
+        None => writeln!(out, "Your configuration file says so already."),
+    }
+}

@@ -1,0 +1,107 @@
+//! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
+
+use dupsieve::Result;
+use dupsieve::document::Format;
+use dupsieve::evaluate::Method;
+use dupsieve::join::Preset;
+use dupsieve::matches::Confirm;
+
+use super::configuration::configuration;
+use super::sweep::SweepFlags;
+use crate::flags::config::Config;
+use crate::flags::settings::RecipeChoice;
+
+/// The recipes that are judged beside the presets if no recipe is asked for.
+const OTHERS: [&str; 2] = ["short-text", "shingles"];
+
+/// The distance of a recipe without a preset, as in `dedup`.
+const DISTANCE: u32 = 3;
+
+/// What makes a method in a configuration file.
+pub(super) enum Source {
+    Preset(Preset),
+    /// The file that was named with --config.
+    File,
+    Recipe(RecipeChoice),
+}
+
+/// The presets.
+pub(super) fn presets() -> Result<Vec<Method>> {
+    let preset = |preset: Preset| {
+        Ok(Method {
+            name: preset.to_string(),
+            recipe: preset.recipe(None)?,
+            distance: preset.distance(),
+            confirm: preset.check(),
+        })
+    };
+    Preset::ALL.into_iter().map(preset).collect()
+}
+
+/// The presets first, then what the configuration file says if it differs, then what was asked for: each
+/// recipe with each check. The others are named by letters.
+pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method>, Vec<Source>)> {
+    let mut methods = presets()?;
+    let mut sources: Vec<Source> = Preset::ALL.map(Source::Preset).into();
+    let Config { fingerprint, dedup, .. } = config;
+    let says = fingerprint.recipe.is_some() || fingerprint.check.is_some();
+    if says || dedup.distance.is_some() || dedup.check.is_some() {
+        let recipe = fingerprint.recipe(Format::Auto)?;
+        let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+        methods.push(Method { name: "your file".into(), recipe, distance, confirm });
+        sources.push(Source::File);
+    }
+    let mut letters = 'A'..='Z';
+    for choice in recipes(flags) {
+        for confirm in confirms(flags)? {
+            let distance = flags.distance.unwrap_or(DISTANCE);
+            let recipe = choice.recipe(None)?;
+            let name = letters.next().map_or("?".into(), String::from);
+            methods.push(Method { name, recipe, distance, confirm });
+            sources.push(Source::Recipe(choice.clone()));
+        }
+    }
+    Ok((methods, sources))
+}
+
+fn recipes(flags: &SweepFlags) -> Vec<RecipeChoice> {
+    let named = |name: &str| RecipeChoice::Named(name.to_owned());
+    match (&flags.recipe[..], &flags.check[..]) {
+        ([], []) => OTHERS.map(named).into(),
+        ([], _) => vec![named("wide")],
+        (recipes, _) => recipes.to_vec(),
+    }
+}
+
+fn confirms(flags: &SweepFlags) -> Result<Vec<Option<Confirm>>> {
+    match &flags.check[..] {
+        [] => Ok(vec![None]),
+        checks => checks.iter().map(|check| check.parse().map(Some)).collect(),
+    }
+}
+
+impl Source {
+    /// The lines for a configuration file that chooses the method; none if they are there already.
+    pub(super) fn lines(&self, method: &Method) -> Option<String> {
+        let check = method.confirm.map(|confirm| (confirm.check, confirm.least));
+        match self {
+            Source::Preset(preset) => Some(format!("preset = \"{preset}\"\n")),
+            Source::File => None,
+            Source::Recipe(choice) => Some(configuration(choice, method.distance, check)),
+        }
+    }
+}
+
+/// One line for each method: its recipe, distance and check.
+pub(super) fn legend(methods: &[Method]) -> String {
+    let mut text = format!("{:<11}{:<16}{:<11}{}\n", "method", "recipe", "distance", "check");
+    for Method { name, recipe, distance, confirm } in methods {
+        let check = confirm.map_or_else(
+            || "none".to_owned(),
+            |confirm| format!("{} of at least {}", confirm.check, confirm.least),
+        );
+        let bits = format!("{distance} bits");
+        text += &format!("{name:<11}{:<16}{bits:<11}{check}\n", recipe.name());
+    }
+    text
+}

@@ -1,0 +1,236 @@
+//! What `evaluate --sweep` without labels prints: how many planted copies each method found, and what to do
+//! next.
+
+use std::io::{self, Write};
+
+use dupsieve::evaluate::planted::{PlantedScores, Summary};
+use dupsieve::evaluate::{BANDS, Method, Page};
+use dupsieve::synthetic::Edit;
+use serde_json::{Value, json};
+
+use super::methods::{Source, legend};
+
+/// How much lower a cheaper method may score and still be recommended.
+const CLOSE: f64 = 0.02;
+
+/// How many characters a bar has.
+const BAR: usize = 8;
+
+/// How many of the least alike pairs are named.
+const NAMED: usize = 3;
+
+/// What is printed.
+pub(super) struct Report<'a> {
+    pub(super) pages: &'a [Page],
+    /// How many pages the inputs have.
+    pub(super) seen: u64,
+    pub(super) seed: u64,
+    pub(super) methods: &'a [Method],
+    pub(super) sources: &'a [Source],
+    pub(super) scores: &'a PlantedScores<'a>,
+}
+
+impl Report<'_> {
+    /// All figures as one JSON object.
+    pub(super) fn object(&self) -> Value {
+        let of_edit = |method, edit: Edit| {
+            let (copies, found) = self.scores.of_edit(method, edit);
+            json!({ "edit": edit.to_string(), "copies": copies, "found": found })
+        };
+        let methods = self.methods.iter().enumerate().map(|(at, method)| {
+            let edges = BANDS.windows(2).map(|edge| (edge[0], edge[1]));
+            let joined = edges.zip(self.scores.joined(at));
+            let joined =
+                joined.map(|((from, to), pairs)| json!({ "from": from, "to": to, "pairs": pairs }));
+            json!({
+                "method": method.name, "recipe": method.recipe.name(), "distance": method.distance,
+                "check": method.confirm.map(|confirm| confirm.to_string()),
+                "summary": self.scores.summary(at), "f1": self.scores.summary(at).f1(),
+                "bands": self.scores.bands(at), "joined": joined.collect::<Vec<_>>(),
+                "edits": Edit::ALL.map(|edit| of_edit(at, edit)),
+            })
+        });
+        let best = self.recommended();
+        json!({
+            "pages": self.seen, "sample": self.pages.len(), "seed": self.seed,
+            "copies": self.scores.planted.len(),
+            "left_out": self.left_out(),
+            "methods": methods.collect::<Vec<_>>(),
+            "recommended": {
+                "method": self.methods[best].name,
+                "configuration": self.sources[best].lines(&self.methods[best]),
+            },
+        })
+    }
+
+    /// How many copies were not planted, because a page was too short for an edit.
+    fn left_out(&self) -> usize {
+        self.pages.len() * Edit::ALL.len() - self.scores.planted.len()
+    }
+
+    /// The first method, so the cheapest preset, that scores nearly as well as the best.
+    fn recommended(&self) -> usize {
+        let scores: Vec<f64> =
+            (0..self.methods.len()).map(|method| self.scores.summary(method).f1()).collect();
+        let best = scores.iter().copied().fold(0.0, f64::max);
+        scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
+    }
+
+    /// Prints the tables and what to do next.
+    pub(super) fn print(&self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        writeln!(
+            out,
+            "{} of {} pages were drawn, with seed {}. {} edited copies were planted beside them;\n\
+             {} more were not, because a page was too short for the edit.\n",
+            self.pages.len(),
+            self.seen,
+            self.seed,
+            self.scores.planted.len(),
+            self.left_out()
+        )?;
+        writeln!(out, "{}", legend(self.methods))?;
+        self.by_similarity(&mut out)?;
+        self.by_edit(&mut out)?;
+        self.by_joined(&mut out)?;
+        self.next(&mut out)
+    }
+
+    fn head(&self, title: &str, count: &str, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{title:<16}{count:>8}")?;
+        self.methods.iter().try_for_each(|method| write!(out, "   {:<13}", method.name))?;
+        writeln!(out)
+    }
+
+    /// One row: what was counted, and the share that each method found, with a bar.
+    fn row(
+        &self,
+        name: &str,
+        count: u64,
+        found: impl Fn(usize) -> u64,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        write!(out, "{name:<16}{count:>8}")?;
+        for method in 0..self.methods.len() {
+            let share = found(method) as f64 / count.max(1) as f64;
+            let bar = "#".repeat((share * BAR as f64).round() as usize);
+            write!(out, "   {share:<4.2} {bar:<BAR$}")?;
+        }
+        writeln!(out)
+    }
+
+    fn by_similarity(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "Share of the copies found, by similarity: how much of the text page and copy have in common,\n\
+             in runs of three characters. 1 is all."
+        )?;
+        self.head("similarity", "copies", out)?;
+        let methods: Vec<_> =
+            (0..self.methods.len()).map(|method| self.scores.bands(method)).collect();
+        for (at, band) in methods[0].iter().enumerate().rev() {
+            let name = format!("{} to {}", band.from, band.to.unwrap_or(1.0));
+            self.row(&name, band.positives, |method| methods[method][at].found, out)?;
+        }
+        writeln!(out)
+    }
+
+    fn by_edit(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "Share of the copies found, by what was done to them, in four strengths. A template keeps the\n\
+             frame of a page around the text of another: it is another page, and less is better."
+        )?;
+        self.head("edit", "copies", out)?;
+        for edit in Edit::ALL {
+            let copies = self.scores.of_edit(0, edit).0;
+            if copies > 0 {
+                self.row(
+                    &edit.to_string(),
+                    copies,
+                    |method| self.scores.of_edit(method, edit).1,
+                    out,
+                )?;
+            }
+        }
+        writeln!(out)
+    }
+
+    fn by_joined(&self, out: &mut impl Write) -> io::Result<()> {
+        let pairs = self.pages.len() * (self.pages.len() - 1) / 2;
+        writeln!(
+            out,
+            "Pairs of your own pages that are joined, of {pairs} in the sample. Those of high similarity are\n\
+             near-duplicates that you have; those below .3 are probably wrong."
+        )?;
+        self.head("similarity", "", out)?;
+        let joined: Vec<_> =
+            (0..self.methods.len()).map(|method| self.scores.joined(method)).collect();
+        for (at, edge) in BANDS.windows(2).enumerate().rev() {
+            write!(out, "{:<16}{:>8}", format!("{} to {}", edge[0], edge[1]), "")?;
+            joined.iter().try_for_each(|joined| write!(out, "   {:<13}", joined[at]))?;
+            writeln!(out)?;
+        }
+        writeln!(out)
+    }
+
+    fn next(&self, out: &mut impl Write) -> io::Result<()> {
+        let best = self.recommended();
+        let method = &self.methods[best];
+        let sum = self.scores.summary(best);
+        let Summary { copies, copies_found, templates, templates_found, joined, joined_unlike } =
+            sum;
+        writeln!(
+            out,
+            "Use {}. It finds {copies_found} of {copies} copies, and wrongly joins {templates_found} of \
+             {templates} templates.\nOf your own pages it joins {joined} pairs, {joined_unlike} of them with a \
+             similarity below .3.",
+            method.name
+        )?;
+        let missed: Vec<String> = self.missed(best);
+        if !missed.is_empty() {
+            writeln!(out, "It misses half or more of the copies with {}.", missed.join(", "))?;
+        }
+        let mut unlike: Vec<_> =
+            self.scores.joined.iter().filter(|pair| pair.found_by.contains(best)).collect();
+        unlike.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
+        if !unlike.is_empty() {
+            writeln!(
+                out,
+                "Of the pairs that it joins, these are least alike. Look whether they belong together:"
+            )?;
+        }
+        for pair in unlike.iter().take(NAMED) {
+            let [one, another] =
+                [pair.pages.0, pair.pages.1].map(|page| &self.pages[page as usize].id);
+            writeln!(out, "    {:.3}  {one}  {another}", pair.similarity)?;
+        }
+        writeln!(
+            out,
+            "To judge the hardest pairs yourself, add --review FILE, then use it as --labels FILE."
+        )?;
+        match self.sources[best].lines(method) {
+            Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
+            None => writeln!(out, "\nYour configuration file says so already."),
+        }
+    }
+
+    /// The kinds and strengths of edits of which a method misses half or more.
+    fn missed(&self, method: usize) -> Vec<String> {
+        let mut missed = Vec::new();
+        for edit in Edit::ALL.into_iter().filter(|edit| edit.keeps_page()) {
+            for (strength, share) in edit.shares().into_iter().enumerate() {
+                let planted = self.scores.planted.iter();
+                let planted = planted.filter(|pair| (pair.edit, pair.strength) == (edit, strength));
+                let (all, found) = planted.fold((0, 0), |(all, found), pair| {
+                    (all + 1, found + usize::from(pair.found_by.contains(method)))
+                });
+                if 2 * found < all {
+                    missed.push(format!("{edit} of {:.1} %", 100.0 * share));
+                    break;
+                }
+            }
+        }
+        missed
+    }
+}

@@ -1,0 +1,109 @@
+//! The presets beside the recipes of a sweep with labels: how each scores, and where one falls short.
+
+use std::io::{self, Write};
+
+use dupsieve::Result;
+use dupsieve::evaluate::{
+    Labels, MemoryMeter, Method, MethodScores, PartScores, Scores, score_methods,
+};
+use serde_json::{Value, json};
+
+use super::methods::{legend, presets};
+
+/// The presets and their scores.
+pub(super) struct PresetRows {
+    methods: Vec<Method>,
+    scores: Vec<MethodScores>,
+}
+
+impl PresetRows {
+    /// Judges the presets.
+    pub(super) fn judge(
+        texts: &[Option<String>],
+        labels: &Labels,
+        seed_and_workers: (u64, usize),
+        memory: MemoryMeter,
+    ) -> Result<PresetRows> {
+        let methods = presets()?;
+        let scores = score_methods(&methods, texts, labels, seed_and_workers, memory)?;
+        Ok(PresetRows { methods, scores })
+    }
+
+    /// The preset with the best F1 on the half that chooses, the cheapest of equals, and its scores.
+    pub(super) fn best(&self) -> (&Method, &MethodScores) {
+        let f1 = |at: &usize| self.scores[*at].halves[0].f1.unwrap_or(0.0);
+        let best = (0..self.methods.len()).rev().max_by(|a, b| f1(a).total_cmp(&f1(b)));
+        let best = best.expect("there are presets");
+        (&self.methods[best], &self.scores[best])
+    }
+
+    /// The scores as JSON.
+    pub(super) fn object(&self) -> Value {
+        let row = |(method, scores): (&Method, &MethodScores)| {
+            json!({
+                "preset": method.name, "recipe": method.recipe.name(), "distance": method.distance,
+                "check": method.confirm.map(|confirm| confirm.to_string()),
+                "choosing": scores.halves[0], "judging": scores.halves[1],
+                "whole": scores.whole, "parts": scores.parts,
+            })
+        };
+        self.methods.iter().zip(&self.scores).map(row).collect()
+    }
+
+    /// Prints a line for each preset, then its F1 by length and by language.
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}", legend(&self.methods))?;
+        writeln!(out, "{:<24}choosing half                   judging half", "")?;
+        writeln!(out, "{:<22}{1}  {1}", "preset", "prec.  recall f1     ari    ")?;
+        for (method, scores) in self.methods.iter().zip(&self.scores) {
+            write!(out, "{:<20}", method.name)?;
+            for Scores { precision, recall, f1, ari, .. } in &scores.halves {
+                let scores = [*precision, *recall, *f1, Some(*ari)].map(score_text);
+                write!(
+                    out,
+                    "  {:<6} {:<6} {:<6} {:<6}",
+                    scores[0], scores[1], scores[2], scores[3]
+                )?;
+            }
+            writeln!(out)?;
+        }
+        self.print_parts(out)
+    }
+
+    fn print_parts(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "\n{:<40}{:>10}{:>8}", "F1 by length and language", "documents", "pairs")?;
+        self.methods.iter().try_for_each(|method| write!(out, "  {:<9}", method.name))?;
+        let whole = &self.scores[0];
+        let documents: u64 = whole.parts.iter().take(3).map(|part| part.documents).sum();
+        write!(out, "\n{:<40}{documents:>10}{:>8}", "all", whole.whole.positives)?;
+        let f1 = |scores: &MethodScores| score_text(scores.whole.f1);
+        self.scores.iter().try_for_each(|scores| write!(out, "  {:<9}", f1(scores)))?;
+        writeln!(out)?;
+        for (at, part) in whole.parts.iter().enumerate() {
+            write!(out, "{:<40}{:>10}{:>8}", name(part), part.documents, part.positives)?;
+            for scores in &self.scores {
+                let PartScores { f1, falls_short, .. } = scores.parts[at];
+                let mark = if falls_short { " low" } else { "" };
+                write!(out, "  {:<9}", score_text(f1) + mark)?;
+            }
+            writeln!(out)?;
+        }
+        if self.scores.iter().any(|scores| scores.parts.iter().any(|part| part.falls_short)) {
+            writeln!(out, "low: more than .1 below the F1 of all documents")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a part is called, with its lengths.
+fn name(part: &PartScores) -> String {
+    match part.characters {
+        Some((least, most)) => format!("{}, {least} to {most} characters", part.part),
+        None if part.part == "han" => "Chinese: half of the letters or more".to_owned(),
+        None => "other languages".to_owned(),
+    }
+}
+
+pub(super) fn score_text(score: Option<f64>) -> String {
+    score.map_or("-".to_owned(), |score| format!("{score:.3}"))
+}

@@ -1,0 +1,109 @@
+//! `evaluate --sweep` without labels: draws a sample of the pages, plants edited copies, and judges the
+//! methods by them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use dupsieve::document::Content;
+use dupsieve::error::At;
+use dupsieve::evaluate::planted::PlantedEvaluation;
+use dupsieve::evaluate::{MemoryMeter, Page, PageSample};
+use dupsieve::synthetic::Edit;
+use dupsieve::{Error, Kind, Result};
+
+use super::methods::methods;
+use super::planted::Report;
+use super::review;
+use super::sweep::SweepFlags;
+use crate::commands::pages::{self, no_text};
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::FingerprintSettings;
+use crate::outcome::progress::{Progress, Unit};
+use crate::outcome::summary::Summary;
+
+/// How many pages are drawn unless --sample says so. Each edit of each strength then has 250 copies, and a
+/// share of them is known to a few hundredths.
+const SAMPLE: u32 = 1000;
+
+/// How many bytes a page of the sample may have on average: web pages are shorter.
+const BYTES_EACH: usize = 16 << 10;
+
+/// Runs the sweep.
+pub(super) fn run(
+    flags: &SweepFlags,
+    inputs: &[PathBuf],
+    seed: u64,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    if flags.review.is_some() && global.json {
+        return Err(Error::new(
+            Kind::Usage,
+            "--review asks a person, and --json answers a program",
+        )
+        .help("leave out one of them"));
+    }
+    let config = global.config()?;
+    let (methods, sources) = methods(flags, &config)?;
+    let settings = flags.pages.over(config.fingerprint);
+    let most = flags.sample.unwrap_or(SAMPLE) as usize;
+    tracing::info!(
+        "reads all pages and draws {most} at most, plants an edited copy of each in {} ways, and looks \
+         for the copies by {} methods",
+        Edit::ALL.len(),
+        methods.len()
+    );
+    let mut memory = MemoryMeter::new(global.budget().whole());
+    let (pages, seen) = draw(inputs, &settings, (seed, most), &mut memory)?;
+    let done = Arc::new(AtomicU64::new(0));
+    let total = pages.len() as u64;
+    let progress = Progress::show("planting", Unit::Pages, total, Arc::clone(&done), global.quiet);
+    let workers = global.workers(1);
+    let evaluation =
+        PlantedEvaluation { pages: &pages, methods: &methods, seed, workers, done: &done };
+    let scores = evaluation.scores(memory)?;
+    drop(progress);
+    if let Some(path) = &flags.review {
+        review::run(path, &pages, &methods, &scores, global.dry_run)?;
+        return Ok(Summary::answered());
+    }
+    let report =
+        Report { pages: &pages, seen, seed, methods: &methods, sources: &sources, scores: &scores };
+    if global.json {
+        println!("{}", report.object());
+    } else {
+        report.print().at("stdout")?;
+    }
+    Ok(Summary::answered())
+}
+
+/// Draws the pages of the sample. Also gives how many pages there are.
+fn draw(
+    inputs: &[PathBuf],
+    settings: &FingerprintSettings,
+    (seed, most): (u64, usize),
+    memory: &mut MemoryMeter,
+) -> Result<(Vec<Page>, u64)> {
+    let bytes = most * BYTES_EACH;
+    memory.take(bytes as u64, "the pages of the sample")?;
+    let mut sample = PageSample::new(seed, most, bytes);
+    pages::each(inputs, settings, |document| match document.content {
+        Content::Text(text) => {
+            sample.offer(&document.id, &text);
+            Ok(())
+        }
+        _ => Err(no_text(&document.id)),
+    })?;
+    let seen = sample.seen;
+    if sample.too_long > 0 {
+        tracing::warn!("{} of {seen} pages are too long for the sample", sample.too_long);
+    }
+    let pages = sample.pages();
+    if pages.len() < 2 {
+        return Err(Error::new(Kind::BadData, "the inputs have too few pages for a sample")
+            .expected("two pages or more")
+            .found(pages.len())
+            .help("check that --id-field and --text-field name the right fields"));
+    }
+    Ok((pages, seen))
+}

@@ -1,0 +1,209 @@
+//! Methods: a recipe, a distance and a check together decide which texts are near, as a join does.
+
+use crate::error::Result;
+use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
+use crate::matches::Confirm;
+
+/// A way to find near-duplicates.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// What it is called.
+    pub name: String,
+    /// What makes the fingerprints.
+    pub recipe: Recipe,
+    /// The largest number of bits in which near-duplicates differ.
+    pub distance: u32,
+    /// The check that confirms them, if there is one, and the least similarity.
+    pub confirm: Option<Confirm>,
+}
+
+/// What some methods keep of some texts. What two methods share is made once.
+pub struct MethodTexts<'m> {
+    methods: &'m [Method],
+    recipes: Vec<RecipeTexts<'m>>,
+    checks: Vec<CheckTexts>,
+    /// For each method, its recipe and its check among those.
+    places: Vec<(usize, Option<usize>)>,
+}
+
+struct RecipeTexts<'m> {
+    recipe: &'m Recipe,
+    sketcher: Sketcher,
+    fingerprints: Vec<Option<(u128, Class)>>,
+}
+
+struct CheckTexts {
+    check: Check,
+    signer: Signer,
+    signatures: Vec<u8>,
+}
+
+impl<'m> MethodTexts<'m> {
+    /// A start without any text.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) if a recipe does not take texts.
+    pub fn new(methods: &'m [Method]) -> Result<MethodTexts<'m>> {
+        let mut texts = MethodTexts { methods, recipes: vec![], checks: vec![], places: vec![] };
+        for Method { recipe, confirm, .. } in methods {
+            let place = texts.recipe(recipe)?;
+            let check = confirm.map(|confirm| texts.check(confirm.check));
+            texts.places.push((place, check));
+        }
+        Ok(texts)
+    }
+
+    fn recipe(&mut self, recipe: &'m Recipe) -> Result<usize> {
+        let same = |held: &RecipeTexts<'_>| {
+            held.recipe.features() == recipe.features() && held.recipe.width() == recipe.width()
+        };
+        if let Some(place) = self.recipes.iter().position(same) {
+            return Ok(place);
+        }
+        let sketcher = recipe.sketcher()?;
+        self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new() });
+        Ok(self.recipes.len() - 1)
+    }
+
+    fn check(&mut self, check: Check) -> usize {
+        self.checks.iter().position(|held| held.check == check).unwrap_or_else(|| {
+            let signatures = Vec::new();
+            self.checks.push(CheckTexts { check, signer: check.signer(), signatures });
+            self.checks.len() - 1
+        })
+    }
+
+    /// Adds the next text.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`](crate::Kind::BadData) if the text takes longer than a page may.
+    pub fn add(&mut self, text: &str) -> Result<()> {
+        for held in &mut self.recipes {
+            held.fingerprints.push(held.sketcher.page(text)?);
+        }
+        for held in &mut self.checks {
+            held.signer.sign(text, &mut held.signatures)?;
+        }
+        Ok(())
+    }
+
+    /// How many bytes each text takes.
+    pub fn bytes_each(&self) -> u64 {
+        let recipes = self.recipes.len() * size_of::<Option<(u128, Class)>>();
+        let checks: usize = self.checks.iter().map(|held| held.check.bytes()).sum();
+        (recipes + checks) as u64
+    }
+
+    /// Moves the texts of `other`, which has the same methods, behind these.
+    pub(super) fn append(&mut self, other: MethodTexts<'m>) {
+        for (held, more) in self.recipes.iter_mut().zip(other.recipes) {
+            held.fingerprints.extend(more.fingerprints);
+        }
+        for (held, more) in self.checks.iter_mut().zip(other.checks) {
+            held.signatures.extend(more.signatures);
+        }
+    }
+
+    /// Keeps the first `count` texts.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.recipes.iter_mut().for_each(|held| held.fingerprints.truncate(count));
+        for held in &mut self.checks {
+            held.signatures.truncate(count * held.check.bytes());
+        }
+    }
+
+    /// Whether two texts match by a method, as a join by it decides: both have a fingerprint, these are of
+    /// one class and near, and the check confirms them or cannot tell them apart.
+    pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
+        let (recipe, check) = self.places[method];
+        let fingerprint = |text: u32| self.recipes[recipe].fingerprints[text as usize];
+        let (Some((bits, class)), Some((other_bits, other_class))) =
+            (fingerprint(one), fingerprint(another))
+        else {
+            return false;
+        };
+        let Method { distance: most, confirm, .. } = &self.methods[method];
+        let distance = (bits ^ other_bits).count_ones();
+        if distance > *most || class != other_class {
+            return false;
+        }
+        let (Some(confirm), Some(check)) = (confirm, check) else { return true };
+        let [one, another] = [one, another].map(|text| self.signature(check, text));
+        distance == 0 && one == another || confirm.similarity(one, another).is_some()
+    }
+
+    /// How alike two texts are by the check of a method; none if it has no check.
+    pub fn similarity(&self, method: usize, one: u32, another: u32) -> Option<f64> {
+        let check = self.places[method].1?;
+        let [one, another] = [one, another].map(|text| self.signature(check, text));
+        Some(self.checks[check].check.similarity(one, another))
+    }
+
+    fn signature(&self, check: usize, text: u32) -> &[u8] {
+        let CheckTexts { check, signatures, .. } = &self.checks[check];
+        &signatures[text as usize * check.bytes()..][..check.bytes()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn method(recipe: &str, distance: u32, confirm: Option<&str>) -> Method {
+        let recipe = Recipe::named(recipe, None).unwrap();
+        let confirm = confirm.map(|text| text.parse().unwrap());
+        Method { name: String::new(), recipe, distance, confirm }
+    }
+
+    #[test]
+    fn near_is_what_recipe_distance_and_check_say() {
+        let methods = [
+            method("words", 3, None),
+            method("words", 64, Some("word-minhash:0.4")),
+            method("wide", 64, Some("word-minhash:0.4")),
+            method("wide", 64, Some("minhash:0.999")),
+            method("short-text", 64, None),
+        ];
+        let letter = |at: usize| char::from(b'a' + (at % 26) as u8);
+        let long: String =
+            (0..300).map(|at| format!("w{}{} ", letter(at / 26), letter(at))).collect();
+        let changed = long.replacen("wa", "other", 3);
+        let texts = [&*long, &*changed, "a short one", "", "", &*long];
+        let mut all = MethodTexts::new(&methods).unwrap();
+        assert_eq!((all.recipes.len(), all.checks.len()), (3, 2));
+        texts.iter().for_each(|text| all.add(text).unwrap());
+        for (at, method) in methods.iter().enumerate() {
+            let mut sketcher = method.recipe.sketcher().unwrap();
+            let pages = texts.map(|text| sketcher.page(text).unwrap());
+            for one in 0..texts.len() {
+                for two in 0..texts.len() {
+                    let near = pages[one].zip(pages[two]).is_some_and(|(a, b)| {
+                        (a.0 ^ b.0).count_ones() <= method.distance && a.1 == b.1
+                    });
+                    let alike = method.confirm.is_none_or(|confirm| {
+                        let [a, b] = [one, two].map(|text| {
+                            let mut signature = Vec::new();
+                            confirm.check.signer().sign(texts[text], &mut signature).unwrap();
+                            signature
+                        });
+                        confirm.check.similarity(&a, &b) >= confirm.least
+                    });
+                    let found = all.is_near(at, one as u32, two as u32);
+                    assert_eq!(found, near && alike, "{at}: {one} {two}");
+                }
+            }
+        }
+        assert!(all.is_near(0, 0, 5) && !all.is_near(0, 3, 4) && all.is_near(1, 0, 1));
+        assert!(!all.is_near(3, 0, 1) && !all.is_near(4, 0, 2));
+        let mut front = MethodTexts::new(&methods).unwrap();
+        texts[..2].iter().for_each(|text| front.add(text).unwrap());
+        let mut rest = MethodTexts::new(&methods).unwrap();
+        texts[2..].iter().for_each(|text| rest.add(text).unwrap());
+        front.append(rest);
+        assert_eq!(front.similarity(1, 0, 1), all.similarity(1, 0, 1));
+        assert!(front.is_near(2, 0, 5) && front.similarity(0, 0, 1).is_none());
+        front.truncate(2);
+        assert_eq!(front.recipes[0].fingerprints, all.recipes[0].fingerprints[..2]);
+        assert_eq!(front.checks[1].signatures.len(), 2 * methods[3].confirm.unwrap().check.bytes());
+    }
+}

@@ -1,0 +1,302 @@
+//! Methods judged without labels: edited copies are planted beside real pages, and it is known of each
+//! whether it should be found.
+//!
+//! Each page gets one copy of each [edit](Edit). The true similarity of page and copy is the Jaccard
+//! similarity of their sets of shingles. All methods also compare the real pages with each other: what they
+//! join there are near-duplicates of the corpus, or mistakes.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::bands::{BANDS, Band, band_of, bands};
+use super::in_parts::in_parts;
+use super::scores::share;
+use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
+use crate::error::Result;
+use crate::features::words::han_share;
+use crate::fingerprint::ShingleSet;
+use crate::fingerprint::check::shingle_set;
+use crate::progress::{self, Activity};
+use crate::synthetic::Edit;
+
+/// The similarity from which two pages are too alike for one to lend text to the other: the copy might
+/// still be the same page.
+const ALIKE: f64 = 0.3;
+
+/// How many pages are looked at to find one that can lend text.
+const LENDERS: usize = 16;
+
+/// The most methods that are judged at once: one bit for each.
+pub const MOST_METHODS: usize = 32;
+
+/// Some methods, each a bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FoundBy(u32);
+
+/// A page and its edited copy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlantedPair {
+    /// The number of the page.
+    pub page: u32,
+    /// What was done to it.
+    pub edit: Edit,
+    /// How strongly, from 0 to 3.
+    pub strength: usize,
+    /// The Jaccard similarity of both.
+    pub similarity: f64,
+    /// The methods that found it.
+    pub found_by: FoundBy,
+}
+
+/// Two pages of the sample that a method joins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JoinedPair {
+    /// Their numbers, the smaller one first.
+    pub pages: (u32, u32),
+    /// Their Jaccard similarity.
+    pub similarity: f64,
+    /// The methods that join them.
+    pub found_by: FoundBy,
+}
+
+/// What a method makes of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Edited copies that are the same page.
+    pub copies: u64,
+    /// Those of them that were found.
+    pub copies_found: u64,
+    /// Copies that are another page in the frame of the same template.
+    pub templates: u64,
+    /// Those of them that were found, wrongly.
+    pub templates_found: u64,
+    /// Pairs of pages of the sample that are joined.
+    pub joined: u64,
+    /// Those of them with a Jaccard similarity below .3, which are probably wrong.
+    pub joined_unlike: u64,
+}
+
+impl Summary {
+    /// The harmonic mean of the share of the copies that was found and the share of what was found that is
+    /// right, where pairs of unlike pages count as wrong.
+    #[must_use]
+    pub fn f1(self) -> f64 {
+        let wrong = self.templates_found + self.joined_unlike;
+        share(2 * self.copies_found, self.copies_found + wrong + self.copies).unwrap_or(0.0)
+    }
+}
+
+/// What is judged.
+#[derive(Clone, Copy)]
+pub struct PlantedEvaluation<'a> {
+    /// The pages.
+    pub pages: &'a [Page],
+    /// The methods, at most [`MOST_METHODS`].
+    pub methods: &'a [Method],
+    /// What decides what is edited.
+    pub seed: u64,
+    /// The threads that compare.
+    pub workers: usize,
+    /// Counts the pages whose copies are made and compared.
+    pub done: &'a AtomicU64,
+}
+
+/// What the methods found.
+pub struct PlantedScores<'a> {
+    /// The planted copies, in the order of the pages and of [`Edit::ALL`].
+    pub planted: Vec<PlantedPair>,
+    /// The pairs of pages that any method joins.
+    pub joined: Vec<JoinedPair>,
+    /// What the methods keep of the pages.
+    pub texts: MethodTexts<'a>,
+    /// The sets of shingles of the pages.
+    pub sets: Vec<ShingleSet>,
+}
+
+impl FoundBy {
+    /// Whether this method is one of them.
+    #[must_use]
+    pub fn contains(self, method: usize) -> bool {
+        self.0 >> method & 1 == 1
+    }
+
+    fn of(methods: usize, is_near: impl Fn(usize) -> bool) -> FoundBy {
+        let bit = |method| u32::from(is_near(method)) << method;
+        FoundBy((0..methods).map(bit).sum())
+    }
+
+    /// Whether no method is one of them.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl<'a> PlantedEvaluation<'a> {
+    /// Plants the copies, and compares them and the pages.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
+    pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores<'a>> {
+        let sets = self.sets(&mut memory)?;
+        let pairs = (self.pages.len() * Edit::ALL.len() * size_of::<PlantedPair>()) as u64;
+        memory.take(pairs, "the planted copies")?;
+        let mut planted = Vec::new();
+        let mut texts = MethodTexts::new(self.methods)?;
+        memory.take(self.pages.len() as u64 * texts.bytes_each(), "what the methods keep")?;
+        for part in in_parts(self.pages.len(), self.workers, |pages| self.plant(pages, &sets))? {
+            planted.extend(part.0);
+            texts.append(part.1);
+        }
+        let joined = self.join(&texts, &sets, memory)?;
+        Ok(PlantedScores { planted, joined, texts, sets })
+    }
+
+    fn sets(self, memory: &mut MemoryMeter) -> Result<Vec<ShingleSet>> {
+        let parts = in_parts(self.pages.len(), self.workers, |pages| {
+            let set = |page: &Page| {
+                progress::tick(Activity::Working);
+                shingle_set(&page.text)
+            };
+            Ok(self.pages[pages].iter().map(set).collect::<Vec<_>>())
+        })?;
+        let sets: Vec<ShingleSet> = parts.into_iter().flatten().collect();
+        memory.take(sets.iter().map(ShingleSet::bytes).sum(), "the shingles of the pages")?;
+        Ok(sets)
+    }
+
+    /// The copies of some pages, and what the methods keep of the pages.
+    fn plant(
+        self,
+        pages: Range<usize>,
+        sets: &[ShingleSet],
+    ) -> Result<(Vec<PlantedPair>, MethodTexts<'a>)> {
+        let mut planted = Vec::new();
+        let mut kept = MethodTexts::new(self.methods)?;
+        let mut texts = MethodTexts::new(self.methods)?;
+        for at in pages {
+            let page = &self.pages[at];
+            kept.add(&page.text)?;
+            texts.truncate(0);
+            texts.add(&page.text)?;
+            let lender = self.lender(at, sets).map_or("", |lender| &*self.pages[lender].text);
+            for (place, edit) in Edit::ALL.into_iter().enumerate() {
+                let strength = (at + place) % Edit::STRENGTHS;
+                let seed = xxh3_64_with_seed(page.id.as_bytes(), self.seed ^ (place as u64 + 1));
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                let Some(copy) = edit.plant(strength, &page.text, lender, &mut random) else {
+                    continue;
+                };
+                texts.truncate(1);
+                texts.add(&copy)?;
+                let similarity = sets[at].jaccard(&shingle_set(&copy));
+                let found_by =
+                    FoundBy::of(self.methods.len(), |method| texts.is_near(method, 0, 1));
+                let page = at as u32;
+                planted.push(PlantedPair { page, edit, strength, similarity, found_by });
+                progress::tick(Activity::Working);
+            }
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok((planted, kept))
+    }
+
+    /// The next page that has little in common with this one and is at least half as long, of the same
+    /// language if there is one.
+    fn lender(self, at: usize, sets: &[ShingleSet]) -> Option<usize> {
+        let text = |page: usize| &*self.pages[page].text;
+        let is_han = |page: usize| han_share(text(page)) >= 0.5;
+        let count = self.pages.len();
+        let others = (1..count).take(LENDERS).map(|step| (at + step) % count);
+        let can_lend = |&other: &usize| {
+            2 * text(other).len() >= text(at).len() && sets[at].jaccard(&sets[other]) < ALIKE
+        };
+        let mut others = others.filter(can_lend);
+        let first = others.next()?;
+        let own = is_han(at);
+        if is_han(first) == own {
+            return Some(first);
+        }
+        Some(others.find(|&other| is_han(other) == own).unwrap_or(first))
+    }
+
+    /// The pairs of pages that any method joins.
+    fn join(
+        self,
+        texts: &MethodTexts<'_>,
+        sets: &[ShingleSet],
+        memory: MemoryMeter,
+    ) -> Result<Vec<JoinedPair>> {
+        let most = memory.fits(NEAR_PAIR_BYTES);
+        let mut joined = Vec::new();
+        for one in 0..self.pages.len() as u32 {
+            for another in one + 1..self.pages.len() as u32 {
+                let found_by =
+                    FoundBy::of(self.methods.len(), |method| texts.is_near(method, one, another));
+                if !found_by.is_empty() {
+                    let similarity = sets[one as usize].jaccard(&sets[another as usize]);
+                    joined.push(JoinedPair { pages: (one, another), similarity, found_by });
+                }
+            }
+            progress::tick(Activity::Working);
+            if joined.len() as u64 > most {
+                return Err(memory.exceeded("the near pairs of the sample"));
+            }
+        }
+        Ok(joined)
+    }
+}
+
+impl PlantedScores<'_> {
+    /// How many copies of this edit there are, and how many of them a method found.
+    #[must_use]
+    pub fn of_edit(&self, method: usize, edit: Edit) -> (u64, u64) {
+        let of_edit = self.planted.iter().filter(|pair| pair.edit == edit);
+        of_edit.fold((0, 0), |(planted, found), pair| {
+            (planted + 1, found + u64::from(pair.found_by.contains(method)))
+        })
+    }
+
+    /// What a method found of the copies that are the same page, by their similarity. Bands without a copy
+    /// are left out.
+    #[must_use]
+    pub fn bands(&self, method: usize) -> Vec<Band> {
+        let same = self.planted.iter().filter(|pair| pair.edit.keeps_page());
+        bands(same.map(|pair| (pair.similarity, pair.found_by.contains(method))))
+    }
+
+    /// What the method makes of the sample as a whole.
+    #[must_use]
+    pub fn summary(&self, method: usize) -> Summary {
+        let mut sum = Summary::default();
+        for pair in &self.planted {
+            let found = u64::from(pair.found_by.contains(method));
+            let (planted, counted) = match pair.edit.keeps_page() {
+                true => (&mut sum.copies, &mut sum.copies_found),
+                false => (&mut sum.templates, &mut sum.templates_found),
+            };
+            *planted += 1;
+            *counted += found;
+        }
+        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
+        for pair in by_method {
+            sum.joined += 1;
+            sum.joined_unlike += u64::from(pair.similarity < ALIKE);
+        }
+        sum
+    }
+
+    /// How many pairs of pages a method joins, in each [band](super::BANDS) of similarity.
+    #[must_use]
+    pub fn joined(&self, method: usize) -> Vec<u64> {
+        let mut counts = vec![0; BANDS.len() - 1];
+        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
+        by_method.for_each(|pair| counts[band_of(pair.similarity)] += 1);
+        counts
+    }
+}
