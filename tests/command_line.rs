@@ -363,6 +363,9 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
         bench.write("pasted.toml", format!("{whole}{pasted}"));
         pasted.to_owned()
     };
+    assert!(pasted(&told).starts_with("preset = "), "{told}");
+    bench.done("run pasted.toml --date 2026-01-01 --dry-run");
+    let told = bench.answer(&format!("{sweep} --distance 3"));
     assert!(pasted(&told).contains("distance = 3"), "{told}");
     bench.done("run pasted.toml --date 2026-01-01 --dry-run");
     // A recipe without a name is pasted part by part.

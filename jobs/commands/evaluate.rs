@@ -4,6 +4,7 @@
 mod candidates;
 mod checks;
 mod configuration;
+mod flags;
 mod judged;
 mod methods;
 mod planted;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
-use sweep::SweepFlags;
+use flags::SweepFlags;
 
 /// Compare pairs with labels, or with --sweep find the preset or the recipe that suits your pages
 ///

@@ -9,8 +9,8 @@ use dupsieve::evaluate::{JudgedPairs, MemoryMeter, Method, method_texts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use super::methods::{Source, legend, methods};
-use super::sweep::SweepFlags;
+use super::flags::SweepFlags;
+use super::methods::{Source, cheapest, legend, methods};
 use super::texts::read_texts;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
@@ -41,7 +41,8 @@ pub(super) fn sweep(
     let kept = method_texts(&methods, &texts, global.workers(1), &mut memory)?;
     let score = |method| judged.scores(|one, another| kept.is_near(method, one, another));
     let scores: Vec<JudgedScores> = (0..methods.len()).map(score).collect();
-    let best = best(&scores);
+    let f1: Vec<f64> = scores.iter().map(|scores| scores.f1.unwrap_or(0.0)).collect();
+    let best = cheapest(&f1);
     let lines = sources[best].lines(&methods[best]);
     if global.json {
         let rows = methods.iter().zip(&scores);
@@ -52,12 +53,6 @@ pub(super) fn sweep(
         print(&methods, &scores, &sources, best).at("stdout")?;
     }
     Ok(Summary::answered())
-}
-
-/// The method that agrees best with the pairs, the first of equals.
-fn best(scores: &[JudgedScores]) -> usize {
-    let f1 = |at: usize| scores[at].f1.unwrap_or(0.0);
-    (0..scores.len()).rev().max_by(|&a, &b| f1(a).total_cmp(&f1(b))).unwrap_or(0)
 }
 
 fn print(
@@ -81,7 +76,11 @@ fn print(
         let different = format!("{} of {different}", scores.different_found);
         writeln!(out, "{:<11}{same:>12}{different:>18}    {f1}", method.name)?;
     }
-    writeln!(out, "\nUse {}. It agrees best with what was judged.", methods[best].name)?;
+    writeln!(
+        out,
+        "\nUse {}, the first that agrees with what was judged as well as any other.",
+        methods[best].name
+    )?;
     match sources[best].lines(&methods[best]) {
         Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
         None => writeln!(out, "Your configuration file says so already."),

@@ -7,7 +7,7 @@ use dupsieve::join::Preset;
 use dupsieve::matches::Confirm;
 
 use super::configuration::configuration;
-use super::sweep::SweepFlags;
+use super::flags::SweepFlags;
 use crate::flags::config::Config;
 use crate::flags::settings::RecipeChoice;
 
@@ -16,6 +16,10 @@ const OTHERS: [&str; 2] = ["short-text", "shingles"];
 
 /// The distance of a recipe without a preset, as in `dedup`.
 const DISTANCE: u32 = 3;
+
+/// How much lower a cheaper method may score and still be recommended. Scores of samples of a thousand pages,
+/// and of labels of a few hundred clusters, vary by as much.
+const CLOSE: f64 = 0.02;
 
 /// What makes a method in a configuration file.
 pub(super) enum Source {
@@ -90,6 +94,12 @@ impl Source {
             Source::Recipe(choice) => Some(configuration(choice, method.distance, check)),
         }
     }
+}
+
+/// The first method, so the cheapest preset, whose score is close to the best.
+pub(super) fn cheapest(scores: &[f64]) -> usize {
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
 }
 
 /// One line for each method: its recipe, distance and check.

@@ -8,10 +8,7 @@ use dupsieve::evaluate::{BANDS, Method, Page};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
-use super::methods::{Source, legend};
-
-/// How much lower a cheaper method may score and still be recommended.
-const CLOSE: f64 = 0.02;
+use super::methods::{Source, cheapest, legend};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
@@ -72,8 +69,7 @@ impl Report<'_> {
     fn recommended(&self) -> usize {
         let scores: Vec<f64> =
             (0..self.methods.len()).map(|method| self.scores.summary(method).f1()).collect();
-        let best = scores.iter().copied().fold(0.0, f64::max);
-        scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
+        cheapest(&scores)
     }
 
     /// Prints the tables and what to do next.

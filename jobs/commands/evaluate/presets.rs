@@ -8,7 +8,7 @@ use dupsieve::evaluate::{
 };
 use serde_json::{Value, json};
 
-use super::methods::{legend, presets};
+use super::methods::{cheapest, legend, presets};
 
 /// The presets and their scores.
 pub(super) struct PresetRows {
@@ -29,11 +29,11 @@ impl PresetRows {
         Ok(PresetRows { methods, scores })
     }
 
-    /// The preset with the best F1 on the half that chooses, the cheapest of equals, and its scores.
+    /// The cheapest preset whose F1 on the half that chooses is close to the best, and its scores.
     pub(super) fn best(&self) -> (&Method, &MethodScores) {
-        let f1 = |at: &usize| self.scores[*at].halves[0].f1.unwrap_or(0.0);
-        let best = (0..self.methods.len()).rev().max_by(|a, b| f1(a).total_cmp(&f1(b)));
-        let best = best.expect("there are presets");
+        let f1: Vec<f64> =
+            self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0)).collect();
+        let best = cheapest(&f1);
         (&self.methods[best], &self.scores[best])
     }
 
@@ -53,6 +53,10 @@ impl PresetRows {
     /// Prints a line for each preset, then its F1 by length and by language.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", legend(&self.methods))?;
+        writeln!(
+            out,
+            "One half of the clusters chooses what to use. The other half, which had no part in that, judges it.\n"
+        )?;
         writeln!(out, "{:<24}choosing half                   judging half", "")?;
         writeln!(out, "{:<22}{1}  {1}", "preset", "prec.  recall f1     ari    ")?;
         for (method, scores) in self.methods.iter().zip(&self.scores) {

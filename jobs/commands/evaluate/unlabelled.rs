@@ -12,10 +12,10 @@ use dupsieve::evaluate::{MemoryMeter, Page, PageSample};
 use dupsieve::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 
+use super::flags::SweepFlags;
 use super::methods::methods;
 use super::planted::Report;
 use super::review;
-use super::sweep::SweepFlags;
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;

@@ -1,3 +1,5 @@
+//! Each edit leaves what it says, and changes as much as it says.
+
 use std::collections::HashSet;
 
 use rand::SeedableRng;
