@@ -14,7 +14,7 @@ fn object(answer: &str) -> Value {
 
 /// A page of thirty sentences and more, Chinese if its number is odd.
 fn page(number: usize) -> String {
-    let mixed = |at: usize| ((number * 1009 + at) as u64 * 0x9e37_79b9_7f4a_7c15) >> 32;
+    let mixed = |at: usize| ((number * 1009 + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let letter = |at: usize| char::from(b'a' + (mixed(at) % 26) as u8);
     let word = |at: usize| (0..5).map(|step| letter(7 * at + step)).collect::<String>();
     let han = |at: usize| char::from_u32(0x4e00 + (mixed(at) % 20_000) as u32).unwrap();

@@ -181,8 +181,10 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     assert!(table.contains("word-shingles 2 uniform"));
     assert!(bench.read("curve.svg").ends_with("</svg>\n"));
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");
-    let chosen =
-        bench.answer(&format!("{line} --overwrite --recipe shingles charikar-64 --distance 1"));
+    let chosen = bench.answer(&format!(
+        "{} --overwrite --recipe shingles charikar-64",
+        line.replace("-k 3", "-k 1")
+    ));
     assert!(chosen.contains("charikar-64") && !chosen.contains("uniform"));
     bench.fails(2, "evaluate --sweep --labels labels.tsv --json");
     bench.write("strangers.tsv", "x1\ta\nx2\ta\n");
