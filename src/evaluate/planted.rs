@@ -3,7 +3,8 @@
 //!
 //! Each page gets one copy of each [edit](Edit). The true similarity of page and copy is the Jaccard
 //! similarity of their sets of shingles. All methods also compare the real pages with each other: what they
-//! join there are near-duplicates of the corpus, or mistakes.
+//! join there are near-duplicates of the corpus, or mistakes. How alike two real pages are is measured by
+//! runs of words, because unrelated pages of one language have many runs of characters in common.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +21,13 @@ use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
 use crate::error::Result;
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
-use crate::fingerprint::check::shingle_set;
+use crate::fingerprint::check::{shingle_set, word_run_set};
 use crate::progress::{self, Activity};
 use crate::synthetic::Edit;
 
-/// The similarity from which two pages are too alike for one to lend text to the other: the copy might
-/// still be the same page.
+/// The similarity by words from which two pages are alike: one cannot lend text to the other, since the copy
+/// might still be the same page, and methods that join them may be right. Unrelated pages have hardly a run
+/// of three words in common, and this is where the lowest of the [bands](BANDS) ends.
 const ALIKE: f64 = 0.3;
 
 /// How many pages are looked at to find one that can lend text.
@@ -58,7 +60,7 @@ pub struct PlantedPair {
 pub struct JoinedPair {
     /// Their numbers, the smaller one first.
     pub pages: (u32, u32),
-    /// Their Jaccard similarity.
+    /// The Jaccard similarity of their runs of words.
     pub similarity: f64,
     /// The methods that join them.
     pub found_by: FoundBy,
@@ -77,7 +79,7 @@ pub struct Summary {
     pub templates_found: u64,
     /// Pairs of pages of the sample that are joined.
     pub joined: u64,
-    /// Those of them with a Jaccard similarity below .3, which are probably wrong.
+    /// Those of them with a similarity by words below .3, which are probably wrong.
     pub joined_unlike: u64,
 }
 
@@ -114,7 +116,7 @@ pub struct PlantedScores<'a> {
     pub joined: Vec<JoinedPair>,
     /// What the methods keep of the pages.
     pub texts: MethodTexts<'a>,
-    /// The sets of shingles of the pages.
+    /// The sets of runs of words of the pages.
     pub sets: Vec<ShingleSet>,
 }
 
@@ -161,12 +163,12 @@ impl<'a> PlantedEvaluation<'a> {
         let parts = in_parts(self.pages.len(), self.workers, |pages| {
             let set = |page: &Page| {
                 progress::tick(Activity::Working);
-                shingle_set(&page.text)
+                word_run_set(&page.text)
             };
             Ok(self.pages[pages].iter().map(set).collect::<Vec<_>>())
         })?;
         let sets: Vec<ShingleSet> = parts.into_iter().flatten().collect();
-        memory.take(sets.iter().map(ShingleSet::bytes).sum(), "the shingles of the pages")?;
+        memory.take(sets.iter().map(ShingleSet::bytes).sum(), "the runs of words of the pages")?;
         Ok(sets)
     }
 
@@ -184,6 +186,7 @@ impl<'a> PlantedEvaluation<'a> {
             kept.add(&page.text)?;
             texts.truncate(0);
             texts.add(&page.text)?;
+            let shingles = shingle_set(&page.text);
             let lender = self.lender(at, sets).map_or("", |lender| &*self.pages[lender].text);
             for (place, edit) in Edit::ALL.into_iter().enumerate() {
                 let strength = (at + place) % Edit::STRENGTHS;
@@ -194,7 +197,7 @@ impl<'a> PlantedEvaluation<'a> {
                 };
                 texts.truncate(1);
                 texts.add(&copy)?;
-                let similarity = sets[at].jaccard(&shingle_set(&copy));
+                let similarity = shingles.jaccard(&shingle_set(&copy));
                 let found_by =
                     FoundBy::of(self.methods.len(), |method| texts.is_near(method, 0, 1));
                 let page = at as u32;

@@ -61,7 +61,7 @@ use simhash::CharacterSimHash;
 use word_minhash::WordMinHash;
 use word_overlap::WordOverlap;
 
-pub use shingles::shingle_set;
+pub use shingles::{shingle_set, word_run_set};
 pub use signer::Signer;
 
 /// The most bytes that a signature takes.

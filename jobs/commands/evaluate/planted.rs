@@ -60,7 +60,7 @@ impl Report<'_> {
         })
     }
 
-    /// How many copies were not planted, because a page was too short for an edit.
+    /// How many copies were not planted, because a page was too short for an edit or none could lend text.
     fn left_out(&self) -> usize {
         self.pages.len() * Edit::ALL.len() - self.scores.planted.len()
     }
@@ -78,7 +78,7 @@ impl Report<'_> {
         writeln!(
             out,
             "{} of {} pages were drawn, with seed {}. {} edited copies were planted beside them;\n\
-             {} more were not, because a page was too short for the edit.\n",
+             {} more were not: the page was too short for the edit, or none was found to take text from.\n",
             self.pages.len(),
             self.seen,
             self.seed,
@@ -156,8 +156,9 @@ impl Report<'_> {
         let pairs = self.pages.len() * (self.pages.len() - 1) / 2;
         writeln!(
             out,
-            "Pairs of your own pages that are joined, of {pairs} in the sample. Those of high similarity are\n\
-             near-duplicates that you have; those below .3 are probably wrong."
+            "Pairs of your own pages that are joined, of {pairs} in the sample, by similarity: here how many of\n\
+             their runs of three words are the same. Those of high similarity are near-duplicates that you\n\
+             have; those below .3 are probably wrong."
         )?;
         self.head("similarity", "", out)?;
         let joined: Vec<_> =

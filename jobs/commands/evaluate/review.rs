@@ -88,7 +88,7 @@ fn show(
         let named = named.filter(|(at, _)| pair.found_by.contains(*at) == wanted);
         named.map(|(_, method)| &*method.name).collect::<Vec<_>>().join(", ")
     };
-    write!(out, "similarity {:.3}", pair.similarity)?;
+    write!(out, "{:.1} % of the runs of three words in common", 100.0 * pair.similarity)?;
     for (what, names) in [("joined by", names(true)), ("not by", names(false))] {
         if !names.is_empty() {
             write!(out, "; {what} {names}")?;

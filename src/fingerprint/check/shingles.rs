@@ -1,8 +1,8 @@
-//! The runs of three characters of a text, of which most signatures are made.
+//! The runs of three characters of a text, and its runs of three words, of which most signatures are made.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::maker::NORMALISE;
+use super::maker::{NORMALISE, NORMALISE_WORDS};
 use crate::features::shingles;
 use crate::fingerprint::ShingleSet;
 
@@ -22,6 +22,13 @@ pub fn shingle_set(text: &str) -> ShingleSet {
     })
 }
 
+/// The set of the runs of three words that checks of words are made of.
+pub fn word_run_set(text: &str) -> ShingleSet {
+    let mut prepared = String::new();
+    NORMALISE_WORDS.apply(text, &mut prepared);
+    ShingleSet::gather(|add| shingles::word_runs(&prepared, add))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +36,8 @@ mod tests {
     #[test]
     fn shingles_are_those_of_the_definition() {
         let [one, two] = ["abcd", "abce"].map(shingle_set);
+        assert_eq!((one.len(), one.jaccard(&two)), (2, 1.0 / 3.0));
+        let [one, two] = ["a b 12 c D", "A b, c e"].map(word_run_set);
         assert_eq!((one.len(), one.jaccard(&two)), (2, 1.0 / 3.0));
     }
 }
