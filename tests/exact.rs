@@ -12,7 +12,7 @@ fn designs(width: u32, k: u32) -> Vec<String> {
     if k <= 3 {
         designs.extend(["4", "10", "16", "20"].map(String::from));
     }
-    designs.push("conditioned".into());
+    designs.extend(["conditioned", "multi-index"].map(String::from));
     if k <= 3 || width == 128 {
         designs.extend(["halves", "high-low"].map(String::from));
     }

@@ -12,7 +12,7 @@ use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
 use crate::peers::Topology;
 use crate::store::{KeyRange, Segment};
-use crate::tables::{Gathering, Hit, Method, MethodScratch, Probe, SortedJoin};
+use crate::tables::{Hit, Method, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
 /// A join in progress, shared by the workers of a process.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Probing<F: Fingerprint> {
     /// The batch arranged for probing.
     pub(crate) method: Method<F>,
     /// The join of the batch with itself.
-    pub(crate) itself: SortedJoin<F>,
+    pub(crate) itself: SelfJoin<F>,
     /// The segments of the store; none without a store.
     pub(crate) segments: Vec<Segment>,
     /// All chunks, the same in every process.
@@ -51,7 +51,7 @@ pub(super) struct Prober<F: Fingerprint> {
     /// What the chunks of the store are probed in.
     scratch: MethodScratch<F>,
     /// What the parts of the batch are joined in.
-    gathering: Gathering<F>,
+    self_scratch: SelfJoinScratch<F>,
     run: Vec<F>,
 }
 
@@ -62,13 +62,13 @@ impl<F: Fingerprint> Prober<F> {
         let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
         let scratch = MethodScratch::default();
-        let gathering = Gathering::default();
-        Prober { join, pairs, scratch, gathering, run: Vec::new() }
+        let self_scratch = SelfJoinScratch::default();
+        Prober { join, pairs, scratch, self_scratch, run: Vec::new() }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
         // One of the two works at a time, and only that one holds memory.
-        self.gathering = Gathering::default();
+        self.self_scratch = SelfJoinScratch::default();
         let Prober { join, pairs, scratch, run, .. } = self;
         let mut fingerprints = 0;
         let mut sweep = Sweep::new(&join.segments, range, join.method.window());
@@ -94,8 +94,8 @@ impl<F: Fingerprint> Prober<F> {
 
     fn join_batch(&mut self, part: u32) {
         self.scratch = MethodScratch::default();
-        let Prober { join, pairs, gathering, .. } = self;
-        join.itself.join(part, gathering, &mut |Hit { batch, at, distance, .. }| {
+        let Prober { join, pairs, self_scratch, .. } = self;
+        join.itself.join(part, self_scratch, &mut |Hit { batch, at, distance, .. }| {
             let existing = Place::Batch { group: at.into() };
             pairs.push(Pair { new: batch.into(), existing, distance });
         });

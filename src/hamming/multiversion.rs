@@ -1,10 +1,13 @@
-//! Code compiled twice: for any processor of an architecture, and for the instructions that nearly all of
-//! them have today.
+//! Code compiled more than once: for any processor of an architecture, for the instructions that nearly all of
+//! them have today, and for those that count the bits of a whole vector.
 //!
 //! A program for any x86-64 counts bits with a dozen instructions and finds the next set bit in a loop.
 //! Haswell (2013) and its successors do either with one instruction, and add four words at once. Written by
 //! hand, that would be a second meaning of the same code. Here the compiler makes the second version, and
 //! the program chooses between them when it runs.
+//!
+//! Ice Lake (2019), Zen 4 (2022) and their successors count the bits of 32 words of 16 bits with one
+//! instruction. Work that does little else is compiled a third time, for these ([`counting`]).
 //!
 //! ```
 //! use dupsieve::hamming::multiversion::{Multiversion, widest};
@@ -34,16 +37,37 @@ pub trait Multiversion {
     fn run(self) -> Self::Output;
 }
 
-/// Does `work` with the widest instructions that this processor has. The result is the same in any case.
+/// The instructions that a version is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// Those of every processor of the architecture.
+    Any,
+    /// Vectors of 256 bits, and the bits of a word counted and found.
+    Haswell,
+    /// Vectors of 512 bits, and the bits of each of their words counted.
+    IceLake,
+}
+
+impl Instructions {
+    /// The widest that this processor has.
+    #[must_use]
+    pub fn widest() -> Instructions {
+        #[cfg(target_arch = "x86_64")]
+        if has_ice_lake() {
+            return Instructions::IceLake;
+        } else if has_haswell() {
+            return Instructions::Haswell;
+        }
+        Instructions::Any
+    }
+}
+
+/// Does `work` with the widest instructions that most processors have, as far as this one has them. The result
+/// is the same in any case.
 #[inline]
 pub fn widest<W: Multiversion>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-    {
+    if has_haswell() {
         // SAFETY: the processor was just asked for everything that this version is compiled for.
         return unsafe { haswell(work) };
     }
@@ -53,6 +77,47 @@ pub fn widest<W: Multiversion>(work: W) -> W::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn haswell<W: Multiversion>(work: W) -> W::Output {
+    work.run()
+}
+
+/// Does `work`, which counts bits in vectors, with the widest instructions that this processor has. The
+/// result is the same in any case.
+#[inline]
+pub fn counting<W: Multiversion>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if has_ice_lake() {
+        // SAFETY: the processor was just asked for everything that this version is compiled for.
+        return unsafe { ice_lake(work) };
+    }
+    widest(work)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_haswell() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_ice_lake() -> bool {
+    has_haswell()
+        && is_x86_feature_detected!("avx512bitalg")
+        && is_x86_feature_detected!("avx512vpopcntdq")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512bitalg,avx512vpopcntdq,avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn ice_lake<W: Multiversion>(work: W) -> W::Output {
     work.run()
 }
 
@@ -86,6 +151,7 @@ mod tests {
         fn every_version_gives_the_same_result(numbers: Vec<u64>, shift: u32) {
             let work = Sums(&numbers, shift);
             prop_assert_eq!(widest(work), work.run());
+            prop_assert_eq!(counting(work), work.run());
         }
     }
 }

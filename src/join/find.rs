@@ -16,7 +16,7 @@ use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{Digest, Segment, Version};
-use crate::tables::{Estimate, Method, Plan, SortedJoin};
+use crate::tables::{Estimate, Method, Plan, SelfJoin};
 
 /// How a join was done: the figures that differ from run to run.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,7 @@ impl Join {
         topology: Topology,
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
-        let itself = SortedJoin::new(Arc::clone(&groups), plan.itself.design, self.distance)?;
+        let itself = SelfJoin::new(&groups, plan.itself.design, self.distance)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {

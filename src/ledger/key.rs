@@ -7,7 +7,7 @@ use super::frame::VERSION;
 use crate::fingerprint::Fingerprint;
 use crate::matches::Sieve;
 use crate::store::{Digest, Segment};
-use crate::tables::SortedJoin;
+use crate::tables::SelfJoin;
 
 /// Everything that decides which pairs each chunk has. The design for the store, the number of workers and
 /// processes, and the memory do not.
@@ -25,8 +25,8 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     pub(crate) segments: &'a [Segment],
     /// All chunks.
     pub(crate) chunks: &'a [Chunk<F>],
-    /// The join of the batch with itself, whose keys cut the batch into parts.
-    pub(crate) itself: &'a SortedJoin<F>,
+    /// The join of the batch with itself, whose keys or blocks cut the batch into parts.
+    pub(crate) itself: &'a SelfJoin<F>,
 }
 
 impl<F: Fingerprint> LedgerKey<'_, F> {
@@ -52,7 +52,7 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
             hash.update(&high.to_le_bytes());
         }
         for key in self.itself.keys() {
-            hash.update(&key.to_u128().to_le_bytes());
+            hash.update(&key.to_le_bytes());
         }
         Digest(hash.digest128())
     }

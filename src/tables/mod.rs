@@ -34,11 +34,14 @@
 //! ```
 //!
 //! Start with `masked` (the keys), `table` (one table) and `indexed` (all of them). Faster for a sorted store
-//! are the designs in `unmasked`: `conditioned`, `halves` and `high_low`. The batch and itself, and a
-//! batch as large as the store, are joined by `sorted`. [`plan`] chooses. May import everything up to `store`.
+//! are the designs in `unmasked`: `conditioned`, `halves` and `high_low`, and for distances beyond 3
+//! `multi_index`. A batch as large as the store is joined by `sorted`, and the batch and itself by either of the
+//! last two (`self_join`). [`plan`] chooses. May import everything up to `store`.
 
+mod buckets;
 mod conditioned;
 mod design;
+mod flips;
 mod halves;
 mod high_low;
 mod hit;
@@ -46,10 +49,12 @@ mod indexed;
 mod masked;
 mod masks;
 mod method;
+mod multi_index;
 mod parallel;
 pub mod plan;
 mod probe;
 mod problem;
+mod self_join;
 mod sorted;
 mod table;
 mod table_cost;
@@ -66,6 +71,7 @@ pub use method::{Method, MethodScratch};
 pub use plan::{Estimate, Plan};
 pub use probe::Probe;
 pub use problem::Problem;
+pub use self_join::{SelfJoin, SelfJoinScratch};
 pub use sorted::{Gathering, SortedJoin};
 pub use unmasked::Unmasked;
 pub use way::Way;

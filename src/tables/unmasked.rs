@@ -10,6 +10,7 @@ use super::conditioned::{self, Conditioned};
 use super::halves::{self, Halves};
 use super::high_low::{self, HighLow};
 use super::hit::Hit;
+use super::multi_index::{self, MultiIndex};
 use super::probe::{Arrange, Probe};
 use super::problem::{Cost, Problem};
 use crate::fingerprint::{Fingerprint, Width};
@@ -104,4 +105,6 @@ unmasked! {
     halves::Halves = "halves";
     /// The high half by prefix, the low half by blocks.
     high_low::HighLow = "high-low";
+    /// By blocks of which one differs in a few bits, compared by vectors.
+    multi_index::MultiIndex = "multi-index";
 }

@@ -27,7 +27,7 @@ pub(crate) struct DedupSettings {
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
-    /// Tables that the batch is stored in: auto, conditioned, halves, high-low, 4, 10, 16, 20 or
+    /// Tables that the batch is stored in: auto, conditioned, halves, high-low, multi-index, 4, 10, 16, 20 or
     /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]

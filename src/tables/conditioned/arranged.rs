@@ -1,14 +1,14 @@
 //! The batch arranged by prefix.
 
 use super::level::Level;
-use super::masks::Masks;
 use super::shape::Shape;
+use crate::tables::flips::Flips;
 
 /// The batch arranged by prefix.
 #[derive(Debug)]
 pub(in crate::tables) struct Conditioned<F> {
     pub(super) root: Level<F>,
-    pub(super) masks: Masks,
+    pub(super) flips: Flips,
     /// The most bits in which a pair may differ before the tail.
     pub(super) k: u32,
     /// The most bits in which it may differ at all.

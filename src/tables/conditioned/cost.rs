@@ -1,6 +1,6 @@
 //! The cost of a leaf, and so how deep to go. Measured on one thread of a 2-core Zen 5 machine.
 
-use super::masks::{WIDEST, ball, choose};
+use crate::tables::flips::{WIDEST, ball, choose};
 
 /// To put one key into the bitmap, to look for it among the candidates, and to remove it again.
 const KEY_NS: f64 = 4.0;

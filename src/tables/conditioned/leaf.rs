@@ -180,7 +180,7 @@ impl<F: Fingerprint> Leaf<F> {
         key: impl Fn(F) -> u32,
     ) {
         let bitmap = &mut self.bitmap[..];
-        for mask in (0..=off).flat_map(|off| task.reach.masks.of(width, off)) {
+        for mask in (0..=off).flat_map(|off| task.reach.flips.of(width, off)) {
             let first = bucket.start as u32;
             let entries = task.level.entries[bucket.clone()].iter().zip(first..);
             self.keys.extend(entries.map(|(entry, at)| {

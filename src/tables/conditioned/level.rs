@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::masks::Masks;
 use crate::fingerprint::Fingerprint;
+use crate::tables::flips::Flips;
 
 /// A fingerprint of the batch, and its place there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,12 +104,12 @@ impl<F: Fingerprint> Level<F> {
     /// digit, and their range in `entries`.
     #[inline]
     pub(super) fn reach(&self, reach: &Reach<'_>, mut each: impl FnMut(u32, Range<usize>)) {
-        let &Reach { masks, k, digit, bits } = reach;
+        let &Reach { flips, k, digit, bits } = reach;
         let finer = self.bits - bits;
         for left in 0..=k {
             let class = (left as usize) << self.bits;
             for off in 0..=left.min(bits) {
-                for mask in masks.of(bits, off) {
+                for mask in flips.of(bits, off) {
                     let near = ((digit ^ mask) as usize) << finer;
                     let start = self.starts[class + near] as usize;
                     let end = self.starts[class + near + (1 << finer)] as usize;
@@ -125,7 +125,7 @@ impl<F: Fingerprint> Level<F> {
 /// What is asked of a level: all that is within reach below one digit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reach<'m> {
-    pub(super) masks: &'m Masks,
+    pub(super) flips: &'m Flips,
     /// The most errors.
     pub(super) k: u32,
     /// The digit, and its width: that of the level's digits or less.

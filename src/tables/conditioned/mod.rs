@@ -52,7 +52,6 @@ mod expense;
 mod gallop;
 mod leaf;
 mod level;
-mod masks;
 mod probe;
 mod shape;
 mod walk;

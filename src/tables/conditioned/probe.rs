@@ -3,10 +3,11 @@
 use super::arranged::Conditioned;
 use super::cost;
 use super::level::Level;
-use super::masks::Masks;
+
 use super::shape::{SHAPE, Shape};
 use super::walk::{Walk, Walking};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::tables::flips::Flips;
 use crate::tables::hit::Hit;
 use crate::tables::probe::{Arrange, Probe};
 
@@ -33,8 +34,8 @@ impl<F: Fingerprint> Conditioned<F> {
     fn before(tail: u32, batch: &[F], within: u32, k: u32, shape: Shape) -> Conditioned<F> {
         assert!(k <= COVERS, "the design was checked");
         let root = Level::root(batch, k, shape.root);
-        let masks = Masks::up_to(k);
-        Conditioned { root, masks, k, within, tail, shape }
+        let flips = Flips::up_to(k);
+        Conditioned { root, flips, k, within, tail, shape }
     }
 
     /// How many bits the prefixes of leaves are to have: what is cheapest for as many fingerprints as

@@ -48,7 +48,7 @@ impl<F: Fingerprint> Walking<'_, F> {
             let digit = level::low(if rest < F::BITS { next >> rest } else { F::default() });
             let digit = digit & ((1 << bits) - 1);
             let high = next | F::MAX >> (F::BITS - rest);
-            let reach = Reach { masks: &self.of.masks, k: self.of.k, digit, bits };
+            let reach = Reach { flips: &self.of.flips, k: self.of.k, digit, bits };
             self.child(level, &reach, high);
         }
     }

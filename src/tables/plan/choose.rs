@@ -10,7 +10,7 @@ use crate::tables::masked::{MAX_DISTANCE, Masked};
 use crate::tables::problem::{Cost, Problem};
 use crate::tables::unmasked::Unmasked;
 use crate::tables::way::Way;
-use crate::tables::{sorted, table_cost};
+use crate::tables::{multi_index, sorted, table_cost};
 
 /// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Plan {
 
 /// Finds the cheapest design with at most `memory_bytes` for the batch against the store, and for the
 /// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
-/// Without a store it is used for the batch, if it has masks.
+/// Without a store it is used for the batch, if it has masks or is `multi-index`.
 ///
 /// # Errors
 /// [`Kind::Usage`] if no design covers `k`, or not the one that is asked for, or if no design fits into
@@ -60,25 +60,35 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
     Ok(Plan { chosen, alternatives: estimates, itself, why })
 }
 
-/// The cost of the batch against itself: by the design that is asked for, if it has masks and there is no
+/// The cost of the batch against itself: by the design that is asked for, if it can do that and there is no
 /// store to use it for. With a store the choice does not depend on what is asked for, so a join that is
-/// resumed with another design finds its finished parts of the batch.
+/// resumed with another design finds its finished parts of the batch. Nor does it ever depend on the
+/// machine: all processes of a join must divide the batch in the same way.
 fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let designs = match asked.masked(width, k) {
-        Ok(_) if store == 0 => vec![asked],
-        _ => candidates(k, width)?,
+    let multi_index = Design::from(Unmasked::MultiIndex);
+    let joins_itself = |design: Design| design == multi_index || design.masked(width, k).is_ok();
+    let asked = (store == 0 && asked != Design::Auto).then_some(asked);
+    let designs = match asked.filter(|&asked| joins_itself(asked)) {
+        Some(asked) => vec![asked],
+        None => candidates(k, width)?,
     };
     let mut estimates = Vec::new();
-    for masked in designs.into_iter().filter_map(|design| design.masked(width, k).ok()) {
-        let pass = sorted::Pass::of(masked, batch, 0, width)?;
-        let cost = Cost {
-            tables: masked.tables(),
-            nanoseconds: pass.nanoseconds / batch.max(1) as f64,
-            seconds: pass.nanoseconds / 1e9,
-            memory_bytes: workers * pass.memory_bytes,
-        };
-        estimates.push(Estimate::new(masked.into(), Way::Sorted, cost));
+    for design in designs {
+        if let Ok(masked) = design.masked(width, k) {
+            let pass = sorted::Pass::of(masked, batch, 0, width)?;
+            let cost = Cost {
+                tables: masked.tables(),
+                nanoseconds: pass.nanoseconds / batch.max(1) as f64,
+                seconds: pass.nanoseconds / 1e9,
+                memory_bytes: workers * pass.memory_bytes,
+            };
+            estimates.push(Estimate::new(design, Way::Sorted, cost));
+        } else if design == multi_index
+            && let Some(cost) = multi_index::of_itself(problem)
+        {
+            estimates.push(Estimate::new(design, Way::Indexed, cost));
+        }
     }
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(cheapest.expect("some design with masks covers every distance"))

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::buckets::{Buckets, Entry};
+use super::gather::gather;
 use super::lead::{Lead, bits};
 use super::meeting::Join;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::tables::buckets::{Buckets, Entry};
 use crate::tables::design::Design;
 use crate::tables::hit::Hit;
 use crate::tables::probe::Probe;
@@ -90,7 +91,7 @@ impl<F: Fingerprint> SortedJoin<F> {
         let turn = part % TURNS;
         let leads = self.leads.iter().skip(turn as usize).step_by(TURNS as usize);
         for lead in leads.filter(|lead| share < lead.shares()) {
-            batch.gather(lead, share, &[&self.batch], picked);
+            gather(batch, lead, share, &[&self.batch], picked);
             for group in batch.buckets() {
                 join.under(&self.keys, lead.keys.clone(), group, None, &mut |a, b, distance| {
                     let batch = a.place.max(b.place);
@@ -117,8 +118,8 @@ impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
         let mut join = Join { k: self.k, spare };
         let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
         for (lead, share) in self.leads.iter().flat_map(shares) {
-            others.gather(lead, share, runs, picked);
-            batch.gather(lead, share, &[&self.batch], picked);
+            gather(others, lead, share, runs, picked);
+            gather(batch, lead, share, &[&self.batch], picked);
             for (group, others) in batch.buckets().zip(others.buckets()) {
                 let keys = lead.keys.clone();
                 join.under(&self.keys, keys, group, Some(others), &mut |entry, other, distance| {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::buckets::{Buckets, Entry};
 use crate::fingerprint::Fingerprint;
+use crate::tables::buckets::{Buckets, Entry};
 use crate::tables::table::hash;
 
 /// More fingerprints that meet under one key than this are sorted again.
@@ -47,7 +47,7 @@ impl<F: Fingerprint> Join<'_, F> {
                     found(a, b, distance);
                 }
             };
-            ours.sort(entries, 1 << bits, bucket);
+            ours.sort(entries.iter().copied(), 1 << bits, bucket);
             match others {
                 None => {
                     for bucket in ours.buckets().filter(|bucket| bucket.len() > 1) {
@@ -55,7 +55,7 @@ impl<F: Fingerprint> Join<'_, F> {
                     }
                 }
                 Some(others) => {
-                    theirs.sort(others, 1 << bits, bucket);
+                    theirs.sort(others.iter().copied(), 1 << bits, bucket);
                     for (bucket, others) in ours.buckets().zip(theirs.buckets()) {
                         self.bucket(key, bucket, Some(others), &mut first);
                     }
@@ -114,8 +114,12 @@ impl<F: Fingerprint> Join<'_, F> {
         let bits = bucket_bits(entries.len().max(others.len()));
         let mut meetings = 0;
         for &key in keys {
-            ours.sort(entries, 1 << bits, |fingerprint| bucket(fingerprint, key, bits));
-            theirs.sort(others, 1 << bits, |fingerprint| bucket(fingerprint, key, bits));
+            ours.sort(entries.iter().copied(), 1 << bits, |fingerprint| {
+                bucket(fingerprint, key, bits)
+            });
+            theirs.sort(others.iter().copied(), 1 << bits, |fingerprint| {
+                bucket(fingerprint, key, bits)
+            });
             let pairs = ours.buckets().zip(theirs.buckets());
             meetings += pairs.map(|(ours, theirs)| (ours.len() * theirs.len()) as u64).sum::<u64>();
         }

@@ -15,8 +15,8 @@
 //!
 //! Start with `join.rs`.
 
-mod buckets;
 mod cost;
+mod gather;
 mod join;
 mod lead;
 mod meeting;

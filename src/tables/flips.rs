@@ -11,7 +11,7 @@ const WIDE_WEIGHT: u32 = 3;
 
 /// Words by how many bits are set in them.
 #[derive(Debug)]
-pub(super) struct Masks(Vec<Weight>);
+pub(super) struct Flips(Vec<Weight>);
 
 /// The words in which one number of bits is set.
 #[derive(Debug)]
@@ -21,14 +21,14 @@ struct Weight {
     counts: [usize; WIDEST as usize + 1],
 }
 
-impl Masks {
+impl Flips {
     /// All masks of up to `weight` bits.
-    pub(super) fn up_to(weight: u32) -> Masks {
+    pub(super) fn up_to(weight: u32) -> Flips {
         let of = |weight| Weight {
             words: list(weight, if weight <= WIDE_WEIGHT { WIDEST } else { NARROW }),
             counts: std::array::from_fn(|width| choose(width as u32, weight)),
         };
-        Masks((0..=weight).map(of).collect())
+        Flips((0..=weight).map(of).collect())
     }
 
     /// The words of `width` bits of which `weight` are set. Ascending, so those of fewer bits come
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn masks_are_all_words_of_their_weight() {
-        let masks = Masks::up_to(7);
+        let masks = Flips::up_to(7);
         for (width, weight) in (0..=NARROW).flat_map(|width| (0..=7).map(move |w| (width, w))) {
             let words = (0..1_u32 << width).filter(|word| word.count_ones() == weight);
             assert!(words.eq(masks.of(width, weight).iter().copied()), "{weight} of {width}");

@@ -1,0 +1,55 @@
+//! Fingerprints in buckets, by a counting sort.
+
+use crate::fingerprint::Fingerprint;
+
+/// A fingerprint and its place in the batch, or in what is probed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry<F> {
+    pub(super) fingerprint: F,
+    pub(super) place: u32,
+}
+
+/// Entries in buckets.
+#[derive(Debug)]
+pub(super) struct Buckets<F> {
+    entries: Vec<Entry<F>>,
+    /// Bucket b holds the entries `starts[b]..starts[b + 1]`.
+    starts: Vec<u32>,
+}
+
+impl<F> Default for Buckets<F> {
+    fn default() -> Buckets<F> {
+        Buckets { entries: Vec::new(), starts: Vec::new() }
+    }
+}
+
+impl<F: Fingerprint> Buckets<F> {
+    /// Sorts `entries`, of which there are at most `u32::MAX`, into this many buckets.
+    #[inline]
+    pub(super) fn sort(
+        &mut self,
+        entries: impl Iterator<Item = Entry<F>> + Clone,
+        buckets: usize,
+        bucket: impl Fn(F) -> usize,
+    ) {
+        let Buckets { entries: sorted, starts } = self;
+        starts.clear();
+        starts.resize(buckets + 1, 0);
+        entries.clone().for_each(|entry| starts[bucket(entry.fingerprint)] += 1);
+        let mut sum = 0;
+        for start in starts.iter_mut() {
+            sum += *start;
+            *start = sum;
+        }
+        sorted.resize((sum as usize).max(sorted.len()), Entry::default());
+        entries.for_each(|entry| {
+            let start = &mut starts[bucket(entry.fingerprint)];
+            *start -= 1;
+            sorted[*start as usize] = entry;
+        });
+    }
+
+    pub(super) fn buckets(&self) -> impl Iterator<Item = &[Entry<F>]> {
+        self.starts.windows(2).map(|bounds| &self.entries[bounds[0] as usize..bounds[1] as usize])
+    }
+}

@@ -1,0 +1,128 @@
+//! The blocks that a fingerprint is divided into, and in how many bits a pair may differ in each.
+
+use std::ops::Range;
+
+use crate::fingerprint::Fingerprint;
+use crate::hamming::lanes::{Columns, columns};
+use crate::tables::flips::ball;
+
+/// The most bits of a block by which the batch is sorted: so many values that each has few fingerprints of a
+/// million, and so few that each has some.
+pub(super) const MOST_BITS: u32 = 16;
+
+/// The largest limit of a block.
+pub(super) const MOST_OFF: u32 = 3;
+
+/// Consecutive bits of a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// How many bits are below them.
+    low: u32,
+    /// How many there are.
+    pub(super) bits: u32,
+    /// In how many of them a pair may differ to meet here.
+    pub(super) limit: u32,
+}
+
+impl Block {
+    /// Divides the bits of `span` into `count` blocks, at most k + 1, in which all pairs within `k` meet. The
+    /// wider ones, which are the first, have the larger limits. Of a wide block only the first bits are used.
+    pub(super) fn divide(span: Range<u32>, count: u32, k: u32) -> Vec<Block> {
+        let all = span.end - span.start;
+        let mut end = span.end;
+        let block = |at: u32| {
+            end -= all / count + u32::from(at < all % count);
+            let width = all / count + u32::from(at < all % count);
+            let bits = width.min(MOST_BITS);
+            let limit = (k + 1) / count + u32::from(at < (k + 1) % count) - 1;
+            Block { low: end + width - bits, bits, limit: limit.min(bits) }
+        };
+        (0..count).map(block).collect()
+    }
+
+    /// How many values the block has.
+    pub(super) fn values(self) -> usize {
+        1 << self.bits
+    }
+
+    /// How many values are within the limit of one.
+    pub(super) fn ball(self) -> usize {
+        ball(self.bits, self.limit)
+    }
+
+    /// The bits of the block in a fingerprint.
+    pub(super) fn mask(self) -> u128 {
+        (self.values() as u128 - 1) << self.low
+    }
+
+    /// The block of `fingerprint`.
+    #[inline(always)]
+    pub(super) fn value<F: Fingerprint>(self, fingerprint: F) -> u32 {
+        let low = (fingerprint >> self.low).to_u128() as u32;
+        low & ((1 << self.bits) - 1)
+    }
+
+    /// The bits of `fingerprint` that are compared first: those that come before the block, and of the others
+    /// the last.
+    #[inline(always)]
+    pub(super) fn others<F: Fingerprint>(self, fingerprint: F) -> Columns {
+        let above = (F::BITS - self.low - self.bits).min(F::BITS - 1);
+        let low = self.low + self.bits;
+        if low >= F::BITS {
+            return columns(fingerprint);
+        }
+        columns(fingerprint >> low | fingerprint << above)
+    }
+
+    /// Whether a pair with these differing bits meets here.
+    #[inline]
+    pub(super) fn meets<F: Fingerprint>(self, differing: F) -> bool {
+        self.value(differing).count_ones() <= self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn limits_exceeded_everywhere_exceed_k() {
+        for (k, count) in (0..=15).flat_map(|k| (1..=k + 1).map(move |count| (k, count))) {
+            let blocks = Block::divide(0..128, count, k);
+            let sum: u32 = blocks.iter().map(|block| block.limit + 1).sum();
+            assert!(sum == k + 1 || blocks.iter().any(|block| block.limit == block.bits));
+        }
+        let limits = |k| Block::divide(0..64, 4, k).iter().map(|block| block.limit).collect();
+        let limits: [Vec<u32>; 3] = [3, 7, 10].map(limits);
+        assert_eq!(limits, [[0, 0, 0, 0], [1, 1, 1, 1], [2, 2, 2, 1]]);
+    }
+
+    proptest! {
+        /// However the bits are divided, pairs within k meet in a block, and what is compared first is no part
+        /// of the block where 64 bits leave room for both.
+        #[test]
+        fn a_pair_within_k_meets(
+            fingerprint: u64,
+            bits in prop::collection::vec(0_u32..64, 0..=11),
+            count in 1_u32..=8,
+            span in (0_u32..30, 34_u32..=64),
+        ) {
+            let differing = bits.iter().fold(0_u64, |all, bit| all | 1 << bit);
+            let k = differing.count_ones().max(count - 1);
+            let blocks = Block::divide(span.0..span.1, count, k);
+            prop_assert!(blocks.iter().any(|block| block.meets(differing)));
+            for block in blocks {
+                let value = block.value(fingerprint ^ differing) ^ block.value(fingerprint);
+                prop_assert_eq!(value, block.value(differing));
+                let ones = |columns: Columns| columns.iter().map(|it| it.count_ones()).sum::<u32>();
+                if block.bits == 16 {
+                    let apart = ones(block.others(differing)) + value.count_ones();
+                    prop_assert_eq!(apart, differing.count_ones());
+                }
+                prop_assert!(ones(block.others(differing)) <= differing.count_ones());
+            }
+        }
+    }
+}

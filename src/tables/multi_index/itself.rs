@@ -1,0 +1,96 @@
+//! The batch joined with itself, part by part.
+
+use super::indexed_block::{IndexedBlock, Row};
+use super::probe::{MultiIndex, divided};
+use super::scan::{Near, Scan};
+use super::tiles::{Item, Tiles};
+use crate::fingerprint::Fingerprint;
+use crate::hamming::multiversion::counting;
+use crate::progress::{self, Activity};
+use crate::tables::hit::Hit;
+
+/// How many parts the values of a block are divided into.
+const SHARES: u32 = 8;
+
+/// Memory that the join of the batch with itself works in.
+#[derive(Debug, Default)]
+pub(in crate::tables) struct SelfScratch {
+    tiles: Tiles,
+    gathered: Vec<Row>,
+}
+
+impl<F: Fingerprint> MultiIndex<F> {
+    /// Each block, and its limit.
+    pub(in crate::tables) fn keys(&self) -> Vec<u128> {
+        let key = |indexed: &IndexedBlock| [indexed.block.mask(), indexed.block.limit.into()];
+        self.blocks.iter().flat_map(key).collect()
+    }
+
+    /// The number of parts of the join of the batch with itself.
+    pub(in crate::tables) fn parts(&self) -> u32 {
+        if self.batch.is_empty() { 0 } else { self.blocks.len() as u32 * SHARES }
+    }
+
+    /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
+    /// within k: with the later one as the batch's, and the earlier one as the probed one.
+    pub(in crate::tables) fn join(
+        &self,
+        part: u32,
+        scratch: &mut SelfScratch,
+        found: &mut dyn FnMut(Hit),
+    ) {
+        let turn = (part / SHARES) as usize;
+        let (buckets, _) = divided(self.blocks[turn].block);
+        for bucket in (0..buckets).skip((part % SHARES) as usize).step_by(SHARES as usize) {
+            progress::tick(Activity::Sorting);
+            self.bucket(turn, bucket, scratch, found);
+        }
+    }
+
+    /// Joins those that begin with one value in block `turn` with the batch. Of two that have different
+    /// values, the one with the lower value is in the tile.
+    fn bucket(
+        &self,
+        turn: usize,
+        bucket: usize,
+        scratch: &mut SelfScratch,
+        found: &mut dyn FnMut(Hit),
+    ) {
+        let SelfScratch { tiles, gathered } = scratch;
+        let indexed = &self.blocks[turn];
+        let block = indexed.block;
+        let (_, rest) = divided(block);
+        let first = bucket << rest;
+        tiles.fill(
+            1 << rest,
+            (0..1 << rest).flat_map(|value| {
+                let item = move |&Row { place, columns }: &Row| Item { value, columns, place };
+                indexed.rows(first + value).iter().map(item)
+            }),
+        );
+        let near = &mut |Near { row, group, limit }| {
+            for place in tiles.within(group, row.columns, limit) {
+                let differing = self.batch[row.place as usize] ^ self.batch[place as usize];
+                let distance = differing.distance(F::default());
+                let is_second = block.value(differing) == 0 && row.place <= place;
+                let is_first = || self.first_meeting(differing) == Some(turn);
+                if distance <= self.k && !is_second && is_first() {
+                    let batch = row.place.max(place);
+                    let at = row.place.min(place);
+                    found(Hit { batch, run: 0, at, distance: distance as u8 });
+                }
+            }
+        };
+        counting(Scan {
+            indexed,
+            flips: &self.flips,
+            tiles,
+            first,
+            count: 1 << rest,
+            k: self.k,
+            ascending: true,
+            gathered,
+            near,
+        });
+    }
+}

@@ -1,0 +1,191 @@
+//! The batch by blocks, and the probe.
+
+use std::ops::Range;
+
+use super::block::Block;
+use super::cost;
+use super::indexed_block::{IndexedBlock, Row};
+use super::scan::{Near, Scan};
+use super::tiles::{Item, Tiles};
+use crate::fingerprint::Fingerprint;
+use crate::hamming::multiversion::counting;
+use crate::progress::{self, Activity};
+use crate::tables::buckets::{Buckets, Entry};
+use crate::tables::flips::Flips;
+use crate::tables::hit::Hit;
+use crate::tables::parallel::in_parallel;
+use crate::tables::probe::{Arrange, Probe};
+
+/// The batch by blocks.
+#[derive(Debug)]
+pub(in crate::tables) struct MultiIndex<F> {
+    pub(super) batch: Vec<F>,
+    pub(super) blocks: Vec<IndexedBlock>,
+    pub(super) flips: Flips,
+    /// The bits that are the same in all of the batch.
+    constant: F,
+    pub(super) k: u32,
+}
+
+/// Memory that a probe works in.
+#[derive(Debug)]
+pub(in crate::tables) struct MultiIndexScratch<F> {
+    window: Buckets<F>,
+    pub(super) tiles: Tiles,
+    pub(super) gathered: Vec<Row>,
+}
+
+impl<F> Default for MultiIndexScratch<F> {
+    fn default() -> MultiIndexScratch<F> {
+        let window = Buckets::default();
+        MultiIndexScratch { window, tiles: Tiles::default(), gathered: Vec::new() }
+    }
+}
+
+impl<F: Fingerprint> MultiIndex<F> {
+    /// Arranges `batch` by so many blocks.
+    pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
+        let constant = constant(batch);
+        let blocks = Block::divide(span(constant), blocks, k);
+        let blocks = in_parallel(&blocks, |&block| IndexedBlock::new(block, batch));
+        let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
+        MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
+    }
+
+    /// Whether `fingerprint` is within k of the batch in the bits that are the same in all of it.
+    #[inline]
+    fn is_in_reach(&self, fingerprint: F) -> bool {
+        let first = self.batch.first().copied().unwrap_or_default();
+        ((fingerprint ^ first) & self.constant).distance(F::default()) <= self.k
+    }
+
+    /// The first block in which a pair with these differing bits meets.
+    #[inline]
+    pub(super) fn first_meeting(&self, differing: F) -> Option<usize> {
+        self.blocks.iter().position(|indexed| indexed.block.meets(differing))
+    }
+
+    /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
+    /// these bits.
+    fn sort(&self, block: Block, runs: &[&[F]], window: &mut Buckets<F>) {
+        progress::tick(Activity::Sorting);
+        let firsts = runs.iter().scan(0, |end, run| {
+            let first = *end;
+            *end += run.len() as u32;
+            Some(first)
+        });
+        let entries = firsts.zip(runs).flat_map(|(first, run)| {
+            (first..).zip(*run).map(|(place, &fingerprint)| Entry { fingerprint, place })
+        });
+        let near = entries.filter(|entry| self.is_in_reach(entry.fingerprint));
+        let (buckets, rest) = divided(block);
+        window.sort(near, buckets, |fingerprint| (block.value(fingerprint) >> rest) as usize);
+    }
+}
+
+/// How many buckets the window has, and how many bits of a block follow those that tell the bucket.
+pub(super) fn divided(block: Block) -> (usize, u32) {
+    let rest = block.bits / 2;
+    (1 << (block.bits - rest), rest)
+}
+
+/// The bits that are the same in all of `batch`.
+fn constant<F: Fingerprint>(batch: &[F]) -> F {
+    let Some(&first) = batch.first() else { return F::default() };
+    !batch.iter().fold(F::default(), |varying, &fingerprint| varying | (fingerprint ^ first))
+}
+
+/// The bits from the first to the last that is not `constant`.
+fn span<F: Fingerprint>(constant: F) -> Range<u32> {
+    let varying = (!constant).to_u128();
+    if varying == 0 { 0..0 } else { varying.trailing_zeros()..128 - varying.leading_zeros() }
+}
+
+impl<F: Fingerprint> Arrange<F> for MultiIndex<F> {
+    fn arrange(batch: &[F], k: u32) -> MultiIndex<F> {
+        let span = span(constant(batch));
+        MultiIndex::by(batch, k, cost::blocks(batch.len() as f64, span.end - span.start, k))
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let blocks: u64 = self.blocks.iter().map(IndexedBlock::memory_bytes).sum();
+        blocks + size_of_val(&self.batch[..]) as u64
+    }
+}
+
+impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
+    type Scratch = MultiIndexScratch<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut MultiIndexScratch<F>, found: &mut dyn FnMut(Hit)) {
+        let MultiIndexScratch { window, tiles, gathered } = scratch;
+        let places = Places::of(runs);
+        for (turn, indexed) in self.blocks.iter().enumerate() {
+            let block = indexed.block;
+            self.sort(block, runs, window);
+            let (_, rest) = divided(block);
+            for (bucket, entries) in window.buckets().enumerate().filter(|(_, it)| !it.is_empty()) {
+                tiles.fill(
+                    1 << rest,
+                    entries.iter().map(|&Entry { fingerprint, place }| Item {
+                        value: block.value(fingerprint) as usize & ((1 << rest) - 1),
+                        columns: block.others(fingerprint),
+                        place,
+                    }),
+                );
+                let near = &mut |Near { row, group, limit }| {
+                    for place in tiles.within(group, row.columns, limit) {
+                        let (run, at) = places.find(place);
+                        let differing = runs[run][at] ^ self.batch[row.place as usize];
+                        let distance = differing.distance(F::default());
+                        if distance <= self.k && self.first_meeting(differing) == Some(turn) {
+                            let distance = distance as u8;
+                            let (run, at) = (run as u32, at as u32);
+                            found(Hit { batch: row.place, run, at, distance });
+                        }
+                    }
+                };
+                counting(Scan {
+                    indexed,
+                    flips: &self.flips,
+                    tiles,
+                    first: bucket << rest,
+                    count: 1 << rest,
+                    k: self.k,
+                    ascending: false,
+                    gathered,
+                    near,
+                });
+            }
+        }
+    }
+
+    fn window(&self) -> usize {
+        cost::WINDOW
+    }
+}
+
+/// Where the places of a window are in its runs.
+#[derive(Debug)]
+struct Places {
+    ends: Vec<usize>,
+}
+
+impl Places {
+    fn of<F>(runs: &[&[F]]) -> Places {
+        let ends = runs.iter().scan(0, |end, run| {
+            *end += run.len();
+            Some(*end)
+        });
+        Places { ends: ends.collect() }
+    }
+
+    /// The run of a place, and the place there.
+    fn find(&self, place: u32) -> (usize, usize) {
+        let place = place as usize;
+        let run = self.ends.partition_point(|&end| end <= place);
+        (run, place - run.checked_sub(1).map_or(0, |before| self.ends[before]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

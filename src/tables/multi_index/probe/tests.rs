@@ -1,0 +1,155 @@
+//! However many blocks there are, what is found is what all pairs find.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::tables::multi_index::block::MOST_OFF;
+use crate::tables::tests::{all_pairs, inputs, off, probed, set, uniform};
+use crate::tables::{SelfJoin, SelfJoinScratch, Unmasked};
+
+/// The pairs of all parts, sorted; one found twice is there twice.
+fn joined<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
+    let mut scratch = Default::default();
+    let mut hits = Vec::new();
+    for part in 0..multi_index.parts() {
+        multi_index.join(part, &mut scratch, &mut |hit| hits.push(hit));
+    }
+    hits.sort_unstable();
+    hits
+}
+
+/// The meaning: every pair, compared.
+fn itself<F: Fingerprint>(batch: &[F], k: u32) -> Vec<Hit> {
+    all_pairs(batch, batch, k).into_iter().filter(|pair| pair.at < pair.batch).collect()
+}
+
+fn any_number_of_blocks_is_exact<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(16);
+    for k in 0..=12 {
+        for (batch, others) in inputs::<F>(&mut random, k) {
+            for blocks in (1..=k + 1).filter(|blocks| k / blocks <= MOST_OFF) {
+                let multi_index = MultiIndex::by(&batch, k, blocks);
+                let expected = all_pairs(&batch, &others, k);
+                assert_eq!(probed(&multi_index, &others), expected, "{blocks} at {k}");
+                assert_eq!(joined(&multi_index), itself(&batch, k), "{blocks} at {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_blocks_is_exact_at_64_bits() {
+    any_number_of_blocks_is_exact::<u64>();
+}
+
+#[test]
+fn any_number_of_blocks_is_exact_at_128_bits() {
+    any_number_of_blocks_is_exact::<u128>();
+}
+
+/// Some fingerprints, so many.
+type Inputs<'a, F> = &'a dyn Fn(&mut ChaCha8Rng, usize) -> Vec<F>;
+
+/// Neighbourhoods of which a value has more than a group of lanes and more rows than are copied at once, a
+/// slice of the key space, and fingerprints that end in zeros.
+fn crowds_and_slices<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(17);
+    let centre = uniform::<F>(&mut random, 1)[0];
+    let around = |random: &mut ChaCha8Rng, count: usize| -> Vec<F> {
+        (0..count).map(|i| off(random, centre, i % 9)).collect()
+    };
+    let slice = |random: &mut ChaCha8Rng, count| -> Vec<F> {
+        uniform::<F>(random, count).into_iter().map(|f| f >> 20 | (centre >> 44 << 44)).collect()
+    };
+    let zeros = |random: &mut ChaCha8Rng, count| -> Vec<F> {
+        uniform::<F>(random, count).into_iter().map(|f| f >> 17 << 16).collect()
+    };
+    let kinds: [Inputs<'_, F>; 3] = [&around, &slice, &zeros];
+    for inputs in kinds {
+        let batch = set(inputs(&mut random, 1500));
+        let near = batch.iter().map(|&b| off(&mut random, b, 3)).collect::<Vec<F>>();
+        let near: Vec<F> = near.into_iter().step_by(3).chain(inputs(&mut random, 900)).collect();
+        let others = set(near.into_iter().chain(uniform(&mut random, 300)));
+        for (k, blocks) in [(3, 2), (4, 4), (7, 4), (7, 2), (10, 3), (12, 8)] {
+            let multi_index = MultiIndex::by(&batch, k, blocks);
+            assert!(probed(&multi_index, &others) == all_pairs(&batch, &others, k), "{k} {blocks}");
+            assert!(joined(&multi_index) == itself(&batch, k), "{k} {blocks}");
+        }
+    }
+}
+
+#[test]
+fn crowds_and_slices_are_exact() {
+    crowds_and_slices::<u64>();
+    crowds_and_slices::<u128>();
+}
+
+#[test]
+fn tiny_batches_are_exact() {
+    let mut random = ChaCha8Rng::seed_from_u64(18);
+    for count in 0..6 {
+        let batch = set(uniform::<u64>(&mut random, count));
+        let near = batch.iter().flat_map(|&b| [0, 1, 7, 8].map(|bits| (b, bits)));
+        let near = near.collect::<Vec<_>>();
+        let others = set(near.into_iter().map(|(b, bits)| off(&mut random, b, bits)));
+        for k in 0..=12 {
+            let multi_index = MultiIndex::arrange(&batch, k);
+            assert_eq!(probed(&multi_index, &others), all_pairs(&batch, &others, k), "{count} {k}");
+            assert_eq!(joined(&multi_index), itself(&batch, k), "{count} {k}");
+        }
+    }
+}
+
+#[test]
+fn the_batch_and_itself_are_joined_by_name() {
+    let mut random = ChaCha8Rng::seed_from_u64(19);
+    let batch = uniform::<u64>(&mut random, 400);
+    let near = batch.iter().map(|&b| off(&mut random, b, 7)).collect::<Vec<u64>>();
+    let batch: Arc<[u64]> = set(batch.into_iter().chain(near)).into();
+    let join = SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 7).unwrap();
+    let mut hits = Vec::new();
+    let mut scratch = SelfJoinScratch::default();
+    (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
+    hits.sort_unstable();
+    assert_eq!(hits, itself(&batch, 7));
+    assert!(SelfJoin::new(&batch, Unmasked::Halves.into(), 3).is_err());
+    assert!(SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 13).is_err());
+}
+
+proptest! {
+    /// Pairs at exactly k and k + 1 bits, the bits anywhere, in several runs.
+    #[test]
+    fn pairs_at_k_are_in_and_pairs_beyond_are_out(
+        seed: u64,
+        k in 0_u32..=12,
+        runs in 1_usize..4,
+        blocks in 1_u32..=8,
+    ) {
+        let blocks = blocks.clamp(k.div_ceil(MOST_OFF + 1).max(1), k + 1);
+        prop_assume!(k / blocks <= MOST_OFF);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let batch = set(uniform::<u64>(&mut random, 20));
+        let mut others: Vec<Vec<u64>> = vec![Vec::new(); runs];
+        for (at, &b) in batch.iter().enumerate() {
+            others[at % runs].push(off(&mut random, b, k as usize + at % 2));
+            others[random.random_range(0..runs)].push(random.random());
+        }
+        others.iter_mut().for_each(|run| run.sort_unstable());
+        let slices: Vec<&[u64]> = others.iter().map(Vec::as_slice).collect();
+        let mut found = Vec::new();
+        let multi_index = MultiIndex::by(&batch, k, blocks);
+        multi_index.probe(&slices, &mut Default::default(), &mut |hit| found.push(hit));
+        found.sort_unstable();
+        let of = |number: usize| {
+            let hits = all_pairs(&batch, &others[number], k).into_iter();
+            hits.map(move |hit| Hit { run: number as u32, ..hit })
+        };
+        let mut expected: Vec<Hit> = (0..runs).flat_map(of).collect();
+        expected.sort_unstable();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,83 @@
+//! The batch joined with itself by whichever design was chosen.
+
+use std::sync::Arc;
+
+use super::design::Design;
+use super::hit::Hit;
+use super::multi_index::{MultiIndex, SelfScratch};
+use super::probe::Arrange;
+use super::sorted::{Gathering, SortedJoin};
+use super::table::check_count;
+use super::unmasked::Unmasked;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+
+/// The batch joined with itself, part by part.
+#[derive(Debug)]
+pub struct SelfJoin<F>(Arrangement<F>);
+
+#[derive(Debug)]
+enum Arrangement<F> {
+    Sorted(SortedJoin<F>),
+    MultiIndex(MultiIndex<F>),
+}
+
+/// Memory that the join works in.
+#[derive(Debug)]
+pub struct SelfJoinScratch<F> {
+    sorted: Gathering<F>,
+    multi_index: SelfScratch,
+}
+
+impl<F> Default for SelfJoinScratch<F> {
+    fn default() -> SelfJoinScratch<F> {
+        SelfJoinScratch { sorted: Gathering::default(), multi_index: SelfScratch::default() }
+    }
+}
+
+impl<F: Fingerprint> SelfJoin<F> {
+    /// The join of `batch`, which is sorted and distinct, for distances up to `k`: by multi-index hashing, or
+    /// sorted by the keys of a design of masks.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) if the design is another, or does not cover `k`, or if the batch
+    /// has more than `u32::MAX` fingerprints.
+    pub fn new(batch: &Arc<[F]>, design: Design, k: u32) -> Result<SelfJoin<F>> {
+        check_count(batch.len())?;
+        design.check(F::WIDTH, k)?;
+        Ok(SelfJoin(match design {
+            Design::Unmasked(Unmasked::MultiIndex) => {
+                Arrangement::MultiIndex(MultiIndex::arrange(batch, k))
+            }
+            masked => Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), masked, k)?),
+        }))
+    }
+
+    /// What decides, with the batch, which pair falls into which part: the keys under which pairs meet, or
+    /// each block and its limit.
+    pub fn keys(&self) -> Vec<u128> {
+        match &self.0 {
+            Arrangement::Sorted(sorted) => sorted.keys().iter().map(|key| key.to_u128()).collect(),
+            Arrangement::MultiIndex(multi_index) => multi_index.keys(),
+        }
+    }
+
+    /// The number of parts.
+    pub fn parts(&self) -> u32 {
+        match &self.0 {
+            Arrangement::Sorted(sorted) => sorted.parts(),
+            Arrangement::MultiIndex(multi_index) => multi_index.parts(),
+        }
+    }
+
+    /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
+    /// within k: with the later one as the batch's, and the earlier one as the probed one.
+    pub fn join(&self, part: u32, scratch: &mut SelfJoinScratch<F>, found: &mut dyn FnMut(Hit)) {
+        match &self.0 {
+            Arrangement::Sorted(sorted) => sorted.join(part, &mut scratch.sorted, found),
+            Arrangement::MultiIndex(multi_index) => {
+                multi_index.join(part, &mut scratch.multi_index, found);
+            }
+        }
+    }
+}
