@@ -3,13 +3,15 @@
 //! ```text
 //! cargo bench --bench kernels -- [--batch 1e6] [--density 8e9] [--count 3e7] [--distance 3]
 //!                                [--width 64] [--cold 0] [--designs conditioned+10+paper] [--times 3]
+//!                                [--itself 0]
 //! ```
 //!
 //! From a set of `density` random fingerprints, the first `count` are probed, in the windows that the join
 //! uses, against a random batch. Every tenth fingerprint of the batch is moved near one of the set. `paper`
 //! is the reference: the ten sorted tables of Manku, Jain and Das Sarma with a binary search in each. All
 //! designs must find the same number of pairs. The output has the median, the least and the greatest time
-//! of each. With `--cold N` the last N bits of all fingerprints are zeros.
+//! of each. With `--cold N` the last N bits of all fingerprints are zeros. With `--itself 1` the batch is
+//! joined with itself, which designs of masks and `multi-index` can do.
 //!
 //! The clock is read by hand and not by `criterion`: a line also has the time to build, the memory and the
 //! pairs, which `cost_model.py` reads, and one turn of a slow design takes minutes, so the number of turns
@@ -20,7 +22,7 @@ use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
-use dupsieve::tables::{Design, Masked, Method, MethodScratch, Probe, Way};
+use dupsieve::tables::{Design, Masked, Method, MethodScratch, Probe, SelfJoin, Way};
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
@@ -56,9 +58,37 @@ fn main() {
         designs: value("--designs", "conditioned").split('+').map(str::to_owned).collect(),
         times: number("--times", "3") as usize,
     };
-    match number("--width", "64") {
-        64 => measure::<u64>(&point),
-        _ => measure::<u128>(&point),
+    match (number("--width", "64"), number("--itself", "0")) {
+        (64, 0) => measure::<u64>(&point),
+        (64, _) => measure_itself::<u64>(&point),
+        (_, 0) => measure::<u128>(&point),
+        _ => measure_itself::<u128>(&point),
+    }
+}
+
+/// The batch joined with itself by each design.
+fn measure_itself<F: Fingerprint>(point: &Point) {
+    let (_, batch) = inputs::<F>(point);
+    println!("{point:?}, the batch and itself at {} bits", F::BITS);
+    println!("| design | s | least | greatest | build s | pairs |");
+    println!("|---|---|---|---|---|---|");
+    for name in &point.designs {
+        let begun = Instant::now();
+        let design = name.trim_end_matches("/sorted").parse().expect("a design");
+        let join = SelfJoin::new(&batch, design, point.k).expect("it joins a batch with itself");
+        let built = begun.elapsed().as_secs_f64();
+        let mut scratch = Default::default();
+        let mut turn = |_| {
+            let begun = Instant::now();
+            let mut pairs = 0_u64;
+            (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |_| pairs += 1));
+            (begun.elapsed().as_secs_f64(), pairs)
+        };
+        let mut turns: Vec<(f64, u64)> = (0..point.times).map(&mut turn).collect();
+        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (median, pairs) = turns[turns.len() / 2];
+        let (least, greatest) = (turns[0].0, turns[turns.len() - 1].0);
+        println!("| {name} | {median:.3} | {least:.3} | {greatest:.3} | {built:.3} | {pairs} |");
     }
 }
 

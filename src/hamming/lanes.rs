@@ -40,6 +40,12 @@ pub fn columns<F: Fingerprint>(fingerprint: F) -> Columns {
     [low as u16, (low >> 16) as u16, (low >> 32) as u16]
 }
 
+/// In how many bits two fingerprints with these columns differ there.
+#[inline(always)]
+pub fn apart(a: Columns, b: Columns) -> u32 {
+    (a[0] ^ b[0]).count_ones() + (a[1] ^ b[1]).count_ones() + (a[2] ^ b[2]).count_ones()
+}
+
 /// A group of fingerprints, column by column; all zero at first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -152,6 +158,8 @@ mod tests {
                 let off = |lane: &usize| ((group[*lane] ^ f) & LOW).count_ones();
                 let near: Vec<usize> = (0..LANES).filter(|lane| off(lane) <= limit).collect();
                 prop_assert!(answer || near.is_empty());
+                let first = apart(columns(group[0]), columns(f));
+                prop_assert_eq!(first, off(&0));
                 prop_assert!(lanes.within(columns(f), limit).eq(near));
             }
         }

@@ -48,7 +48,7 @@ impl<F: Fingerprint> MultiIndex<F> {
     }
 
     /// Joins those that begin with one value in block `turn` with the batch. Of two that have different
-    /// values, the one with the lower value is in the tile.
+    /// values, the one with the lower value is in the tile; two that have the same are met from both sides.
     fn bucket(
         &self,
         turn: usize,
@@ -88,7 +88,7 @@ impl<F: Fingerprint> MultiIndex<F> {
             first,
             count: 1 << rest,
             k: self.k,
-            ascending: true,
+            itself: true,
             gathered,
             near,
         });

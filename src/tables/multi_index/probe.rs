@@ -151,7 +151,7 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
                     first: bucket << rest,
                     count: 1 << rest,
                     k: self.k,
-                    ascending: false,
+                    itself: false,
                     gathered,
                     near,
                 });

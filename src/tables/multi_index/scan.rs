@@ -1,7 +1,10 @@
 //! All that meets in some values of a block, compared.
 
+use std::ops::Range;
+
 use super::indexed_block::{IndexedBlock, Row};
 use super::tiles::Tiles;
+use crate::hamming::lanes::{LANES, apart};
 use crate::hamming::multiversion::Multiversion;
 use crate::tables::flips::Flips;
 
@@ -22,8 +25,9 @@ pub(super) struct Scan<'a> {
     pub(super) first: usize,
     pub(super) count: usize,
     pub(super) k: u32,
-    /// Whether rows whose value is less than the tile's are left out.
-    pub(super) ascending: bool,
+    /// Whether the tiles hold the rows themselves, value by value. Then rows whose value is less than the
+    /// tile's are left out, and no row is compared with itself.
+    pub(super) itself: bool,
     pub(super) gathered: &'a mut Vec<Row>,
     pub(super) near: &'a mut dyn FnMut(Near),
 }
@@ -34,10 +38,16 @@ impl Multiversion for Scan<'_> {
     #[inline(always)]
     fn run(mut self) {
         for tile in 0..self.count {
-            if !self.tiles.of(tile).is_empty() {
-                for off in 0..=self.indexed.block.limit {
-                    self.ring(tile, off);
-                }
+            if self.tiles.of(tile).is_empty() {
+                continue;
+            }
+            if self.itself {
+                self.own(tile);
+            } else {
+                self.ring(tile, 0);
+            }
+            for off in 1..=self.indexed.block.limit {
+                self.ring(tile, off);
             }
         }
     }
@@ -47,27 +57,53 @@ impl Scan<'_> {
     /// Compares a tile with the rows whose value differs from its own in `off` bits.
     #[inline(always)]
     fn ring(&mut self, tile: usize, off: u32) {
-        let Scan { indexed, flips, first, ascending, .. } = *self;
+        let Scan { indexed, flips, first, itself, .. } = *self;
         let value = first + tile;
+        let groups = self.tiles.of(tile);
         let mut count = 0;
         for &flip in flips.of(indexed.block.bits, off) {
             let other = value ^ flip as usize;
-            if !ascending || other >= value {
+            if !itself || other >= value {
                 let many = indexed.gather(other, self.gathered, &mut count);
-                compare(self.tiles, tile, many, self.k - off, self.near);
+                compare(self.tiles, groups.clone(), many, self.k - off, self.near);
             }
         }
-        compare(self.tiles, tile, &self.gathered[..count], self.k - off, self.near);
+        compare(self.tiles, groups, &self.gathered[..count], self.k - off, self.near);
+    }
+
+    /// Compares a tile with the rows that are in it, each in the group that its lane is in.
+    #[inline(always)]
+    fn own(&mut self, tile: usize) {
+        let Range { start, end } = self.tiles.of(tile);
+        let rows = self.indexed.rows(self.first + tile);
+        for (rows, group) in rows.chunks(LANES).zip(start..end) {
+            compare(self.tiles, start..group, rows, self.k, self.near);
+            compare(self.tiles, group + 1..end, rows, self.k, self.near);
+            for (at, row) in rows.iter().enumerate() {
+                for (other_at, other) in rows.iter().enumerate() {
+                    if apart(row.columns, other.columns) <= self.k && at != other_at {
+                        (self.near)(Near { row: *row, group, limit: self.k });
+                        break;
+                    }
+                }
+            }
+        }
     }
 }
 
-/// Compares a tile with `rows`, and calls `near` for each that may be near one of a group.
+/// Compares `groups` with `rows`, and calls `near` for each row that may be near one of a group.
 #[inline(always)]
-fn compare(tiles: &Tiles, tile: usize, rows: &[Row], limit: u32, near: &mut dyn FnMut(Near)) {
+fn compare(
+    tiles: &Tiles,
+    groups: Range<usize>,
+    rows: &[Row],
+    limit: u32,
+    near: &mut dyn FnMut(Near),
+) {
     if rows.is_empty() {
         return;
     }
-    for group in tiles.of(tile) {
+    for group in groups {
         let lanes = tiles.groups[group];
         for &row in rows {
             if lanes.may_have(row.columns, limit) {
