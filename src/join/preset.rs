@@ -14,7 +14,7 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-2` | 3 | none | 4 |
-/// | `balanced` | `wide` | 7 | `word-overlap-124x2:0.55` | 36 |
+/// | `balanced` | `wide` | 7 | `word-overlap-124x2:0.5` | 36 |
 /// | `thorough` | `wide` | 10 | `word-overlap-512x2:0.5` | 133 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
@@ -65,7 +65,7 @@ impl Preset {
     pub fn check(self) -> Option<Confirm> {
         let check = match self {
             Preset::Paper => return None,
-            Preset::Balanced => "word-overlap-124x2:0.55",
+            Preset::Balanced => "word-overlap-124x2:0.5",
             Preset::Thorough => "word-overlap-512x2:0.5",
         };
         Some(check.parse().expect("the check of a preset has a name"))
