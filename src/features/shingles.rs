@@ -186,25 +186,50 @@ pub fn plain_word_runs(text: &str, mut run: impl FnMut(u64)) {
 /// As [`plain_word_runs`], but a run that ends in a script without spaces, such as Thai, has seven words.
 /// There a word of [`words::each_plain`] is a character, and three of them stand on most pages.
 pub fn word_runs(text: &str, mut run: impl FnMut(u64)) {
-    let mut last = [0_u64; UNSPACED_RUN];
-    let mut words = 0;
+    let mut latest = Latest::default();
     let mut runs = 0;
     words::each_plain(text, |word| {
-        last.rotate_left(1);
-        last[UNSPACED_RUN - 1] = xxh3_64(word.as_bytes());
-        words += 1;
-        let length = if word.starts_with(words::is_unspaced) { UNSPACED_RUN } else { RUN };
-        if words >= length {
-            run(hash_of_run(&last[UNSPACED_RUN - length..]));
+        latest.push(xxh3_64(word.as_bytes()));
+        let hash = if word.starts_with(words::is_unspaced) {
+            latest.run::<UNSPACED_RUN>()
+        } else {
+            latest.run::<RUN>()
+        };
+        if let Some(hash) = hash {
+            run(hash);
             runs += 1;
         }
     });
-    // At most six words: a seventh ends a run, whatever it is.
-    if runs == 0 && words > 0 {
-        run(hash_of_run(&last[UNSPACED_RUN - words..]));
+    if runs == 0 && latest.words > 0 {
+        // At most six words, since a seventh ends a run whatever it is. They stand at the start.
+        run(hash_of_run(&latest.ring[..latest.words]));
     }
 }
 
+/// The latest words of a text, round and round in as many places as the longest run needs.
+#[derive(Default)]
+struct Latest {
+    ring: [u64; UNSPACED_RUN.next_power_of_two()],
+    words: usize,
+}
+
+impl Latest {
+    #[inline]
+    fn push(&mut self, word: u64) {
+        self.ring[self.words % self.ring.len()] = word;
+        self.words += 1;
+    }
+
+    /// A hash of the latest N words, if there are so many.
+    #[inline]
+    fn run<const N: usize>(&self) -> Option<u64> {
+        let first = self.words.checked_sub(N)?;
+        let run: [u64; N] = std::array::from_fn(|at| self.ring[(first + at) % self.ring.len()]);
+        Some(hash_of_run(&run))
+    }
+}
+
+#[inline]
 fn hash_of_run(words: &[u64]) -> u64 {
     let mut bytes = [0; 8 * UNSPACED_RUN];
     for (eight, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
