@@ -77,7 +77,7 @@ impl Preset {
         match self {
             Preset::Paper => None,
             Preset::Balanced => Some((Preset::Paper, "one near page in four")),
-            Preset::Thorough => Some((Preset::Balanced, "one near page in fifty")),
+            Preset::Thorough => Some((Preset::Balanced, "one near page in twenty-five")),
         }
     }
 
