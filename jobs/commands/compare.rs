@@ -15,6 +15,9 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 
+/// The id of a file that is compared: no URL, so a table of boilerplate by host does not apply.
+const NO_ID: &str = "";
+
 /// Compare two files, each read as one document, by a recipe or a check
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -83,12 +86,18 @@ fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
 
 fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let mut sketcher = recipe.sketcher()?;
+    let mut boilerplate = recipe.boilerplate();
     let format = match recipe.features() {
         Features::Given { .. } => Format::Features,
         _ => Format::Text,
     };
     let mut sketch = |path| {
-        let sketched = with_document(path, format, |content| sketch(&mut sketcher, content))?;
+        let sketched = with_document(path, format, |content| match (content, &mut boilerplate) {
+            (Content::Text(text), Some(boilerplate)) => {
+                sketcher.page(boilerplate.drop_from(NO_ID, text).text)
+            }
+            _ => sketch(&mut sketcher, content),
+        })?;
         sketched.ok_or_else(|| Error::new(Kind::BadData, "the document has no feature").at(path))
     };
     let pages = [sketch(files[0])?, sketch(files[1])?];

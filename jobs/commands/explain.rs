@@ -176,6 +176,7 @@ fn analyse(
     recipe: &Recipe,
 ) -> Result<[Analysed; 2]> {
     let mut sketcher = recipe.sketcher()?;
+    let mut boilerplate = recipe.boilerplate();
     let mut found = [None, None];
     let same = wanted[0].inputs == wanted[1].inputs;
     for inputs in wanted.iter().take(if same { 1 } else { 2 }).map(|wanted| &wanted.inputs) {
@@ -185,13 +186,18 @@ fn analyse(
                     continue;
                 }
                 let id = &wanted.id;
-                let Content::Text(text) = &document.content else { return Err(no_text(id)) };
+                let Content::Text(whole) = &document.content else { return Err(no_text(id)) };
+                let text = match &mut boilerplate {
+                    Some(boilerplate) => boilerplate.drop_from(id, whole).text,
+                    None => whole,
+                };
                 let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
                     Error::new(Kind::BadData, "the document has no feature").found(id)
                 })?;
                 let features = sketcher.weighted(text)?;
-                let text = text.clone().into_owned();
-                *found = Some(Analysed { id: id.clone(), fingerprint, class, features, text });
+                let dropped_bytes = whole.len() - text.len();
+                let [id, text] = [id, text].map(str::to_owned);
+                *found = Some(Analysed { id, fingerprint, class, features, text, dropped_bytes });
             }
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
-use dupsieve::flow::{Cluster, Start};
+use dupsieve::flow::{Cluster, Read, Start};
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::store::{
@@ -251,7 +251,7 @@ impl Job {
         lock: &Lock,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock)?;
-        let times = accepted.read.times;
+        let Read { times, only_boilerplate, .. } = accepted.read;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
         let output = self.pages.output();
@@ -264,6 +264,9 @@ impl Job {
         }
         if has_repeated {
             summary = summary.path("repeated", &beside(output, reading::REPEATED));
+        }
+        if self.recipe.boilerplate().is_some() {
+            summary = summary.count("only_boilerplate", only_boilerplate);
         }
         if self.pages.has_times() {
             summary = summary.count("times", times.known());

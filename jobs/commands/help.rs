@@ -250,7 +250,8 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
 ];
 
 /// Flags that a command shares with others but that have no effect in it.
-const IDLE: &[(&str, &str)] = &[("weights", "check"), ("weights", "preset")];
+const IDLE: &[(&str, &str)] =
+    &[("weights", "boilerplate"), ("weights", "check"), ("weights", "preset")];
 
 /// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];

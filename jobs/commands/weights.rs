@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::features::host_lines;
 use dupsieve::fingerprint::Recipe;
 use dupsieve::flow::{Cluster, Counted, Start};
 use dupsieve::join::Preset;
 use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::report::{self, Parameters};
-use dupsieve::runs::SortedRecords;
+use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
@@ -19,11 +20,15 @@ use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
+/// The fewest documents that a feature occurs in, if no other number is asked for.
+const LEAST_DOCUMENTS: u64 = 2;
+
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
+#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
@@ -34,18 +39,33 @@ pub(crate) struct Arguments {
     /// Count lines, which a recipe may then drop as boilerplate, instead of features
     #[arg(long)]
     lines: bool,
-    /// Leave out features of fewer documents than this; 1 keeps all
-    #[arg(long, value_name = "N", default_value = "2", value_parser = parse_count)]
-    min_count: u64,
+    /// With --lines: find the boilerplate of each host. A line counts for the host of its page, whose id
+    /// must be a URL, and the table holds the lines that many pages of the host have around content of
+    /// their own
+    #[arg(long, value_name = "host", requires = "lines")]
+    by: Option<By>,
+    /// Leave out features of fewer documents than this, and with --by host of fewer pages of the host; 1
+    /// keeps all [default: 2; with --by host, 5]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    min_count: Option<u64>,
     #[command(flatten)]
     settings: FingerprintSettings,
+}
+
+/// What a line counts for.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum By {
+    /// The host of its page.
+    Host,
 }
 
 /// Runs the job. Every process of the cluster calls this, and process 0 writes the table.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let settings = arguments.settings.clone().or(global.config()?.fingerprint);
     // What is counted does not depend on a distance or a check, so a preset says nothing here.
-    let settings = FingerprintSettings { check: None, preset: Some(Preset::Paper), ..settings };
+    // Lines are counted whole too: those of an older table count again.
+    let preset = Some(Preset::Paper);
+    let settings = FingerprintSettings { check: None, boilerplate: None, preset, ..settings };
     let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
     let is_leader = cluster.is_leader();
     failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {
@@ -68,12 +88,35 @@ fn make(
     };
     job.pages.check_listing(&listing)?;
     let time = settings.page_time();
-    let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
-        documents.count(cluster, &job.recipe, job.lines, time)
-    })?;
-    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
-        job.write(found, &parameters, &lock)
-    })?;
+    let write = format!("write {output}");
+    let summary = match job.by {
+        None => {
+            let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
+                documents.count(cluster, &job.recipe, job.lines, time)
+            })?;
+            cluster.conclude(&write, held, |(lock, parameters)| {
+                job.write(found, &parameters, &lock, |counted, table| {
+                    each_sum(counted, |Counted { feature, documents }| match documents {
+                        few if few < job.min_count => Ok(()),
+                        _ => table.push(&feature, documents),
+                    })
+                    .map(|()| Summary::new())
+                })
+            })?
+        }
+        Some(By::Host) => {
+            let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
+                documents.count_by_host(cluster, &job.recipe)
+            })?;
+            cluster.conclude(&write, held, |(lock, parameters)| {
+                job.write(found, &parameters, &lock, |records, table| {
+                    let rows = |name: &str, count| table.push(name, count);
+                    let without_host = host_lines::each_row(records, job.min_count, rows)?;
+                    Ok(Summary::new().count("without_host", without_host))
+                })
+            })?
+        }
+    };
     Ok(summary.leader().unwrap_or_default())
 }
 
@@ -82,6 +125,7 @@ struct Job {
     pages: Pages,
     recipe: Recipe,
     lines: bool,
+    by: Option<By>,
     min_count: u64,
     /// What is counted, in the words of the table.
     of: String,
@@ -94,15 +138,21 @@ impl Job {
         processes: usize,
     ) -> Result<Job> {
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
-        let of = if arguments.lines { recipe.taking_lines() } else { recipe.taking() };
+        let of = match (arguments.lines, arguments.by) {
+            (false, _) => recipe.taking(),
+            (true, None) => recipe.taking_lines(),
+            (true, Some(By::Host)) => recipe.taking_lines_by_host(),
+        };
         let of = of.ok_or_else(|| {
             Error::new(Kind::Usage, "the features of this recipe cannot be counted")
                 .expected("words, word-shingles or character-shingles")
                 .found(recipe.name())
         })?;
         let pages = Pages::find(&arguments.input, &arguments.output, settings, processes)?;
-        let Arguments { lines, min_count, .. } = *arguments;
-        Ok(Job { pages, recipe, lines, min_count, of })
+        let Arguments { lines, by, .. } = *arguments;
+        let least = if by.is_some() { host_lines::LEAST_PAGES } else { LEAST_DOCUMENTS };
+        let min_count = arguments.min_count.unwrap_or(least);
+        Ok(Job { pages, recipe, lines, by, min_count, of })
     }
 
     /// What decides the table.
@@ -167,14 +217,15 @@ impl Job {
         Ok(summary.count("features", counts.rows()).path("output", output).already_done())
     }
 
-    /// Process 0 sums the counts, and writes those of features that occur often enough.
-    fn write(
+    /// Process 0 writes the table, whose rows `put` makes of what was counted.
+    fn write<R: Record>(
         &self,
-        found: Found<Counted>,
+        found: Found<R>,
         parameters: &Parameters,
         lock: &Lock,
+        put: impl FnOnce(SortedRecords<R>, &mut CountsWriter) -> Result<Summary>,
     ) -> Result<Summary> {
-        let Accepted { made: counted, read, quarantine } = self.pages.accept(found, lock)?;
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock)?;
         let output = self.pages.output();
         let head = Head {
             of: self.of.clone(),
@@ -184,15 +235,10 @@ impl Job {
         };
         let mut table = CountsWriter::create(output, &head)?;
         table.fenced(lock.fence());
-        each_sum(counted, |Counted { feature, documents }| {
-            if documents < self.min_count {
-                return Ok(());
-            }
-            table.push(&feature, documents)
-        })?;
+        let summary = put(made, &mut table)?;
         let has_bad = quarantine.is_some();
         quarantine.map_or(Ok(()), Listed::publish)?;
-        let summary = Summary::new()
+        let summary = summary
             .count("documents", read.documents)
             .count("quarantined", read.bad)
             .count("blank", read.blank)

@@ -7,6 +7,7 @@
 //! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
+//! - `host`: the host of a page, if its id is a URL.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
@@ -37,6 +38,7 @@ mod contents;
 mod expand;
 mod fields;
 mod format;
+mod host;
 mod id;
 mod id_list;
 mod inputs;
@@ -59,6 +61,7 @@ mod walk;
 pub use contents::Contents;
 pub use fields::Fields;
 pub use format::Format;
+pub use host::host;
 pub(crate) use id::MAX_ID_BYTES;
 pub use id_list::IdList;
 pub use inputs::{Input, Inputs, PassedOver};

@@ -2,8 +2,9 @@
 //!
 //! A [`Recipe`] says everything that decides a fingerprint, a [`Sketcher`] makes the fingerprints of one
 //! recipe, and its [`Stamp`] is written beside them. A [`Check`] names a second signature, by which near
-//! pages are confirmed. The methods have a file each: [`simhash`], [`minhash`], `nilsimsa`, and those that
-//! only checks use below [`check`].
+//! pages are confirmed. If the recipe has a table of lines, [`Boilerplate`] drops them from a page before
+//! either is made. The methods have a file each: [`simhash`], [`minhash`], `nilsimsa`, and those that only
+//! checks use below [`check`].
 //!
 //! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
 //!
@@ -21,6 +22,7 @@
 //! ```
 
 mod bits;
+mod boilerplate;
 pub mod check;
 mod class;
 mod difference;
@@ -38,6 +40,7 @@ mod tally;
 mod width;
 
 pub use bits::{Fingerprint, hex};
+pub use boilerplate::{Boilerplate, Rest};
 pub use check::{Check, Signer};
 pub use class::Class;
 pub use difference::Difference;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::features::counts::Counts;
 use crate::features::lists::StopWords;
 use crate::features::normalise::Normalise;
 use crate::features::shingles::{self, WordWindow};
@@ -18,31 +17,7 @@ pub(super) struct Reader {
     form: Form,
     prepared: String,
     stop_words: HashSet<Box<str>>,
-    boilerplate: Option<Boilerplate>,
     cut: Cut,
-}
-
-/// Lines that do not count as text, known by their normalised form.
-#[derive(Debug)]
-struct Boilerplate {
-    lines: Counts,
-    normalise: Normalise,
-    line: String,
-    rest: String,
-}
-
-impl Boilerplate {
-    /// The lines of `text` that are not boilerplate.
-    fn drop_from(&mut self, text: &str) -> &str {
-        self.rest.clear();
-        for line in text.split_inclusive('\n') {
-            self.normalise.apply(line.trim_end_matches(['\n', '\r']), &mut self.line);
-            if self.lines.count(&self.line) == 0 {
-                self.rest.push_str(line);
-            }
-        }
-        &self.rest
-    }
 }
 
 /// How a text is prepared before it is cut.
@@ -99,7 +74,6 @@ impl Reader {
             form: Form::AsItIs,
             prepared: String::new(),
             stop_words: HashSet::new(),
-            boilerplate: None,
             cut: Cut::of(features),
         };
         match features {
@@ -110,12 +84,6 @@ impl Reader {
                     text.normalise.apply(word, &mut reader.prepared);
                     reader.stop_words.insert(reader.prepared.as_str().into());
                 }
-                reader.boilerplate = text.boilerplate.clone().map(|lines| Boilerplate {
-                    lines,
-                    normalise: text.normalise,
-                    line: String::new(),
-                    rest: String::new(),
-                });
                 reader.form = Form::Normal(text.normalise);
             }
             Features::WordCharacterShingles { .. } => reader.form = Form::WordCharacters,
@@ -126,11 +94,7 @@ impl Reader {
 
     /// Calls `feature` with each occurrence of a feature in `text`.
     pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
-        let Reader { clock, form, prepared, stop_words, boilerplate, cut } = self;
-        let text = match boilerplate {
-            Some(boilerplate) => boilerplate.drop_from(text),
-            None => text,
-        };
+        let Reader { clock, form, prepared, stop_words, cut } = self;
         let text = match form {
             Form::AsItIs => text,
             Form::Normal(normalise) => {

@@ -42,12 +42,12 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Kind, Result};
-use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
 use crate::fingerprint::{Check, Width};
 use crate::hash::Hash;
 
 mod parts;
+mod tables;
 mod weights;
 
 pub use parts::{Features, Scheme, Sketch, Text};
@@ -209,14 +209,19 @@ impl Recipe {
         }
     }
 
-    /// How it normalises a text, if it does.
-    pub fn normalise(&self) -> Option<&Normalise> {
+    /// How it takes the features of a text, if it does.
+    pub(super) fn text(&self) -> Option<&Text> {
         match &self.features {
             Features::Words { text, .. }
             | Features::WordShingles { text, .. }
-            | Features::CharacterShingles { text, .. } => Some(&text.normalise),
+            | Features::CharacterShingles { text, .. } => Some(text),
             _ => None,
         }
+    }
+
+    /// How it normalises a text, if it does.
+    pub fn normalise(&self) -> Option<&Normalise> {
+        self.text().map(|text| &text.normalise)
     }
 
     /// Whether its fingerprints can be of several classes.
@@ -271,47 +276,6 @@ impl Recipe {
             Some((_, part)) => Err(bad(&format!("{part}: for words alone"))),
             None => Ok(()),
         }
-    }
-
-    /// Tables must have been counted as this recipe takes its features.
-    fn check_tables(&self, text: &Text) -> Result<()> {
-        let takes_idf = text.weights.take_idf() || text.short_text.is_some();
-        if text.idf.is_some() && !takes_idf {
-            return Err(bad("a part of no use").expected("weights by idf").found("idf"));
-        }
-        let fits = |table: &Option<Counts>, of: Option<String>, name| match table {
-            Some(table) if of.as_ref() != Some(&table.head().of) => {
-                Err(bad(&format!("its {name} was counted otherwise"))
-                    .expected(of.unwrap_or_default())
-                    .found(&table.head().of)
-                    .help("count again by this recipe with `dupsieve weights`"))
-            }
-            _ => Ok(()),
-        };
-        fits(&text.idf, self.taking(), "idf")?;
-        fits(&text.boilerplate, self.taking_lines(), "boilerplate")
-    }
-
-    /// How features are taken from a text, as tables of their counts say it: one line of JSON. None
-    /// where texts are not taken.
-    pub fn taking(&self) -> Option<String> {
-        self.taken_by(&["features", "length", "hmm", "user_dictionary", "normalise"])
-    }
-
-    /// How lines are taken from a text.
-    pub fn taking_lines(&self) -> Option<String> {
-        self.taken_by(&["normalise"])
-    }
-
-    fn taken_by(&self, parts: &[&str]) -> Option<String> {
-        let mut recipe = serde_json::to_value(self).ok()?;
-        recipe.sort_all_objects();
-        let recipe = recipe.as_object_mut().filter(|recipe| recipe.contains_key("normalise"))?;
-        recipe.retain(|part, _| parts.contains(&part.as_str()));
-        if !parts.contains(&"features") {
-            recipe.insert("features".to_owned(), "lines".into());
-        }
-        Some(serde_json::Value::Object(std::mem::take(recipe)).to_string())
     }
 }
 

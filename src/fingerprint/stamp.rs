@@ -66,7 +66,12 @@ impl Stamp {
         }
         if let Some(check) = recipe.check() {
             let normalization = normalization();
-            part("check", json!({ "signature": check, "normalization": normalization }));
+            let mut check = json!({ "signature": check, "normalization": normalization });
+            // Signatures were once made of whole texts.
+            if recipe.text().is_some_and(|text| text.boilerplate.is_some()) {
+                check["boilerplate"] = json!("dropped");
+            }
+            part("check", check);
         }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
@@ -92,6 +97,17 @@ impl Stamp {
     /// How wide the fingerprints are.
     pub fn width(&self) -> Width {
         self.width
+    }
+
+    /// The stamp of the same recipe that takes texts with their boilerplate.
+    #[must_use]
+    pub fn with_whole_texts(&self) -> Stamp {
+        let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
+        parts.remove("boilerplate");
+        if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
+            check.remove("boilerplate");
+        }
+        Stamp { text: canonical(parts), width: self.width }
     }
 
     /// The check whose signatures are beside the fingerprints.

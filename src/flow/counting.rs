@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprinting::naming;
+use super::read::Read;
 use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::features::by_hash::{self, ByHash, key};
 use crate::features::counts::is_counted;
 use crate::features::normalise::Normalise;
-use crate::fingerprint::{PageTime, Recipe, Sketcher};
+use crate::fingerprint::{Boilerplate, PageTime, Recipe, Sketcher};
 use crate::runs::Record;
 
 /// A feature, and how many documents of a part of the input hold it.
@@ -31,8 +32,8 @@ impl Record for Counted {
 
 /// What is counted.
 enum Of {
-    /// The features that a recipe takes.
-    Features(Box<Sketcher>),
+    /// The features that a recipe takes, without its boilerplate.
+    Features(Box<Sketcher>, Option<Boilerplate>),
     /// Lines, normalised; the buffer holds one.
     Lines(Normalise, String),
 }
@@ -54,7 +55,10 @@ impl Counting {
     pub(super) fn new(recipe: &Recipe, lines: bool, time: PageTime) -> Result<Counting> {
         let of = match recipe.normalise().filter(|_| lines) {
             Some(normalise) => Of::Lines(*normalise, String::new()),
-            None => Of::Features(Box::new(recipe.sketcher()?.allow(time))),
+            None => {
+                let sketcher = recipe.sketcher()?.allow(time);
+                Of::Features(Box::new(sketcher), recipe.boilerplate())
+            }
         };
         Ok(Counting { of, met: ByHash::default(), batch: HashMap::new() })
     }
@@ -78,7 +82,11 @@ impl Handler for Counting {
             }
         };
         match of {
-            Of::Features(sketcher) => {
+            Of::Features(sketcher, boilerplate) => {
+                let text = match boilerplate {
+                    Some(boilerplate) => boilerplate.drop_from(&document.id, text).text,
+                    None => text,
+                };
                 sketcher.each(text, count).map_err(|error| naming(error, &document))?;
             }
             Of::Lines(normalise, line) => {
@@ -93,7 +101,7 @@ impl Handler for Counting {
         Ok(None)
     }
 
-    fn end_batch(&mut self, made: &mut dyn FnMut(Counted)) {
+    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(Counted)) {
         for (feature, documents) in std::mem::take(&mut self.batch) {
             made(Counted { feature: feature.into(), documents });
         }

@@ -17,11 +17,13 @@ use super::dispatch::dispatch;
 use super::fatal::Fatal;
 use super::fingerprinting::Fingerprinting;
 use super::gather::{End, Gather, Gathered};
+use super::host_counting::HostCounting;
 use super::portions::Portions;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
 use crate::document::{Inputs, ReadOptions, Share};
 use crate::error::Result;
+use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
 use crate::store::FingerprintedDocument;
 
@@ -78,6 +80,19 @@ impl Documents {
     ) -> Result<Harvest<Counted>> {
         let recipe = recipe.clone();
         self.handle(cluster, move || Counting::new(&recipe, lines, time))
+    }
+
+    /// Gathers the lines of the documents for their hosts, as `recipe` normalises them.
+    ///
+    /// # Errors
+    /// The first error of any worker, as `Cluster::execute`.
+    pub fn count_by_host(
+        self,
+        cluster: &mut Cluster,
+        recipe: &Recipe,
+    ) -> Result<Harvest<HostRecord>> {
+        let recipe = recipe.clone();
+        self.handle(cluster, move || HostCounting::new(&recipe))
     }
 
     /// Reads the documents, each worker with a handler of its own.

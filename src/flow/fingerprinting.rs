@@ -1,9 +1,10 @@
 //! The handler that makes fingerprints of documents.
 
+use super::read::Read;
 use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Check, Class, PageTime, Recipe, Signer, Sketcher};
+use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::store::FingerprintedDocument;
 
 /// Makes fingerprints.
@@ -12,6 +13,10 @@ pub(super) struct Fingerprinting {
     sketcher: Option<Sketcher>,
     /// None if no check is kept.
     signer: Option<Signer>,
+    /// None if texts are taken whole.
+    boilerplate: Option<Boilerplate>,
+    /// How many documents of this batch are nothing but boilerplate.
+    only_boilerplate: u64,
 }
 
 impl Fingerprinting {
@@ -26,6 +31,8 @@ impl Fingerprinting {
         Ok(Fingerprinting {
             sketcher: sketcher.map(|sketcher| sketcher.allow(time)),
             signer: signer.map(|signer| signer.allow(time)),
+            boilerplate: recipe.boilerplate(),
+            only_boilerplate: 0,
         })
     }
 }
@@ -38,8 +45,18 @@ impl Handler for Fingerprinting {
         position: Position,
         document: Document<'_>,
     ) -> Result<Option<FingerprintedDocument>> {
-        let (fingerprint, class) = sketch(self.sketcher.as_mut(), &document)?.unzip();
-        let check = sign(self.signer.as_mut(), fingerprint, &document)?;
+        let Fingerprinting { sketcher, signer, boilerplate, only_boilerplate } = self;
+        let text = match (&document.content, boilerplate) {
+            (Content::Text(text), Some(boilerplate)) => {
+                let Rest { text, is_whole } = boilerplate.drop_from(&document.id, text);
+                *only_boilerplate += u64::from(is_whole);
+                text
+            }
+            (Content::Text(text), None) => text,
+            _ => "",
+        };
+        let (fingerprint, class) = sketch(sketcher.as_mut(), &document, text)?.unzip();
+        let check = sign(signer.as_mut(), fingerprint, &document, text)?;
         Ok(Some(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
@@ -51,17 +68,23 @@ impl Handler for Fingerprinting {
             position,
         }))
     }
+
+    fn end_batch(&mut self, read: &mut Read, _made: &mut dyn FnMut(FingerprintedDocument)) {
+        read.only_boilerplate += std::mem::take(&mut self.only_boilerplate);
+    }
 }
 
-/// The fingerprint of a document and its class; none if it has no feature.
+/// The fingerprint of a document and its class; none if it has no feature. `text` is what the recipe takes of
+/// its text.
 fn sketch(
     sketcher: Option<&mut Sketcher>,
     document: &Document<'_>,
+    text: &str,
 ) -> Result<Option<(u128, Class)>> {
     let full = |fingerprint| (fingerprint, Class::Full);
     match (&document.content, sketcher) {
         (Content::Fingerprint(fingerprint), None) => Ok(Some(full(*fingerprint))),
-        (Content::Text(text), Some(sketcher)) => {
+        (Content::Text(_), Some(sketcher)) => {
             sketcher.page(text).map_err(|error| naming(error, document))
         }
         (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
@@ -76,9 +99,10 @@ fn sign(
     signer: Option<&mut Signer>,
     fingerprint: Option<u128>,
     document: &Document<'_>,
+    text: &str,
 ) -> Result<Vec<u8>> {
     let mut signature = Vec::new();
-    if let (Some(signer), Some(_), Content::Text(text)) = (signer, fingerprint, &document.content) {
+    if let (Some(signer), Some(_), Content::Text(_)) = (signer, fingerprint, &document.content) {
         signer.sign(text, &mut signature).map_err(|error| naming(error, document))?;
     }
     Ok(signature)

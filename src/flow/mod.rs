@@ -29,6 +29,7 @@ mod find;
 mod findings;
 mod fingerprinting;
 mod gather;
+mod host_counting;
 mod portions;
 mod probe;
 mod read;

@@ -17,6 +17,8 @@ pub struct Read {
     pub documents: u64,
     /// Records that could not be read.
     pub bad: u64,
+    /// Documents that are nothing but boilerplate of their host, and were taken whole.
+    pub only_boilerplate: u64,
     /// Batches that workers took.
     pub taken: u64,
     /// Batches that the reading threads delivered.
@@ -62,6 +64,7 @@ impl Collect<Read> for Read {
             self.truncated += part.truncated;
             self.documents += part.documents;
             self.bad += part.bad;
+            self.only_boilerplate += part.only_boilerplate;
             self.taken += part.taken;
             self.delivered += part.delivered;
             self.ends += part.ends;

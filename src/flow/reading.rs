@@ -34,8 +34,9 @@ pub(super) trait Handler: 'static {
     /// [`Kind::BadData`] quarantines the document. Any other error ends the run.
     fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<Self::Made>>;
 
-    /// Calls `made` with what was made of several documents, at the end of each batch.
-    fn end_batch(&mut self, _made: &mut dyn FnMut(Self::Made)) {}
+    /// Calls `made` with what was made of several documents, at the end of each batch, and adds to the
+    /// counts of what was `read`.
+    fn end_batch(&mut self, _read: &mut Read, _made: &mut dyn FnMut(Self::Made)) {}
 }
 
 /// Everything that came of the inputs, sorted as it arrives.
@@ -108,7 +109,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
             read.bad += 1;
             records.push(Taken::Quarantined(Quarantined { position, reason }));
         });
-        handler.end_batch(&mut |made| records.push(Taken::Made(made)));
+        handler.end_batch(&mut read, &mut |made| records.push(Taken::Made(made)));
         failure.map_or_else(|| Ok((Box::new(records.into_iter().map(Ok)) as Yield<_>, read)), Err)
     }
 }

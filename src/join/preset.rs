@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::{Recipe, Width};
+use crate::fingerprint::{Recipe, Stamp, Width};
 use crate::matches::Confirm;
 
 /// A recipe, a distance and a check that go together, under one name.
@@ -81,12 +81,14 @@ impl Preset {
         }
     }
 
-    /// The preset that a batch with this stamp was made with, if it was made with one.
+    /// The preset that a batch with this stamp was made with, if it was made with one. Boilerplate makes no
+    /// difference.
     #[must_use]
     pub fn of(stamp: &str) -> Option<Preset> {
+        let stamp = Stamp::parse(stamp).ok()?.with_whole_texts();
         let made = |preset: &Preset| {
             let recipes = [Width::W64, Width::W128].map(|width| preset.recipe(Some(width)));
-            recipes.into_iter().flatten().any(|recipe| recipe.stamp().as_str() == stamp)
+            recipes.into_iter().flatten().any(|recipe| recipe.stamp() == stamp)
         };
         Preset::ALL.into_iter().find(made)
     }

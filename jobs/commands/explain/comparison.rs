@@ -17,7 +17,10 @@ pub(super) struct Analysed {
     pub(super) fingerprint: u128,
     pub(super) class: Class,
     pub(super) features: Vec<Weighted>,
+    /// What the recipe takes of its text.
     pub(super) text: String,
+    /// The bytes of boilerplate that the recipe leaves out.
+    pub(super) dropped_bytes: usize,
 }
 
 /// Two documents and how they differ.
@@ -93,6 +96,7 @@ impl Comparison<'_> {
             "id": document.id,
             "fingerprint": hex(document.fingerprint, self.recipe.width()),
             "class": document.class,
+            "boilerplate_bytes": document.dropped_bytes,
             "weight": weight(total),
             "features": features.collect::<Vec<_>>(),
         })
@@ -110,6 +114,10 @@ impl Comparison<'_> {
                     out,
                     "    class        short: the hash of these features in order of weight"
                 )?;
+            }
+            if document.dropped_bytes > 0 {
+                let whole = document.text.len() + document.dropped_bytes;
+                writeln!(out, "    boilerplate  {} of {whole} bytes", document.dropped_bytes)?;
             }
             let features = document.features.len();
             writeln!(out, "    features     {features}, total weight {:.1}", weight(total))?;

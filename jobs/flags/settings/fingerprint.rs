@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dupsieve::document::{Fields, Format, Inputs, ReadOptions, Tolerance};
+use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
 use dupsieve::{Error, Kind, Result};
@@ -38,6 +39,10 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,
+    /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
+    /// fingerprints by another table, or by none, cannot be compared with these
+    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
+    pub(crate) boilerplate: Option<PathBuf>,
     /// File format: auto, jsonl, text, tsv, fingerprints or features. `auto` recognises JSON lines by
     /// their first bytes and other files by their names, and refuses other formats, such as CSV
     /// [default: auto]
@@ -85,6 +90,7 @@ impl FingerprintSettings {
             recipe: self.recipe.or(file.recipe),
             width: self.width.or(file.width),
             check: self.check.or(file.check),
+            boilerplate: self.boilerplate.or(file.boilerplate),
             format: self.format.or(file.format),
             id_field: self.id_field.or(file.id_field),
             text_field: self.text_field.or(file.text_field),
@@ -133,9 +139,13 @@ impl FingerprintSettings {
         self.page_time.map_or_else(PageTime::default, seconds)
     }
 
-    /// The recipe that was chosen, or the default of the format, with the check.
+    /// The recipe that was chosen, or the default of the format, with the check and without the boilerplate.
     pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
         let recipe = self.recipe_of(format)?;
+        let recipe = match &self.boilerplate {
+            Some(path) => recipe.with_boilerplate(Counts::read(path)?)?,
+            None => recipe,
+        };
         // A recipe of its own goes with no preset, unless one is named too.
         let preset = self.preset.filter(|_| self.recipe.is_some());
         match self.check.or(preset.and_then(Preset::check).map(|it| it.check)) {

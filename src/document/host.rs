@@ -1,0 +1,70 @@
+//! The host of a page, taken from an id that is a URL.
+
+use std::borrow::Cow;
+
+/// The longest host, in bytes: the longest name that DNS allows.
+const LONGEST_HOST: usize = 253;
+
+/// The host of a page whose id is a URL, in lower case; none for any other id.
+///
+/// It is what stands between `scheme://` and the path, without a name and password before it, a port after
+/// it, or the dot of a full name at its end. It is not looked up and not converted: a host in Unicode and
+/// the same host in Punycode are two hosts, and so are `example.com` and `www.example.com`.
+///
+/// ```
+/// use dupsieve::document::host;
+///
+/// assert_eq!(host("https://News.Example.com:8080/a?b").as_deref(), Some("news.example.com"));
+/// assert_eq!(host("page-17"), None);
+/// ```
+#[must_use]
+pub fn host(id: &str) -> Option<Cow<'_, str>> {
+    let (scheme, rest) = id.split_once("://")?;
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(of_scheme) {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
+    let name = match address.find(']').filter(|_| address.starts_with('[')) {
+        Some(end) => &address[..=end],
+        None => address.split_once(':').map_or(address, |(name, _)| name),
+    };
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_odd = |c: char| c.is_whitespace() || c.is_control();
+    if name.is_empty() || name.len() > LONGEST_HOST || name.contains(is_odd) {
+        return None;
+    }
+    let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    Some(if is_lower { name.into() } else { name.to_lowercase().into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_a_url_is_told_and_other_ids_have_none() {
+        for (id, expected) in [
+            ("http://example.com", "example.com"),
+            ("HTTPS://Example.COM/", "example.com"),
+            ("https://example.com:443/a:b@c", "example.com"),
+            ("https://example.com.?query", "example.com"),
+            ("https://user:p@ss@example.com:80#part", "example.com"),
+            ("http://[2001:DB8::1]:8080/", "[2001:db8::1]"),
+            ("http://127.0.0.1/", "127.0.0.1"),
+            ("https://ПРИМЕР.рф/", "пример.рф"),
+            ("https://例え.jp", "例え.jp"),
+            ("git+ssh://host/x", "host"),
+        ] {
+            assert_eq!(host(id).as_deref(), Some(expected), "{id}");
+        }
+        let long = format!("http://{}/", "a".repeat(LONGEST_HOST + 1));
+        for id in [
+            "", "page", "a/b.txt", "://host/", "1a://host/", "a b://host", "http:/host/", "http:///path",
+            "http://:80/", "http://.", "http://user@/", "http://a b/", "http://a\u{7f}/", &long,
+        ] {
+            assert_eq!(host(id), None, "{id}");
+        }
+    }
+}

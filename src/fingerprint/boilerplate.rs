@@ -1,0 +1,85 @@
+//! The lines of a page that are no part of its text, as a recipe's table of lines says.
+//!
+//! They are dropped before anything is made of the text, so fingerprints and signatures are made of the same
+//! lines. A table of all pages drops its lines from every page. A table by host drops the lines of the page's
+//! own host, and from a page without a host nothing.
+//!
+//! A page may be nothing but boilerplate of its host: no letter is left of it. Then it is taken whole. If it
+//! were empty, it would never be compared; as it is, such pages of one host are near each other, and near
+//! no page with content.
+
+use crate::document::host;
+use crate::features::counts::Counts;
+use crate::features::host_lines::name_of;
+use crate::features::normalise::Normalise;
+use crate::fingerprint::Recipe;
+
+/// Drops the boilerplate of pages. It has buffers, so each worker needs its own.
+///
+/// ```
+/// use dupsieve::fingerprint::Recipe;
+///
+/// // Most recipes have no table of lines, and take every text whole.
+/// assert!(Recipe::named("wide", None)?.boilerplate().is_none());
+/// # Ok::<(), dupsieve::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Boilerplate {
+    lines: Counts,
+    by_host: bool,
+    normalise: Normalise,
+    line: String,
+    rest: String,
+}
+
+/// A text without its boilerplate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest<'a> {
+    /// What is left, or the whole text if nothing was to be left.
+    pub text: &'a str,
+    /// Whether the page is nothing but boilerplate of its host.
+    pub is_whole: bool,
+}
+
+impl Recipe {
+    /// What drops the boilerplate of pages before their fingerprints and signatures are made; none if the
+    /// recipe takes texts whole. [`Sketcher`](super::Sketcher) and [`Signer`](super::Signer) take a text as
+    /// it is given to them.
+    #[must_use]
+    pub fn boilerplate(&self) -> Option<Boilerplate> {
+        let text = self.text()?;
+        let lines = text.boilerplate.clone()?;
+        let by_host = Some(&lines.head().of) == self.taking_lines_by_host().as_ref();
+        let [line, rest] = [String::new(), String::new()];
+        Some(Boilerplate { lines, by_host, normalise: text.normalise, line, rest })
+    }
+}
+
+impl Boilerplate {
+    /// The text of the page `id` without its boilerplate.
+    pub fn drop_from<'a>(&'a mut self, id: &str, text: &'a str) -> Rest<'a> {
+        let whole = Rest { text, is_whole: false };
+        let host = match host(id).filter(|_| self.by_host) {
+            // Most hosts have no boilerplate.
+            Some(host) if self.lines.count(&name_of(&host, "")) == 0 => return whole,
+            Some(host) => name_of(&host, ""),
+            None if self.by_host => return whole,
+            None => String::new(),
+        };
+        let Boilerplate { lines, normalise, line, rest, .. } = self;
+        let mut name = host.clone();
+        rest.clear();
+        for raw in text.split_inclusive('\n') {
+            normalise.apply(raw.trim_end_matches(['\n', '\r']), line);
+            name.truncate(host.len());
+            name.push_str(line);
+            if line.is_empty() || lines.count(&name) == 0 {
+                rest.push_str(raw);
+            }
+        }
+        if self.by_host && !self.rest.contains(char::is_alphabetic) {
+            return Rest { is_whole: self.rest.len() < text.len(), ..whole };
+        }
+        Rest { text: &self.rest, is_whole: false }
+    }
+}
