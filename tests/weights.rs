@@ -1,5 +1,8 @@
 //! Tables of counts: the same bytes however they are counted, and what recipes make of them.
 
+use dupsieve::features::counts::Counts;
+use dupsieve::fingerprint::Recipe;
+
 use crate::support::Bench;
 
 /// The rows of a table, as `count feature`.
@@ -122,4 +125,182 @@ fn a_short_page_and_a_long_one_never_match() {
     bench.done("dedup --batch next.seg --store store --output next --matches all");
     let matches = bench.read("next/matches.tsv");
     assert!(matches.ends_with("e\ta\t0\t2026-11-20\ne\tb\t0\t2026-11-20\n"), "{matches}");
+}
+
+/// Two hosts of eight pages each: `Home | About`, a line of its own that is long, and a notice. The line
+/// `Shared line` is on all pages of the first host and on two of the second.
+fn two_hosts(bench: &Bench) {
+    let mut pages = String::new();
+    for (host, pages_with_line) in [("one.example", 8), ("TWO.example:8080", 2)] {
+        for page in 0..8 {
+            let shared = if page < pages_with_line { "Shared line\\n" } else { "" };
+            let own = format!("{} on page {page} of {host}", WORDS[page].repeat(8));
+            pages += &format!(
+                "{{\"id\":\"http://{host}/{page}\",\"text\":\"Home of {host}\\n{shared}{own}\\n(c) All\"}}\n"
+            );
+        }
+    }
+    pages += "{\"id\":\"no-url\",\"text\":\"Home of one.example\\nShared line\"}\n";
+    bench.write("pages.jsonl", pages);
+}
+
+const WORDS: [&str; 8] =
+    ["fox ", "dog ", "wolf ", "lynx ", "bear ", "goat ", "mole ", "hare "];
+
+const BY_HOST: &str = "weights --lines --by host --recipe wide";
+
+#[test]
+fn a_line_counts_for_its_host() {
+    let bench = Bench::new();
+    two_hosts(&bench);
+    let ended = bench.done(&format!("{BY_HOST} --input pages.jsonl --output lines.counts"));
+    let counts = ["documents", "features", "without_host"].map(|name| ended.count(name));
+    assert_eq!(counts, [17, 7, 1]);
+    let expected = [
+        "8 one.example\t",
+        "8 one.example\t(c) all",
+        "8 one.example\thome of one.example",
+        "8 one.example\tshared line",
+        "8 two.example\t",
+        "8 two.example\t(c) all",
+        "8 two.example\thome of two.example:",
+    ];
+    assert_eq!(rows(&bench, "lines.counts"), expected);
+    bench.done(&format!("{BY_HOST} --input pages.jsonl --output many --min-count 9"));
+    assert_eq!(rows(&bench, "many"), [""; 0]);
+    bench.fails(2, "weights --by host --input pages.jsonl --output none");
+}
+
+#[test]
+fn a_page_loses_the_lines_of_its_own_host_alone() {
+    let bench = Bench::new();
+    two_hosts(&bench);
+    bench.done(&format!("{BY_HOST} --input pages.jsonl --output lines.counts"));
+    bench.write("mixed.jsonl", concat!(
+        "{\"id\":\"http://one.example/new\",\"text\":\"Home of one.example\\nShared line\\na fox\"}\n",
+        "{\"id\":\"http://two.example/new\",\"text\":\"Home of one.example\\nShared line\\na fox\"}\n",
+        "{\"id\":\"http://other.example/new\",\"text\":\"(c) All\\na fox\"}\n",
+        "{\"id\":\"no-url\",\"text\":\"Shared line\\na fox\"}\n",
+    ));
+    bench.write("preset.toml", "[fingerprint]\nboilerplate = \"lines.counts\"\n");
+    let features = |one: &str, other: &str| {
+        let told = bench.answer(&format!(
+            "explain --json --config preset.toml --input mixed.jsonl {one} {other}"
+        ));
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let documents = told["documents"].as_array().unwrap();
+        documents.iter().map(|it| it["features"].as_array().unwrap().len()).collect::<Vec<_>>()
+    };
+    assert_eq!(features("http://one.example/new", "http://two.example/new"), [2, 7]);
+    assert_eq!(features("http://other.example/new", "no-url"), [4, 4]);
+}
+
+/// Near copies of one article share nearly all their lines, as pages in one frame do. They stay whole,
+/// and they are found.
+#[test]
+fn copies_of_one_article_are_not_boilerplate() {
+    let bench = Bench::new();
+    let copy = |number: usize| {
+        let lines = (0..12).map(|line| match (number, line) {
+            (number, line) if line == number % 12 => format!("edited {}", WORDS[number % 8]),
+            (_, line) => format!("{} of paragraph {}", WORDS[line % 8].repeat(9), "x".repeat(line)),
+        });
+        let text: Vec<String> = lines.collect();
+        format!("{{\"id\":\"http://one.example/{number}\",\"text\":\"{}\"}}\n", text.join("\\n"))
+    };
+    bench.write("pages.jsonl", (0..20).map(copy).collect::<String>());
+    bench.done(&format!("{BY_HOST} --input pages.jsonl --output lines.counts"));
+    assert_eq!(rows(&bench, "lines.counts"), [""; 0]);
+    for (name, flags) in [("whole", ""), ("cut", "--boilerplate lines.counts")] {
+        bench.done(&format!("fingerprint --input pages.jsonl --output {name}.seg {flags}"));
+        bench.done(&format!("dedup --batch {name}.seg --output {name}"));
+    }
+    assert!(bench.read("whole/verdicts.tsv").lines().filter(|row| row.contains("\tdrop\t")).count() > 10);
+    assert_eq!(bench.read("cut/verdicts.tsv"), bench.read("whole/verdicts.tsv"));
+}
+
+#[test]
+fn lines_of_hosts_by_any_number_of_workers_and_processes() {
+    let bench = Bench::new();
+    for seed in 1..4 {
+        bench.done(&format!(
+            "generate documents --count 300 --near-share 0.3 --frames 7 --seed {seed} \
+             --output pages/{seed}.jsonl"
+        ));
+    }
+    let line = "weights --lines --by host --input pages --output";
+    bench.done(&format!("{line} one --workers 1"));
+    // Seven hosts of three seeds, that is three frames for each host: a third of its pages has each.
+    let hosts = rows(&bench, "one").iter().filter(|row| row.ends_with('\t')).count();
+    assert_eq!(hosts, 7);
+    assert!(rows(&bench, "one").len() > 7 * 3 * 20);
+    for (name, flags) in [
+        ("two", "--workers 2"),
+        ("four", "--workers 2 --processes 2"),
+        ("spilled", "--memory 100kB"),
+    ] {
+        bench.done(&format!("{line} {name} {flags}"));
+        assert_eq!(bench.read(name), bench.read("one"), "{name}");
+    }
+}
+
+/// One article in the frames of two hosts has one fingerprint and one signature.
+#[test]
+fn a_preset_without_boilerplate_is_still_that_preset() {
+    let bench = Bench::new();
+    let article: String = (0..40).map(|number| format!("word{} ", "x".repeat(number))).collect();
+    let frame = |host: &str| (0..30).map(|line| format!("{host} {}\\n", "y".repeat(line))).collect::<String>();
+    let page = |host: &str, name: &str, text: &str| {
+        format!("{{\"id\":\"http://{host}/{name}\",\"text\":\"{}{text}\"}}\n", frame(host))
+    };
+    let mut pages = String::new();
+    for (number, host) in (0..16).map(|number| (number, ["one", "two"][number % 2])) {
+        let other: String = WORDS.iter().map(|word| word.repeat(number + 2)).collect();
+        pages += &page(host, &number.to_string(), &format!("{other} {number} {}", "z".repeat(number)));
+    }
+    bench.write("earlier.jsonl", pages);
+    bench.done("weights --lines --by host --input earlier.jsonl --output lines.counts");
+    bench.write("2026-11-20.jsonl", page("one", "article", &article) + &page("two", "article", &article) + &page("two", "none", ""));
+    let config = |part: &str| {
+        format!(
+            "inputs = [\"{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\npreset = \"thorough\"\n\
+             dates = [\"2026-11-20\"]\n[fingerprint]\n{part}"
+        )
+    };
+    bench.write("day.toml", config("boilerplate = \"lines.counts\""));
+    bench.done("run day.toml");
+    let matches = bench.read("out/2026-11-20/dedup/matches.tsv");
+    let header = "new\texisting\tdistance\tagainst\tcheck\n";
+    assert_eq!(matches, format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\n"));
+    assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["distance"], "10");
+    let told = bench.answer("inspect out/2026-11-20/batch.seg --json");
+    assert!(told.contains("boilerplate") && told.contains("dropped"), "{told}");
+    let again = "fingerprint --preset thorough --boilerplate lines.counts --input 2026-11-20.jsonl --output day.seg";
+    assert_eq!(bench.done(again).count("only_boilerplate"), 1);
+    bench.done("fingerprint --preset thorough --input 2026-11-20.jsonl --output whole.seg");
+    bench.fails(73, &again.replace("--boilerplate lines.counts ", ""));
+    let other = bench.fails(65, "dedup --batch whole.seg --store store --output other");
+    assert!(other.contains("boilerplate"), "{other}");
+    bench.fails(66, &again.replace("lines.counts", "missing.counts"));
+    bench.fails(2, "fingerprint --recipe charikar-64 --boilerplate lines.counts --input 2026-11-20.jsonl --output x");
+}
+
+/// Tables that earlier versions wrote are read, and mean what they meant.
+#[test]
+fn tables_of_every_version_are_read() {
+    let path = |name: &str| format!("{}/tests/data/counts-1/{name}.counts", env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| Counts::read(path(name).as_ref()).unwrap();
+    for (name, documents, rows, counted) in [
+        ("words", 17, 25, ("fox", 2)),
+        ("lines", 17, 6, ("(c) all", 16)),
+        ("lines-by-host", 17, 7, ("two.example\thome of two.example:", 8)),
+    ] {
+        let table = read(name);
+        assert_eq!((table.head().documents, table.rows()), (documents, rows), "{name}");
+        assert_eq!(table.count(counted.0), counted.1, "{name}");
+    }
+    for lines in ["lines", "lines-by-host"] {
+        let recipe = Recipe::named("wide-1", None).unwrap();
+        assert!(recipe.with_boilerplate(read(lines)).unwrap().boilerplate().is_some());
+    }
 }

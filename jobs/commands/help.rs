@@ -193,10 +193,16 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "weights",
-        &[(
-            "Count how many pages contain each word",
-            "dupsieve weights --input crawl/ --output words.idf",
-        )],
+        &[
+            (
+                "Count how many pages contain each word",
+                "dupsieve weights --input crawl/ --output words.idf",
+            ),
+            (
+                "Learn the navigation of each host, for `fingerprint --boilerplate`",
+                "dupsieve weights --lines --by host --input crawl/ --output lines.counts",
+            ),
+        ],
     ),
 ];
 

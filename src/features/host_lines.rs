@@ -202,3 +202,6 @@ pub fn each_row(
     }
     Ok(without_host)
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,6 +56,12 @@ impl Recipe {
 }
 
 impl Boilerplate {
+    /// Whether it drops the lines of the page's host only.
+    #[must_use]
+    pub fn is_by_host(&self) -> bool {
+        self.by_host
+    }
+
     /// The text of the page `id` without its boilerplate.
     pub fn drop_from<'a>(&'a mut self, id: &str, text: &'a str) -> Rest<'a> {
         let whole = Rest { text, is_whole: false };
@@ -81,5 +87,90 @@ impl Boilerplate {
             return Rest { is_whole: self.rest.len() < text.len(), ..whole };
         }
         Rest { text: &self.rest, is_whole: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::counts::{CountsWriter, Head};
+
+    /// A recipe of `words-1` with a table of these lines.
+    fn boilerplate(of: impl Fn(&Recipe) -> Option<String>, lines: &[&str]) -> Boilerplate {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.counts");
+        let recipe = Recipe::named("words-1", None).unwrap();
+        let of = of(&recipe).unwrap();
+        let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
+        let mut table = CountsWriter::create(&path, &head).unwrap();
+        lines.iter().for_each(|line| table.push(line, 9).unwrap());
+        table.finish().unwrap();
+        recipe.with_boilerplate(Counts::read(&path).unwrap()).unwrap().boilerplate().unwrap()
+    }
+
+    #[test]
+    fn lines_of_a_table_are_dropped_from_every_page() {
+        let mut cut = boilerplate(Recipe::taking_lines, &["all rights reserved"]);
+        assert!(!cut.is_by_host());
+        let text = "A page of words\r\n  All  RIGHTS reserved \r\n\nand its end";
+        for id in ["", "http://a.example/"] {
+            let rest = cut.drop_from(id, text);
+            assert_eq!(rest.text, "A page of words\r\n\nand its end");
+        }
+        assert_eq!(cut.drop_from("", "All rights reserved"), Rest { text: "", is_whole: false });
+    }
+
+    /// Stores hold such fingerprints.
+    #[test]
+    fn what_is_left_makes_what_it_always_made() {
+        let mut cut = boilerplate(Recipe::taking_lines, &["© all rights reserved"]);
+        let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
+                    二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
+        let mut sketcher = Recipe::named("words-1", None).unwrap().sketcher().unwrap();
+        assert_eq!(sketcher.text(cut.drop_from("", text).text), Ok(Some(0xe3d603240cdba45e)));
+    }
+
+    #[test]
+    fn lines_of_a_host_are_dropped_from_its_pages_alone() {
+        let lines = ["a.example\t", "a.example\thome", "b.example\t", "b.example\tabout"];
+        let mut cut = boilerplate(Recipe::taking_lines_by_host, &lines);
+        assert!(cut.is_by_host());
+        let text = "Home\nAbout\na page";
+        for (id, left) in [
+            ("http://a.example/1", "About\na page"),
+            ("http://B.example:80/2", "Home\na page"),
+            ("http://c.example/1", text),
+            ("home", text),
+            ("", text),
+        ] {
+            assert_eq!(cut.drop_from(id, text), Rest { text: left, is_whole: false }, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_nothing_else_is_taken_whole() {
+        let lines = ["a.example\t", "a.example\thome"];
+        let mut cut = boilerplate(Recipe::taking_lines_by_host, &lines);
+        let id = "http://a.example/";
+        for text in ["Home", "Home\n12:30\n---\n"] {
+            assert_eq!(cut.drop_from(id, text), Rest { text, is_whole: true });
+        }
+        for text in ["", "12:30", "Away"] {
+            assert_eq!(cut.drop_from(id, text), Rest { text, is_whole: false });
+        }
+    }
+
+    #[test]
+    fn a_table_must_fit_the_recipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.counts");
+        let of = Recipe::named("words-1", None).unwrap().taking_lines_by_host().unwrap();
+        let head = Head { of, documents: 9, min_count: 5, identity: String::new() };
+        CountsWriter::create(&path, &head).unwrap().finish().unwrap();
+        let lines = || Counts::read(&path).unwrap();
+        let fits = |name| Recipe::named(name, None).unwrap().with_boilerplate(lines());
+        assert!(fits("shingles-1").is_ok(), "it normalises as words-1 does");
+        assert_eq!(fits("words-2").unwrap_err().kind(), crate::Kind::Config);
+        assert_eq!(fits("charikar-64").unwrap_err().kind(), crate::Kind::Usage);
     }
 }

@@ -7,7 +7,8 @@
 //! # user_dictionary = "F"   # words and word-shingles: a file of words for jieba
 //! # stop_words = "F"        # words and word-shingles: a file of words that do not count
 //! # length = 3              # shingles: how many words or characters each has
-//! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`
+//! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`; with
+//!                           # `--by host` those of the page's own host
 //! weights = "tf"            # or uniform, log-tf, sqrt-tf, raised-tf, tf-idf, sqrt-tf-idf, levels,
 //!                           # text-rank; for words also speech
 //! # idf = "F"               # a table by `dupsieve weights`; words alone do without, by jieba's

@@ -55,7 +55,8 @@ impl Stamp {
         if *recipe.features() != Features::External {
             part("algorithm", json!(ALGORITHM));
         }
-        if let Some((text, words)) = text_and_words(recipe.features()) {
+        if let Some(text) = recipe.text() {
+            let words = !matches!(recipe.features(), Features::CharacterShingles { .. });
             part("unicode", unicode(text, words));
             if words {
                 part("dictionary", json!(DICTIONARY));
@@ -161,15 +162,6 @@ fn gather(path: &str, value: &Value, parts: &mut BTreeMap<String, String>) {
         }
         Value::String(text) => drop(parts.insert(path.to_owned(), text.clone())),
         value => drop(parts.insert(path.to_owned(), value.to_string())),
-    }
-}
-
-/// How the recipe takes a text, and whether it cuts it into words.
-fn text_and_words(features: &Features) -> Option<(&Text, bool)> {
-    match features {
-        Features::Words { text, .. } | Features::WordShingles { text, .. } => Some((text, true)),
-        Features::CharacterShingles { text, .. } => Some((text, false)),
-        _ => None,
     }
 }
 

@@ -20,6 +20,11 @@ impl SyntheticDocument<'_> {
     pub fn text(&self) -> String {
         self.words.join(self.separator)
     }
+
+    /// The text in lines of so many words.
+    pub(super) fn paragraphs(&self, words: usize) -> String {
+        self.words.chunks(words).map(|words| words.join(self.separator) + "\n").collect()
+    }
 }
 
 /// Generates documents by their numbers, each from the seed alone, so that a copy can be made without
@@ -39,6 +44,16 @@ impl DocumentGenerator {
     /// A generator of documents of which about the share `near_share`, below 1, are copies.
     pub fn new(seed: u64, near_share: f64) -> DocumentGenerator {
         DocumentGenerator { seed, near_share, vocabulary: Vocabulary::new(seed) }
+    }
+
+    /// What everything is drawn from.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// A word of any language.
+    pub(super) fn word(&self, random: &mut ChaCha8Rng) -> &str {
+        self.vocabulary.word(&(0..Vocabulary::SIZE), random)
     }
 
     /// Whether document `number` is a copy of an earlier one.

@@ -7,7 +7,9 @@
 
 use std::time::Duration;
 
+use dupsieve::features::counts::{Counts, CountsWriter, Head};
 use dupsieve::features::dates;
+use dupsieve::features::host_lines::PageLines;
 use dupsieve::fingerprint::check::shingle_set;
 use dupsieve::fingerprint::{Check, Difference, Nilsimsa, Recipe, Width};
 use rustix::time::{ClockId, clock_gettime};
@@ -45,6 +47,24 @@ impl Way {
 
     fn variant(parts: &str) -> Way {
         Way::sketch(parts, variant(parts))
+    }
+
+    /// Drops the lines of a host, of which there is one.
+    fn boilerplate() -> Way {
+        let recipe = Recipe::named("words-1", None).expect("it has a name");
+        let of = recipe.taking_lines_by_host().expect("it takes texts");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lines.counts");
+        let head = Head { of, documents: 1, min_count: 1, identity: String::new() };
+        let mut table = CountsWriter::create(&path, &head).expect("a table");
+        ["host\t", "host\ta"].iter().for_each(|name| table.push(name, 1).expect("a row"));
+        table.finish().expect("a table");
+        let lines = Counts::read(&path).expect("a table");
+        let recipe = recipe.with_boilerplate(lines).expect("it takes lines");
+        Way::new("boilerplate", move |text| {
+            let mut boilerplate = recipe.boilerplate().expect("it has a table");
+            _ = boilerplate.drop_from("http://host/", text).text.len();
+        })
     }
 
     /// What is wrong if the second text, about twice as long as the first, takes too long beside it.
@@ -136,10 +156,13 @@ pub fn checks() -> Vec<Way> {
         })
     };
     let recipe = Recipe::named("words-1", None).expect("it has a name");
+    let normalise = *recipe.normalise().expect("it takes texts");
     let others = [
         Way::new("nilsimsa", |text| _ = Nilsimsa::of(text)),
         Way::new("jaccard", |text| _ = shingle_set(text).jaccard(&shingle_set("another"))),
         Way::new("dates", |text| _ = dates::without(text)),
+        Way::new("lines of a host", move |text| _ = PageLines::of(text, normalise, |_| ())),
+        Way::boilerplate(),
         Way::new("difference", move |text| {
             let mut sketcher = recipe.sketcher().expect("it was made before");
             let sides = [text, "other words"].map(|text| sketcher.weighted(text).expect("a text"));

@@ -1,6 +1,6 @@
 //! The recipes that a sweep judges.
 
-use dupsieve::Result;
+use dupsieve::{Error, Kind, Result};
 use dupsieve::evaluate::Labels;
 use dupsieve::evaluate::sweep::{HalfScores, score_halves};
 use dupsieve::fingerprint::Recipe;
@@ -75,15 +75,22 @@ fn variant(features: &str, length: Option<i64>, weights: &str) -> Result<Candida
 impl Candidate {
     fn new(name: String, choice: RecipeChoice) -> Result<Candidate> {
         let recipe = choice.recipe(None)?;
+        if recipe.boilerplate().is_some_and(|boilerplate| boilerplate.is_by_host()) {
+            return Err(Error::new(Kind::Usage, "a sweep knows no hosts")
+                .found("a recipe with boilerplate by host")
+                .help("judge it by `evaluate --pairs`, with the pairs that `dedup` finds"));
+        }
         Ok(Candidate { name, choice, recipe, fingerprints: Vec::new(), scores: Vec::new() })
     }
 
     /// Makes the fingerprints of the labelled documents. A document without a text has none.
     pub(super) fn fingerprint(&mut self, texts: &[Option<String>]) -> Result<()> {
         let mut sketcher = self.recipe.sketcher()?;
-        let mut fingerprint = |text: &Option<String>| match text {
-            Some(text) => sketcher.text(text),
-            None => Ok(None),
+        let mut boilerplate = self.recipe.boilerplate();
+        let mut fingerprint = |text: &Option<String>| match (text, &mut boilerplate) {
+            (Some(text), Some(boilerplate)) => sketcher.text(boilerplate.drop_from("", text).text),
+            (Some(text), None) => sketcher.text(text),
+            (None, _) => Ok(None),
         };
         self.fingerprints = texts.iter().map(&mut fingerprint).collect::<Result<_>>()?;
         Ok(())

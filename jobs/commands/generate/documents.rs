@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::output::PackedFile;
-use dupsieve::synthetic::DocumentGenerator;
+use dupsieve::synthetic::{DocumentGenerator, Frames, SyntheticDocument};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -24,6 +24,10 @@ pub(crate) struct Arguments {
     /// The share of documents that are copies of earlier ones with words replaced, below 1
     #[arg(long, value_name = "P", default_value_t = 0.2)]
     near_share: f64,
+    /// Make pages of this many hosts: ids are URLs, and each text has lines around it that all pages of its
+    /// host share
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    frames: Option<u32>,
     /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed
     #[arg(long, value_name = "FILE.jsonl")]
     output: PathBuf,
@@ -34,17 +38,19 @@ pub(crate) struct Arguments {
 
 /// Runs `generate documents`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { count, seed, near_share, output, truth } = arguments;
+    let Arguments { count, seed, near_share, frames, output, truth } = arguments;
     if !(0.0..1.0).contains(near_share) {
         return Err(Error::new(Kind::Usage, "--near-share is out of range")
             .expected("at least 0 and below 1")
             .found(near_share));
     }
     let generator = DocumentGenerator::new(*seed, *near_share);
+    let frames = frames.map(|hosts| Frames::new(&generator, hosts));
+    let pages = Generated { generator, frames };
     let (copies, is_old) = if global.dry_run {
-        ((0..*count).filter(|&number| generator.is_copy(number)).count() as u64, false)
+        ((0..*count).filter(|&number| pages.generator.is_copy(number)).count() as u64, false)
     } else {
-        write(&generator, *count, output, truth.as_deref(), global.overwrite)?
+        write(&pages, *count, output, truth.as_deref(), global.overwrite)?
     };
     let summary =
         Summary::new().count("documents", *count).count("planted", copies).path("output", output);
@@ -55,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// Writes `count` documents and the list of copies. Returns the number of copies, and whether both files
 /// existed already with the same contents.
 fn write(
-    generator: &DocumentGenerator,
+    pages: &Generated,
     count: u64,
     output: &Path,
     truth: Option<&Path>,
@@ -68,13 +74,15 @@ fn write(
     }
     let mut copies = 0;
     for number in 0..count {
-        let document = generator.document(number);
-        let line = json!({"id": id(number), "text": document.text()}).to_string();
+        let document = pages.generator.document(number);
+        let id = pages.id(number, document.copied.map(|(original, _)| original));
+        let line = json!({ "id": id, "text": pages.text(number, &document) }).to_string();
         documents.line(line.as_bytes())?;
         if let Some((original, replaced)) = document.copied {
             copies += 1;
             let words = document.words.len();
-            let pair = format!("{}\t{}\t{replaced} of {words} words", id(number), id(original));
+            let original = pages.id(original, None);
+            let pair = format!("{id}\t{original}\t{replaced} of {words} words");
             pairs.iter_mut().try_for_each(|pairs| pairs.line(pair.as_bytes()))?;
         }
     }
@@ -82,9 +90,29 @@ fn write(
     Ok((copies, documents.finish(overwrite)? && is_old))
 }
 
-/// The id of a document. The number is padded, so that ids sort as they were written.
-fn id(number: u64) -> String {
-    format!("document-{number:012}")
+/// The pages that are written.
+struct Generated {
+    generator: DocumentGenerator,
+    /// None if the pages have no hosts.
+    frames: Option<Frames>,
+}
+
+impl Generated {
+    /// The id of a page, of which `original` is the original if it is a copy. The number is padded, so that
+    /// ids sort as they were written.
+    fn id(&self, number: u64, original: Option<u64>) -> String {
+        match &self.frames {
+            Some(frames) => frames.url(number, original),
+            None => format!("document-{number:012}"),
+        }
+    }
+
+    fn text(&self, number: u64, document: &SyntheticDocument<'_>) -> String {
+        match &self.frames {
+            Some(frames) => frames.text(number, document),
+            None => document.text(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -115,7 +143,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
-    fn generator(near_share: f64) -> DocumentGenerator {
-        DocumentGenerator::new(7, near_share)
+    fn generator(near_share: f64) -> Generated {
+        Generated { generator: DocumentGenerator::new(7, near_share), frames: None }
     }
 }

@@ -78,6 +78,7 @@ pub struct Text {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_words: Option<StopWords>,
     /// Lines that are no part of a text: those of a table that `dupsieve weights --lines` made.
+    /// [`Boilerplate`](crate::fingerprint::Boilerplate) drops them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boilerplate: Option<Counts>,
     /// What a feature weighs.

@@ -123,11 +123,8 @@ fn named_recipes_make_what_they_always_made() {
 /// Nor do the parts that no named recipe has.
 #[test]
 fn parts_make_what_they_always_made() {
-    let lines = counted_lines(&["© all rights reserved"]);
-    let boilerplate = format!("boilerplate = \"{}\"", lines.path().display());
     let golden = [
         (with_part("keywords = { percent = 50, least = 2 }", "\"tf\""), 0x539223244cd8ac7c),
-        (with_part(&boilerplate, "\"tf\""), 0xe3d603240cdba45e),
         (normalised("markup = \"drop\""), 0x438623a7bcdba4d6),
         (normalised("dates = \"drop\""), 0xe3522396b4d9943f),
     ];
@@ -340,26 +337,4 @@ fn short_texts_are_their_heaviest_words_in_order() {
     assert_eq!(class, Class::Full);
     assert_eq!(sketcher("words-2", Width::W64).text(&long), Ok(Some(fingerprint)));
     assert_eq!(page("我来到北京清华大学"), (first, Class::Short));
-}
-
-/// A table of lines that recipes of `words-1` and its variants take.
-fn counted_lines(lines: &[&str]) -> tempfile::NamedTempFile {
-    use crate::features::counts::{CountsWriter, Head};
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let of = Recipe::named("words-1", None).unwrap().taking_lines().unwrap();
-    let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
-    let mut table = CountsWriter::create(file.path(), &head).unwrap();
-    lines.iter().for_each(|line| table.push(line, 9).unwrap());
-    table.finish().unwrap();
-    file
-}
-
-#[test]
-fn boilerplate_lines_are_no_part_of_a_text() {
-    let lines = counted_lines(&["all rights reserved"]);
-    let mut cut = with_part(&format!("boilerplate = \"{}\"", lines.path().display()), "\"tf\"");
-    let mut words = sketcher("words-1", Width::W64);
-    let text = "A page of words\r\n  All  RIGHTS reserved \r\nand its end";
-    assert_eq!(cut.text(text), words.text("a page of words and its end"));
-    assert_eq!(cut.text("All rights reserved"), Ok(None));
 }
