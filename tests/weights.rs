@@ -202,7 +202,9 @@ fn copies_of_one_article_are_not_boilerplate() {
     let bench = Bench::new();
     let copy = |number: usize| {
         let lines = (0..12).map(|line| match (number, line) {
-            (number, line) if line == number % 12 => format!("edited {}", WORDS[number % 8]),
+            (number, line) if [number % 12, 5 * number % 12].contains(&line) => {
+                format!("edited {} of paragraph {number} in line {}", WORDS[number % 8].repeat(9), "y".repeat(line))
+            }
             (_, line) => format!("{} of paragraph {}", WORDS[line % 8].repeat(9), "x".repeat(line)),
         });
         let text: Vec<String> = lines.collect();
@@ -279,7 +281,7 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
     assert_eq!(bench.done(again).count("only_boilerplate"), 1);
     bench.done("fingerprint --preset thorough --input 2026-11-20.jsonl --output whole.seg");
     bench.fails(73, &again.replace("--boilerplate lines.counts ", ""));
-    let other = bench.fails(65, "dedup --batch whole.seg --store store --output other");
+    let other = bench.fails(2, "dedup --batch whole.seg --store store --output other");
     assert!(other.contains("boilerplate"), "{other}");
     bench.fails(66, &again.replace("lines.counts", "missing.counts"));
     bench.fails(2, "fingerprint --recipe charikar-64 --boilerplate lines.counts --input 2026-11-20.jsonl --output x");

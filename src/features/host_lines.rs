@@ -2,19 +2,19 @@
 //!
 //! Three questions decide whether a line is boilerplate of its host:
 //!
-//! 1. Is it common? Common lines are on at least five pages of the host, and on a fifth of its pages.
-//! 2. Do its pages have content of their own? A page has if a fifth of its text, in bytes, is in lines that are
-//!    not common.
+//! 1. Is it common? Common lines are on at least five pages of the host, and on a third of its pages.
+//! 2. Do its pages have content of their own? That is the lines of a page that are not common, in bytes, less
+//!    the lines that it lacks of those on half of all pages. It must be a tenth of the page.
 //! 3. Is it on so many pages that have content of their own? Then it is boilerplate.
 //!
 //! The second question tells a frame from copies. Twenty copies of one article share nearly all their lines,
-//! just as twenty articles in one frame share the frame. But the copies have hardly any content of their
-//! own, so none of their lines is boilerplate, and the copies are still found.
+//! just as twenty articles in one frame share the frame. But what a copy has of its own stands in place of
+//! common lines, while an article stands beside the frame. So the copies are left whole, and are still found.
 //!
-//! For example, a host has ten articles of 300 bytes, each below the line `Home | About`, and one article of
-//! ten lines in ten copies, each with another word replaced. All lines that the copies share are common, for
-//! they are on ten of twenty pages. But only the ten different articles have content of their own. So
-//! `Home | About` is boilerplate if the copies have it too, and the lines of the copies are not.
+//! For example, ten pages have the frame `Home | About`, and an article of 300 bytes each. Each has 300 bytes of
+//! its own and lacks nothing: `Home | About` is boilerplate. Ten other pages are copies of one article of ten
+//! lines of 30 bytes, and in each copy another line was edited. The ten lines are common, for nine copies have
+//! each. A copy has 30 bytes of its own, and lacks 30 bytes: none of its lines is boilerplate.
 //!
 //! Pages with the same lines count once, since a page that was fetched a hundred times is one page. Of a host
 //! with many pages a thousand are taken, and of a page with many lines those at both ends, so that memory and
@@ -31,9 +31,11 @@ use crate::runs::Record;
 /// The fewest pages that a line of boilerplate is on, if no other number is asked for.
 pub const LEAST_PAGES: u64 = 5;
 /// The least share of the pages of a host that a line of boilerplate is on, in percent.
-const LEAST_SHARE: u64 = 20;
-/// The least share of a page that is not common if the page has content of its own, in percent.
-const OWN_SHARE: u64 = 20;
+const LEAST_SHARE: u64 = 33;
+/// The share of the pages of a host that has a line which a page is said to lack, in percent.
+const MOST_SHARE: u64 = 50;
+/// The least share of a page that is content of its own, in percent.
+const OWN_SHARE: u64 = 10;
 /// How many pages of a host are taken: those whose lines have the lowest hashes.
 const MOST_PAGES: usize = 1000;
 /// How many lines are taken at each end of a page.
@@ -101,7 +103,7 @@ impl PageLines {
             }
         }
         lines.sort_unstable();
-        lines.dedup();
+        lines.dedup_by_key(|(line, _)| *line);
         let mut hasher = Xxh3Default::new();
         lines.iter().for_each(|(line, _)| hasher.update(&line.to_le_bytes()));
         PageLines { hash: hasher.digest(), lines }
@@ -111,26 +113,37 @@ impl PageLines {
 /// The lines of these pages of one host that are boilerplate, by their hashes, each with the number of pages
 /// with content of their own that it is on.
 fn frame(pages: &[PageLines], least_pages: u64) -> ByHash<u64, u64> {
-    let is_many = |count: u64| {
-        count >= least_pages && 100 * count >= LEAST_SHARE * pages.len() as u64
-    };
-    let count = |pages: &mut dyn Iterator<Item = &PageLines>| {
-        let mut counts: ByHash<u64, u64> = ByHash::default();
-        for (line, _) in pages.flat_map(|page| &page.lines) {
-            *counts.entry(*line).or_default() += 1;
+    let share = |count: u64| 100 * count / pages.len() as u64;
+    let is_many = |count: u64| count >= least_pages && share(count) >= LEAST_SHARE;
+    let mut common: ByHash<u64, (u64, u64)> = ByHash::default();
+    for (line, bytes) in pages.iter().flat_map(|page| &page.lines) {
+        let (count, _) = common.entry(*line).or_insert((0, u64::from(*bytes)));
+        *count += 1;
+    }
+    common.retain(|_, (count, _)| is_many(*count));
+    let is_usual = |count: u64| share(count) >= MOST_SHARE;
+    let usual = common.values().filter(|(count, _)| is_usual(*count));
+    let usual_bytes: u64 = usual.map(|(_, bytes)| bytes).sum();
+
+    let mut counts: ByHash<u64, u64> = ByHash::default();
+    for page in pages {
+        let [mut all, mut own, mut lacks] = [0, 0, usual_bytes];
+        for (line, bytes) in &page.lines {
+            let bytes = u64::from(*bytes);
+            all += bytes;
+            match common.get(line) {
+                None => own += bytes,
+                Some((count, bytes)) if is_usual(*count) => lacks -= bytes,
+                Some(_) => {}
+            }
         }
-        counts.retain(|_, count| is_many(*count));
-        counts
-    };
-    let common = count(&mut pages.iter());
-    let has_content = |page: &&PageLines| {
-        let bytes = |own: bool| -> u64 {
-            let lines = page.lines.iter().filter(|(line, _)| !own || !common.contains_key(line));
-            lines.map(|(_, bytes)| u64::from(*bytes)).sum()
-        };
-        100 * bytes(true) >= OWN_SHARE * bytes(false)
-    };
-    count(&mut pages.iter().filter(has_content))
+        if 100 * own >= OWN_SHARE * all + 100 * lacks {
+            let held = page.lines.iter().filter(|(line, _)| common.contains_key(line));
+            held.for_each(|(line, _)| *counts.entry(*line).or_default() += 1);
+        }
+    }
+    counts.retain(|_, count| is_many(*count));
+    counts
 }
 
 /// One host while its records come.

@@ -47,16 +47,22 @@ fn by_definition(pages: &[(String, String)], least_pages: u64) -> Rows {
     }
     let mut rows = Rows::new();
     for (host, pages) in hosts {
-        let many = |count: u64| count >= least_pages && 5 * count >= pages.len() as u64;
+        let all = pages.len() as u64;
+        let many = |count: u64| count >= least_pages && 100 * count / all >= 33;
         let on = |line: &str, has: &dyn Fn(&BTreeSet<&str>) -> bool| {
             pages.iter().filter(|page| page.contains(line) && has(page)).count() as u64
         };
-        let has_content = |page: &BTreeSet<&str>| {
-            let own = page.iter().filter(|line| !many(on(line, &|_| true)));
-            let [own, all] = [own.map(|it| it.len()).sum(), page.iter().map(|it| it.len()).sum::<usize>()];
-            5 * own >= all
-        };
         let lines: BTreeSet<&str> = pages.iter().flatten().copied().collect();
+        let is_usual = |line: &str| {
+            let count = on(line, &|_| true);
+            many(count) && 2 * count >= all
+        };
+        let bytes = |lines: &mut dyn Iterator<Item = &&str>| lines.map(|it| it.len()).sum::<usize>();
+        let has_content = |page: &BTreeSet<&str>| {
+            let own = bytes(&mut page.iter().filter(|line| !many(on(line, &|_| true))));
+            let lacks = bytes(&mut lines.difference(page).filter(|line| is_usual(line)));
+            10 * own >= bytes(&mut page.iter()) + 10 * lacks
+        };
         let counted = lines.iter().map(|line| (*line, on(line, &has_content)));
         let found: Vec<(&str, u64)> = counted.filter(|&(_, count)| many(count)).collect();
         if !found.is_empty() {
