@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "host", requires = "lines")]
     by: Option<By>,
     /// Leave out features of fewer documents than this, and with --by host of fewer pages of the host; 1
-    /// keeps all [default: 2; with --by host, 5]
+    /// keeps all [default: 2; with --by host, 10]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     min_count: Option<u64>,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 //!
 //! Three questions decide whether a line is boilerplate of its host:
 //!
-//! 1. Is it common? Common lines are on at least five pages of the host, and on a third of its pages.
+//! 1. Is it common? Common lines are on at least ten pages of the host, and on a third of its pages.
 //! 2. Do its pages have content of their own? That is the lines of a page that are not common, in bytes, less
 //!    the lines that it lacks of those on half of all pages. It must be a tenth of the page.
 //! 3. Is it on so many pages that have content of their own? Then it is boilerplate.
@@ -11,10 +11,10 @@
 //! just as twenty articles in one frame share the frame. But what a copy has of its own stands in place of
 //! common lines, while an article stands beside the frame. So the copies are left whole, and are still found.
 //!
-//! For example, ten pages have the frame `Home | About`, and an article of 300 bytes each. Each has 300 bytes of
-//! its own and lacks nothing: `Home | About` is boilerplate. Ten other pages are copies of one article of ten
-//! lines of 30 bytes, and in each copy another line was edited. The ten lines are common, for nine copies have
-//! each. A copy has 30 bytes of its own, and lacks 30 bytes: none of its lines is boilerplate.
+//! For example, twelve pages have the frame `Home | About`, and an article of 300 bytes each. Each has 300 bytes of
+//! its own and lacks nothing: `Home | About` is boilerplate. Twelve other pages are copies of one article of
+//! twelve lines of 30 bytes, and in each copy another line was edited. The lines are common, for eleven copies
+//! have each. A copy has 30 bytes of its own, and lacks 30 bytes: none of its lines is boilerplate.
 //!
 //! Pages with the same lines count once, since a page that was fetched a hundred times is one page. Of a host
 //! with many pages a thousand are taken, and of a page with many lines those at both ends, so that memory and
@@ -29,7 +29,7 @@ use crate::features::normalise::Normalise;
 use crate::runs::Record;
 
 /// The fewest pages that a line of boilerplate is on, if no other number is asked for.
-pub const LEAST_PAGES: u64 = 5;
+pub const LEAST_PAGES: u64 = 10;
 /// The least share of the pages of a host that a line of boilerplate is on, in percent.
 const LEAST_SHARE: u64 = 33;
 /// The share of the pages of a host that has a line which a page is said to lack, in percent.

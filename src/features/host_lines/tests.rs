@@ -89,18 +89,18 @@ proptest! {
 #[test]
 fn a_frame_is_found_and_copies_in_it_are_kept() {
     let article = |number: usize| format!("{} is told", char::from(b'a' + number as u8)).repeat(9);
-    let articles = (0..10).map(|number| format!("Home | About\n{}", article(number)));
+    let articles = (0..12).map(|number| format!("Home | About\n{}", article(number)));
     let copied = |copy: usize| -> String {
         let line = |line: usize| match line == copy {
             true => "edited\n".to_owned(),
             false => format!("line {}\n", "z".repeat(line + 9)),
         };
-        (0..10).map(line).collect()
+        (0..12).map(line).collect()
     };
-    let copies = (0..10).map(|copy| format!("Home | About\n{}", copied(copy)));
+    let copies = (0..12).map(|copy| format!("Home | About\n{}", copied(copy)));
     let pages: Vec<String> = articles.chain(copies).collect();
     let found = rows(pages.iter().map(|page| ("host", &**page)), LEAST_PAGES);
-    let expected = [("host\t".to_owned(), 20), ("host\tHome | About".to_owned(), 10)];
+    let expected = [("host\t".to_owned(), 24), ("host\tHome | About".to_owned(), 12)];
     assert_eq!(found, expected);
 }
 
