@@ -144,8 +144,7 @@ fn two_hosts(bench: &Bench) {
     bench.write("pages.jsonl", pages);
 }
 
-const WORDS: [&str; 8] =
-    ["fox ", "dog ", "wolf ", "lynx ", "bear ", "goat ", "mole ", "hare "];
+const WORDS: [&str; 8] = ["fox ", "dog ", "wolf ", "lynx ", "bear ", "goat ", "mole ", "hare "];
 
 const BY_HOST: &str = "weights --lines --by host --min-count 5 --recipe wide";
 
@@ -203,7 +202,11 @@ fn copies_of_one_article_are_not_boilerplate() {
     let copy = |number: usize| {
         let lines = (0..12).map(|line| match (number, line) {
             (number, line) if [number % 12, 5 * number % 12].contains(&line) => {
-                format!("edited {} of paragraph {number} in line {}", WORDS[number % 8].repeat(9), "y".repeat(line))
+                format!(
+                    "edited {} of paragraph {number} in line {}",
+                    WORDS[number % 8].repeat(9),
+                    "y".repeat(line)
+                )
             }
             (_, line) => format!("{} of paragraph {}", WORDS[line % 8].repeat(9), "x".repeat(line)),
         });
@@ -217,7 +220,10 @@ fn copies_of_one_article_are_not_boilerplate() {
         bench.done(&format!("fingerprint --input pages.jsonl --output {name}.seg {flags}"));
         bench.done(&format!("dedup --batch {name}.seg --output {name}"));
     }
-    assert!(bench.read("whole/verdicts.tsv").lines().filter(|row| row.contains("\tdrop\t")).count() > 10);
+    assert!(
+        bench.read("whole/verdicts.tsv").lines().filter(|row| row.contains("\tdrop\t")).count()
+            > 10
+    );
     assert_eq!(bench.read("cut/verdicts.tsv"), bench.read("whole/verdicts.tsv"));
 }
 
@@ -251,18 +257,28 @@ fn lines_of_hosts_by_any_number_of_workers_and_processes() {
 fn a_preset_without_boilerplate_is_still_that_preset() {
     let bench = Bench::new();
     let article: String = (0..40).map(|number| format!("word{} ", "x".repeat(number))).collect();
-    let frame = |host: &str| (0..30).map(|line| format!("{host} {}\\n", "y".repeat(line))).collect::<String>();
+    let frame = |host: &str| {
+        (0..30).map(|line| format!("{host} {}\\n", "y".repeat(line))).collect::<String>()
+    };
     let page = |host: &str, name: &str, text: &str| {
         format!("{{\"id\":\"http://{host}/{name}\",\"text\":\"{}{text}\"}}\n", frame(host))
     };
     let mut pages = String::new();
     for (number, host) in (0..16).map(|number| (number, ["one", "two"][number % 2])) {
         let other: String = WORDS.iter().map(|word| word.repeat(number + 2)).collect();
-        pages += &page(host, &number.to_string(), &format!("{other} {number} {}", "z".repeat(number)));
+        pages +=
+            &page(host, &number.to_string(), &format!("{other} {number} {}", "z".repeat(number)));
     }
     bench.write("earlier.jsonl", pages);
-    bench.done("weights --lines --by host --min-count 5 --input earlier.jsonl --output lines.counts");
-    bench.write("2026-11-20.jsonl", page("one", "article", &article) + &page("two", "article", &article) + &page("two", "none", ""));
+    bench.done(
+        "weights --lines --by host --min-count 5 --input earlier.jsonl --output lines.counts",
+    );
+    bench.write(
+        "2026-11-20.jsonl",
+        page("one", "article", &article)
+            + &page("two", "article", &article)
+            + &page("two", "none", ""),
+    );
     let config = |part: &str| {
         format!(
             "inputs = [\"{{date}}.jsonl\"]\noutput = \"out/{{date}}\"\nstore = \"store\"\npreset = \"thorough\"\n\
@@ -273,7 +289,10 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
     bench.done("run day.toml");
     let matches = bench.read("out/2026-11-20/dedup/matches.tsv");
     let header = "new\texisting\tdistance\tagainst\tcheck\n";
-    assert_eq!(matches, format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\n"));
+    assert_eq!(
+        matches,
+        format!("{header}http://two/article\thttp://one/article\t0\tbatch\t1.0000\n")
+    );
     assert_eq!(bench.report("out/2026-11-20/dedup")["parameters"]["distance"], "10");
     let told = bench.answer("inspect out/2026-11-20/batch.seg --json");
     assert!(told.contains("boilerplate") && told.contains("dropped"), "{told}");
@@ -290,7 +309,8 @@ fn a_preset_without_boilerplate_is_still_that_preset() {
 /// Tables that earlier versions wrote are read, and mean what they meant.
 #[test]
 fn tables_of_every_version_are_read() {
-    let path = |name: &str| format!("{}/tests/data/counts-1/{name}.counts", env!("CARGO_MANIFEST_DIR"));
+    let path =
+        |name: &str| format!("{}/tests/data/counts-1/{name}.counts", env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| Counts::read(path(name).as_ref()).unwrap();
     for (name, documents, rows, counted) in [
         ("words", 17, 18, ("fox", 2)),

@@ -113,7 +113,9 @@ fn make(
                     let rows = |name: &str, count| table.push(name, count);
                     let without_host = host_lines::each_row(records, job.min_count, rows)?;
                     if without_host > 0 {
-                        tracing::warn!("pages whose ids are no URLs count for no host: {without_host}");
+                        tracing::warn!(
+                            "pages whose ids are no URLs count for no host: {without_host}"
+                        );
                     }
                     Ok(Summary::new().count("without_host", without_host))
                 })

@@ -61,8 +61,20 @@ mod tests {
         }
         let long = format!("http://{}/", "a".repeat(LONGEST_HOST + 1));
         for id in [
-            "", "page", "a/b.txt", "://host/", "1a://host/", "a b://host", "http:/host/", "http:///path",
-            "http://:80/", "http://.", "http://user@/", "http://a b/", "http://a\u{7f}/", &long,
+            "",
+            "page",
+            "a/b.txt",
+            "://host/",
+            "1a://host/",
+            "a b://host",
+            "http:/host/",
+            "http:///path",
+            "http://:80/",
+            "http://.",
+            "http://user@/",
+            "http://a b/",
+            "http://a\u{7f}/",
+            &long,
         ] {
             assert_eq!(host(id), None, "{id}");
         }

@@ -33,7 +33,8 @@ impl Frames {
             let mut lines = |lines: usize, most_words: usize| -> String {
                 let line = |_| {
                     let words = random.random_range(1..=most_words);
-                    let words: Vec<&str> = (0..words).map(|_| generator.word(&mut random)).collect();
+                    let words: Vec<&str> =
+                        (0..words).map(|_| generator.word(&mut random)).collect();
                     words.join(" ") + "\n"
                 };
                 (0..lines).map(line).collect()
@@ -75,12 +76,12 @@ mod tests {
     fn pages_of_a_host_share_its_frame_and_nothing_else() {
         let generator = DocumentGenerator::new(7, 0.0);
         let frames = Frames::new(&generator, 3);
-        let page = |number| {
-            (frames.url(number, None), frames.text(number, &generator.document(number)))
-        };
+        let page =
+            |number| (frames.url(number, None), frames.text(number, &generator.document(number)));
         let pages: Vec<(String, String)> = (0..6).map(page).collect();
         for (one, (url, text)) in pages.iter().enumerate() {
-            for (two, (other_url, other)) in pages.iter().enumerate().filter(|(two, _)| *two != one) {
+            for (two, (other_url, other)) in pages.iter().enumerate().filter(|(two, _)| *two != one)
+            {
                 let shared = text.lines().filter(|line| other.lines().any(|other| other == *line));
                 let same_host = one % 3 == two % 3;
                 assert_eq!(host(url) == host(other_url), same_host);

@@ -1,9 +1,9 @@
 //! The recipes that a sweep judges.
 
-use dupsieve::{Error, Kind, Result};
 use dupsieve::evaluate::Labels;
 use dupsieve::evaluate::sweep::{HalfScores, score_halves};
 use dupsieve::fingerprint::Recipe;
+use dupsieve::{Error, Kind, Result};
 
 use crate::flags::settings::RecipeChoice;
 

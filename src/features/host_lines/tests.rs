@@ -57,7 +57,8 @@ fn by_definition(pages: &[(String, String)], least_pages: u64) -> Rows {
             let count = on(line, &|_| true);
             many(count) && 2 * count >= all
         };
-        let bytes = |lines: &mut dyn Iterator<Item = &&str>| lines.map(|it| it.len()).sum::<usize>();
+        let bytes =
+            |lines: &mut dyn Iterator<Item = &&str>| lines.map(|it| it.len()).sum::<usize>();
         let has_content = |page: &BTreeSet<&str>| {
             let own = bytes(&mut page.iter().filter(|line| !many(on(line, &|_| true))));
             let lacks = bytes(&mut lines.difference(page).filter(|line| is_usual(line)));
@@ -120,7 +121,8 @@ fn a_page_and_a_host_hold_no_more_than_their_share_of_memory() {
     let page = PageLines::of(&long, PLAIN, |_| taken += 1);
     assert_eq!((taken, page.lines.len()), (2 * LINES_AT_END, 2 * LINES_AT_END));
 
-    let pages: Vec<String> = (0..3 * MOST_PAGES).map(|page| format!("Home\nthe page {page}")).collect();
+    let pages: Vec<String> =
+        (0..3 * MOST_PAGES).map(|page| format!("Home\nthe page {page}")).collect();
     let found = rows(pages.iter().map(|page| ("host", &**page)), LEAST_PAGES);
     let most = MOST_PAGES as u64;
     assert_eq!(found, [("host\t".to_owned(), most), ("host\tHome".to_owned(), most)]);

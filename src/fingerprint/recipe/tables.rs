@@ -62,7 +62,12 @@ impl Recipe {
 }
 
 /// Checks that a table was counted in one of two ways.
-fn fits(table: Option<&Counts>, one: Option<String>, other: Option<String>, name: &str) -> Result<()> {
+fn fits(
+    table: Option<&Counts>,
+    one: Option<String>,
+    other: Option<String>,
+    name: &str,
+) -> Result<()> {
     let Some(table) = table else { return Ok(()) };
     let of = Some(&table.head().of);
     if of == one.as_ref() || of == other.as_ref() {
