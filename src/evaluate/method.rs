@@ -1,6 +1,6 @@
 //! Methods: a recipe, a distance and a check together decide which texts are near, as a join does.
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
 use crate::matches::Confirm;
 
@@ -42,7 +42,7 @@ impl<'m> MethodTexts<'m> {
     /// A start without any text.
     ///
     /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) if a recipe does not take texts.
+    /// [`Kind::Usage`] if a recipe does not take texts, or does not take them whole.
     pub fn new(methods: &'m [Method]) -> Result<MethodTexts<'m>> {
         let mut texts = MethodTexts { methods, recipes: vec![], checks: vec![], places: vec![] };
         for Method { recipe, confirm, .. } in methods {
@@ -59,6 +59,11 @@ impl<'m> MethodTexts<'m> {
         };
         if let Some(place) = self.recipes.iter().position(same) {
             return Ok(place);
+        }
+        if recipe.boilerplate().is_some() {
+            return Err(Error::new(Kind::Usage, "a sweep judges whole texts")
+                .found("a recipe with boilerplate")
+                .help("leave it out, or judge the pairs that `dedup` finds with `evaluate --pairs`"));
         }
         let sketcher = recipe.sketcher()?;
         self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new() });
