@@ -63,7 +63,9 @@ impl<'m> MethodTexts<'m> {
         if recipe.boilerplate().is_some() {
             return Err(Error::new(Kind::Usage, "a sweep judges whole texts")
                 .found("a recipe with boilerplate")
-                .help("leave it out, or judge the pairs that `dedup` finds with `evaluate --pairs`"));
+                .help(
+                    "leave it out, or judge the pairs that `dedup` finds with `evaluate --pairs`",
+                ));
         }
         let sketcher = recipe.sketcher()?;
         self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new() });
