@@ -28,6 +28,9 @@ pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
 /// The most bytes of Han that are cut at once.
 const LONGEST_PIECE: usize = 1 << 16;
 
+/// More bytes than most words and what stands between them take.
+const WORD_BYTES: usize = 16;
+
 /// Cuts texts into words.
 #[derive(Clone, Debug)]
 pub struct Words {
@@ -85,6 +88,18 @@ pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
         || matches!(c, '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{3041}'..='\u{309f}')
         || matches!(c, '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{11700}'..='\u{1174f}')
+}
+
+/// Whether `text` has at least so many plain words ([`each_plain`]). Of a long text this mostly reads the
+/// beginning.
+pub fn has_plain(text: &str, count: usize) -> bool {
+    let has = |text: &str| {
+        let mut words = 0;
+        each_plain(text, |_| words += 1);
+        words >= count
+    };
+    let beginning = &text[..text.floor_char_boundary(count.saturating_mul(WORD_BYTES))];
+    has(beginning) || beginning.len() < text.len() && has(text)
 }
 
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
@@ -191,6 +206,18 @@ mod tests {
     fn the_share_of_han_counts_letters_only() {
         assert_eq!([han_share(""), han_share("12 %"), han_share("english")], [0.0; 3]);
         assert_eq!([han_share("我来 12。"), han_share("我来ab")], [1.0, 0.5]);
+    }
+
+    #[test]
+    fn words_are_counted_until_they_are_enough() {
+        let gap = " ".repeat(100);
+        for (text, words) in
+            [("", 0), ("?! …", 0), ("清华 ACM", 3), (&format!("{gap}清{gap}it's{gap}"), 2)]
+        {
+            for count in 0..6 {
+                assert_eq!(has_plain(text, count), words >= count, "{text:?} {count}");
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | `minhash-NxB` | N B / 8 | estimate of the Jaccard similarity by [one permutation](super::minhash) |
 //! | `word-minhash-NxB` | N B / 8 | the same for runs of three words, without digits and markup; a Han character is a word |
 //! | `word-overlap-NxB` | 1 + N B / 8 | the geometric mean of Jaccard similarity and containment of such runs; seven characters where a script has no spaces |
+//! | `page-overlap-NxB` | 1 + N B / 8 | the same for full texts, and for short ones that of runs of one and two words with weights; 0 between them |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
@@ -39,6 +40,7 @@
 mod character_minhash;
 mod cosine;
 mod maker;
+mod page_overlap;
 mod sentences;
 mod shingles;
 mod signer;
@@ -56,6 +58,7 @@ use crate::fingerprint::minhash::{self, MinHash, Permutations};
 
 use character_minhash::CharacterMinHash;
 use cosine::Cosine;
+use page_overlap::PageOverlap;
 use sentences::Sentences;
 use simhash::CharacterSimHash;
 use word_minhash::WordMinHash;
@@ -68,10 +71,11 @@ pub use signer::Signer;
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
 
 /// Names without parts.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 7] = [
     ("minhash", "minhash-512x2"),
     ("word-minhash", "word-minhash-128x2"),
     ("word-overlap", "word-overlap-124x2"),
+    ("page-overlap", "page-overlap-124x2"),
     ("classic-minhash", "classic-minhash-512x2"),
     ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
@@ -87,6 +91,7 @@ enum Sort {
     MinHash { permutations: Permutations, slots: usize, bits: u32 },
     WordMinHash { slots: usize, bits: u32 },
     WordOverlap { slots: usize, bits: u32 },
+    PageOverlap { slots: usize, bits: u32 },
     SimHash,
     Cosine(usize),
     Sentences(usize),
@@ -99,7 +104,7 @@ impl Check {
             Sort::MinHash { slots, bits, .. } | Sort::WordMinHash { slots, bits } => {
                 slots * bits as usize / 8
             }
-            Sort::WordOverlap { slots, bits } => {
+            Sort::WordOverlap { slots, bits } | Sort::PageOverlap { slots, bits } => {
                 word_overlap::HEAD_BYTES + slots * bits as usize / 8
             }
             Sort::SimHash => simhash::BYTES,
@@ -115,6 +120,7 @@ impl Check {
             Sort::MinHash { bits, .. } => minhash::similarity(one, another, bits),
             Sort::WordMinHash { bits, .. } => word_minhash::similarity(one, another, bits),
             Sort::WordOverlap { bits, .. } => word_overlap::similarity(one, another, bits),
+            Sort::PageOverlap { bits, .. } => page_overlap::similarity(one, another, bits),
             Sort::SimHash => simhash::similarity(one, another),
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
@@ -132,6 +138,7 @@ impl Check {
                 Signer::new(WordMinHash(MinHash::new(Permutations::One, slots, bits)))
             }
             Sort::WordOverlap { slots, bits } => Signer::new(WordOverlap::new(slots, bits)),
+            Sort::PageOverlap { slots, bits } => Signer::new(PageOverlap::new(slots, bits)),
             Sort::SimHash => Signer::new(CharacterSimHash::new()),
             Sort::Cosine(features) => Signer::new(Cosine::new(features)),
             Sort::Sentences(count) => Signer::new(Sentences::new(count)),
@@ -154,6 +161,9 @@ impl Sort {
             }
             "word-overlap" => {
                 slots_and_bits(parts).map(|(slots, bits)| Sort::WordOverlap { slots, bits })
+            }
+            "page-overlap" => {
+                slots_and_bits(parts).map(|(slots, bits)| Sort::PageOverlap { slots, bits })
             }
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
@@ -184,6 +194,7 @@ impl fmt::Display for Check {
             }
             Sort::WordMinHash { slots, bits } => write!(f, "word-minhash-{slots}x{bits}"),
             Sort::WordOverlap { slots, bits } => write!(f, "word-overlap-{slots}x{bits}"),
+            Sort::PageOverlap { slots, bits } => write!(f, "page-overlap-{slots}x{bits}"),
             Sort::SimHash => f.write_str("simhash-128"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
@@ -204,8 +215,9 @@ impl FromStr for Check {
         check.ok_or_else(|| {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
-                    "minhash, minhash-NxB, word-minhash-NxB, word-overlap-NxB, \
-                     classic-minhash-NxB, simhash-128, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, B being 1, 2, 4 or 8"
+                    "minhash, minhash-NxB, word-minhash-NxB, word-overlap-NxB, page-overlap-NxB, \
+                     classic-minhash-NxB, simhash-128, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, \
+                     B being 1, 2, 4 or 8"
                 ))
                 .found(name)
         })

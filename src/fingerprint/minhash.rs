@@ -112,7 +112,7 @@ fn scaled(hash: u64, count: usize) -> usize {
 /// Another hash of a hash for each seed: the halves of a product of 128 bits, folded, and SplitMix64's
 /// finish (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 #[inline]
-fn mixed(hash: u64, seed: u64) -> u64 {
+pub(super) fn mixed(hash: u64, seed: u64) -> u64 {
     let seeded = hash ^ (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let product = u128::from(seeded ^ 0x2d35_8dcc_aa6c_78a5) * 0xd6e8_feb8_6659_fd93_u128;
     let mut bits = product as u64 ^ (product >> 64) as u64;

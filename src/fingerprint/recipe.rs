@@ -15,7 +15,8 @@
 //! # short_words = "half"    # words: those of one to three characters weigh half
 //! # keywords = 20           # only so many features of a text count, the heaviest; by length
 //!                           # { percent = 10, least = 20 }
-//! # short_text = { below = 50, keywords = 4 }   # words: the route of texts of few features
+//! # short_text = { below = 50, keywords = 4 }   # words: the route of texts of few features; or
+//!                           # { words = 100, keywords = 4, bits = 3 }, that of texts of few words
 //! hash = "xxh3"             # or lookup3, charikar, md5
 //! width = 64                # or 128
 //! ties = "clear"            # or set: what a bit of sum 0 becomes
@@ -52,7 +53,7 @@ mod tables;
 mod weights;
 
 pub use parts::{Features, Scheme, Sketch, Text};
-pub use weights::{Keywords, Share, ShortText, ShortWords, Weights};
+pub use weights::{KeywordBits, KeywordKey, Keywords, Share, ShortText, ShortWords, Weights};
 
 /// The named recipes.
 const NAMED: &str = include_str!("recipes.toml");
@@ -61,7 +62,7 @@ const NAMED: &str = include_str!("recipes.toml");
 const ALIASES: [(&str, &str); 6] = [
     ("default", "words-2"),
     ("words", "words-2"),
-    ("wide", "wide-1"),
+    ("wide", "wide-2"),
     ("short-text", "short-text-1"),
     ("shingles", "shingles-1"),
     ("features", "features-1"),
@@ -256,8 +257,8 @@ impl Recipe {
         if text.keywords.is_some_and(|keywords| !keywords.are_possible()) {
             return Err(bad("a number of keywords out of range").expected("1 or more, 1 to 100 %"));
         }
-        if text.short_text.is_some_and(|short| short.below == 0 || short.keywords == 0) {
-            return Err(bad("a short text of nothing").expected("1 or more"));
+        if text.short_text.is_some_and(|short| !short.is_possible()) {
+            return Err(bad("a part of short_text out of range").expected("1 or more, at most 8 bits"));
         }
         self.check_tables(text)
     }

@@ -1,22 +1,21 @@
 //! A sketcher: one worker's texts to fingerprints, by a recipe.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+mod short;
 
-use xxhash_rust::xxh3::xxh3_128;
+use std::collections::HashMap;
 
 use crate::error::{Error, Kind, Result};
 use crate::features::fixed;
 use crate::features::weigher::{Weigher, is_short as is_short_word};
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::reader::{Reader, words};
-use crate::fingerprint::recipe::{
-    Features, Keywords, Recipe, ShortText, ShortWords, Sketch, Text, Weights,
-};
+use crate::fingerprint::recipe::{Features, Recipe, ShortWords, Sketch, Text, Weights};
 use crate::fingerprint::simhash::SimHash;
-use crate::fingerprint::tally::{Tally, is_short};
+use crate::fingerprint::tally::Tally;
 use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::hash::{Hash, Hashed};
+
+use short::Short;
 
 /// Makes the fingerprints of one recipe. It has buffers, so each worker needs its own.
 ///
@@ -217,60 +216,29 @@ struct Maker<F> {
     short: Option<Short<F>>,
 }
 
-/// Short texts to their fingerprints.
-#[derive(Debug)]
-struct Short<F> {
-    below: usize,
-    weigher: Weigher,
-    tally: Tally<F>,
-    key: Vec<u8>,
-}
-
-impl<F: Fingerprint + Hashed> Short<F> {
-    fn new(parts: ShortText, text: &Text) -> Short<F> {
-        let keywords = Keywords::Fixed(parts.keywords);
-        let tally = Tally::new(Weights::TfIdf, Some(keywords));
-        Short { below: parts.below, weigher: idf(text), tally, key: Vec::new() }
-    }
-
-    /// The heaviest features of `text`, in order.
-    fn keywords(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> &[(F, i64)] {
-        let Short { weigher, tally, .. } = self;
-        reader.each(text, |feature| tally.push(hash.of(feature), weigher.of(feature)));
-        let keywords = tally.weigh();
-        keywords.sort_unstable_by_key(|&(hash, weight)| (Reverse(weight), hash));
-        keywords
-    }
-
-    /// The hash of the heaviest features of `text` in order.
-    fn text(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> u128 {
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        for (hash, _) in self.keywords(hash, reader, text) {
-            key.extend(hash.to_u128().to_le_bytes());
-        }
-        self.key = key;
-        F::from_u128(xxh3_128(&self.key)).to_u128()
-    }
-}
-
 impl<F: Fingerprint + Hashed> Maker<F> {
     fn new(parts: Parts<'_>) -> Maker<F> {
         let Parts { sketch, weights, text, weigher } = parts;
         let keywords = text.and_then(|text| text.keywords);
-        let short = text.and_then(|text| Some(Short::new(text.short_text?, text)));
+        let short = text.and_then(|text| Some(Short::new(text.short_text?, idf(text))));
         Maker {
             hash: sketch.hash,
             weigher,
             halves: text.is_some_and(|text| text.short_words == ShortWords::Half),
             tally: Tally::new(weights, keywords),
-            sums: keywords.is_none() && short.is_none() && weights.are_sums(),
+            sums: keywords.is_none()
+                && !short.as_ref().is_some_and(Short::takes_weights)
+                && weights.are_sums(),
             simhash: SimHash::new(sketch.ties),
             short,
         }
     }
 
     fn text(&mut self, reader: &mut Reader, text: &str) -> Option<(u128, Class)> {
+        let Maker { hash, short, .. } = self;
+        if let Some(short) = short.as_mut().filter(|short| short.takes(text)) {
+            return Some((short.text(*hash, reader, text)?, Class::Short));
+        }
         if self.sums && !self.halves && matches!(self.weigher, Weigher::Even) {
             let Maker { hash, simhash, .. } = self;
             reader.each(text, |feature| simhash.add_one(hash.of(feature)));
@@ -283,8 +251,8 @@ impl<F: Fingerprint + Hashed> Maker<F> {
             self.tally(reader, text, |_, _| ());
             let Maker { hash, tally, simhash, short, .. } = self;
             let weighed = tally.weigh();
-            if let Some(short) = short.as_mut().filter(|short| is_short(weighed, short.below)) {
-                return Some((short.text(*hash, reader, text), Class::Short));
+            if let Some(short) = short.as_mut().filter(|short| short.takes_weighed(weighed)) {
+                return Some((short.text(*hash, reader, text)?, Class::Short));
             }
             weighed.iter().for_each(|&(hash, weight)| simhash.add(hash, weight));
         }
@@ -308,7 +276,8 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         });
         let Maker { hash, tally, short, .. } = self;
         let weighed = tally.weigh();
-        let weighed = match short.as_mut().filter(|short| is_short(weighed, short.below)) {
+        let is_short = |short: &&mut Short<F>| short.takes(text) || short.takes_weighed(weighed);
+        let weighed = match short.as_mut().filter(is_short) {
             Some(short) => short.keywords(*hash, reader, text),
             None => weighed,
         };

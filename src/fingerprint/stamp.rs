@@ -246,6 +246,10 @@ mod tests {
         let key = r#""short_text":{"below":50,"keywords":3},"short_words""#;
         let short = words.replace(r#""hmm":true,"#, idf).replace(r#""short_words""#, key);
         assert_eq!(stamp("short-text-1").to_string(), short);
+        let idf = (r#""hmm":true,"#, idf);
+        let bits = r#""short_text":{"bits":3,"keywords":4,"words":100},"ties""#;
+        let [one, two] = ["wide-1", "wide-2"].map(|name| stamp(name).to_string());
+        assert_eq!(one.replace(idf.0, idf.1).replace(r#""ties""#, bits), two);
         assert_eq!(stamp("external-64").as_str(), r#"{"features":"external","width":64}"#);
         assert_eq!(stamp("external-128").as_str(), r#"{"features":"external","width":128}"#);
     }
@@ -322,6 +326,7 @@ mod tests {
             ("\"tf\"", "\"text-rank\""),
             ("\"tf\"", "\"tf\"\nshort_words = \"half\""),
             ("\"tf\"", "\"tf\"\nshort_text = { below = 50, keywords = 3 }"),
+            ("\"tf\"", "\"tf\"\nshort_text = { words = 50, keywords = 3, bits = 3 }"),
             ("\"collapse\"", "\"collapse\"\nmarkup = \"drop\""),
             ("\"collapse\"", "\"collapse\"\ndates = \"drop\""),
             ("\"tf\"", "\"tf\"\nkeywords = { percent = 9, least = 1 }"),

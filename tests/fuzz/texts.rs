@@ -144,6 +144,7 @@ pub fn checks() -> Vec<Way> {
         "minhash",
         "word-minhash",
         "word-overlap",
+        "page-overlap",
         "classic-minhash-64x8",
         "simhash-128",
         "cosine",

@@ -110,10 +110,7 @@ impl Comparison<'_> {
             writeln!(out, "\n{}", document.id)?;
             writeln!(out, "    fingerprint  {}", hex(document.fingerprint, recipe.width()))?;
             if document.class == Class::Short {
-                writeln!(
-                    out,
-                    "    class        short: the hash of these features in order of weight"
-                )?;
+                writeln!(out, "    class        short: by these features alone, the heaviest")?;
             }
             if document.dropped_bytes > 0 {
                 let whole = document.text.len() + document.dropped_bytes;

@@ -2,10 +2,11 @@
 
 use super::*;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "words-1",
     "words-2",
     "wide-1",
+    "wide-2",
     "short-text-1",
     "shingles-1",
     "features-1",
@@ -118,7 +119,11 @@ fn shingles_have_a_length_and_no_idf() {
 
 #[test]
 fn what_is_for_words_is_refused_of_shingles() {
-    for part in ["short_words = \"half\"", "short_text = { below = 50, keywords = 3 }"] {
+    for part in [
+        "short_words = \"half\"",
+        "short_text = { below = 50, keywords = 3 }",
+        "short_text = { words = 50, keywords = 4, bits = 3 }",
+    ] {
         let text = words("hmm = true", &format!("hmm = true\n{part}"));
         assert!(Recipe::from_toml(&text).is_ok(), "{text}");
         let shingles = text.replace("\"words\"", "\"word-shingles\"\nlength = 2");
@@ -128,7 +133,18 @@ fn what_is_for_words_is_refused_of_shingles() {
     assert!(
         refused(&speech.replace("\"words\"", "\"word-shingles\"\nlength = 2")).contains("speech")
     );
-    for bad in ["{ below = 0, keywords = 3 }", "{ below = 9, keywords = 0 }", "{ below = 9 }"] {
+    for bad in [
+        "{ below = 0, keywords = 3 }",
+        "{ below = 9, keywords = 0 }",
+        "{ below = 9 }",
+        "{ words = 0, keywords = 4, bits = 3 }",
+        "{ words = 9, keywords = 0, bits = 3 }",
+        "{ words = 9, keywords = 65, bits = 3 }",
+        "{ words = 9, keywords = 4, bits = 0 }",
+        "{ words = 9, keywords = 4, bits = 9 }",
+        "{ words = 9, keywords = 4 }",
+        "{ words = 9, below = 9, keywords = 4, bits = 3 }",
+    ] {
         refused(&words("hmm = true", &format!("hmm = true\nshort_text = {bad}")));
     }
     for bad in ["{ percent = 0, least = 1 }", "{ percent = 101, least = 1 }", "{ percent = 5 }"] {

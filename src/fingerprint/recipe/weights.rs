@@ -97,15 +97,52 @@ impl Keywords {
     }
 }
 
-/// The route of short texts, whose sums are too few to be stable: their fingerprint is the hash of
-/// their heaviest features by tf-idf in order, so that it is equal where these are and far off where
-/// they are not. Such texts are a class of their own and match no others.
+/// The route of short texts, whose sums are too few to be stable. Such texts are a class of their own and
+/// match no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ShortText {
+    /// By the hash of their keywords.
+    Key(KeywordKey),
+    /// By the bits of their keywords.
+    Bits(KeywordBits),
+}
+
+/// The fingerprint of a short text is the hash of its heaviest features by tf-idf in order, so that it is
+/// equal where these are and far off where they are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShortText {
+pub struct KeywordKey {
     /// A text is short when its features are effectively fewer: the square of the sum of their
     /// weights over the sum of the squares.
     pub below: usize,
     /// How many features make the key.
     pub keywords: usize,
+}
+
+/// The fingerprint of a short text has a few bits set for each of its heaviest features by idf. Two texts
+/// that have all of them in common but one differ in twice as many bits as one has, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeywordBits {
+    /// A text is short when it has fewer [plain words](crate::features::words::each_plain).
+    pub words: usize,
+    /// How many features count. Those of a text that has fewer count again, with other bits.
+    pub keywords: usize,
+    /// How many bits each of them sets.
+    pub bits: usize,
+}
+
+/// The most bits of a keyword: as many as are sure to be found in one hash.
+const MOST_BITS: usize = 8;
+
+impl ShortText {
+    pub(super) fn is_possible(self) -> bool {
+        match self {
+            ShortText::Key(KeywordKey { below, keywords }) => below > 0 && keywords > 0,
+            ShortText::Bits(KeywordBits { words, keywords, bits }) => {
+                words > 0 && (1..=64).contains(&keywords) && (1..=MOST_BITS).contains(&bits)
+            }
+        }
+    }
 }

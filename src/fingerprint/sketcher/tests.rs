@@ -338,3 +338,38 @@ fn short_texts_are_their_heaviest_words_in_order() {
     assert_eq!(sketcher("words-2", Width::W64).text(&long), Ok(Some(fingerprint)));
     assert_eq!(page("我来到北京清华大学"), (first, Class::Short));
 }
+
+#[test]
+fn short_texts_have_the_bits_of_their_keywords() {
+    for width in [Width::W64, Width::W128] {
+        let mut wide = sketcher("wide-2", width);
+        let mut page = |text: &str| wide.page(text).unwrap().unwrap();
+        let mut distance = |one: &str, two: &str| (page(one).0 ^ page(two).0).count_ones();
+        // Four keywords: lighter words, order, numbers and repetition do not count, and one may be another.
+        assert_eq!(distance("the harbour master counts 7 ships", "Ships: the master counts harbour"), 0);
+        assert_eq!(distance("harbour master counts ships", "harbour counts ships master ships"), 0);
+        assert!((1..=6).contains(&distance("harbour master counts ships", "harbour master counts boats")));
+        assert!(distance("harbour master counts ships", "teacher praises lazy pupils") > 12);
+        assert!(distance("清华大学的学生", "北京的天气") > 12);
+        // Texts of fewer words.
+        assert!(distance("ships", "boats") > 12);
+        assert!((1..=6).contains(&distance("harbour master counts", "harbour master counts ships")));
+        assert_eq!(page("harbour master").1, Class::Short);
+        assert!(page("harbour master counts ships").0.count_ones() <= 12);
+        assert_eq!(wide.page("12 345 -- ?!").unwrap(), None);
+        let long: String = (0..100).map(|number| format!("word{} ", "x".repeat(number))).collect();
+        let (fingerprint, class) = wide.page(&long).unwrap().unwrap();
+        assert_eq!(class, Class::Full);
+        assert_eq!(sketcher("wide-1", width).text(&long), Ok(Some(fingerprint)));
+        assert_eq!(wide.page(long.trim_start_matches("word ")).unwrap().unwrap().1, Class::Short);
+    }
+}
+
+/// Fingerprints are kept in stores: these never change.
+#[test]
+fn fingerprints_of_short_texts_stay_as_they_are() {
+    let of = |width, text| sketcher("wide-2", width).text(text).unwrap().unwrap();
+    let text = "harbour master 清华大学 counts ships";
+    assert_eq!(of(Width::W64, text), 0);
+    assert_eq!(of(Width::W128, text), 0);
+}
