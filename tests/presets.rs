@@ -152,3 +152,55 @@ fn signatures_that_nobody_uses_are_told() {
     let told = bench.done("dedup --batch new.seg --output used --check minhash").stderr;
     assert!(!told.contains("no check uses them"), "{told}");
 }
+
+/// A word of letters for each number.
+fn word(number: usize) -> String {
+    let syllables = ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu"];
+    number.to_string().bytes().map(|digit| syllables[usize::from(digit - b'0')]).collect()
+}
+
+/// Texts of so many words, which no two of them share.
+fn text(number: usize, words: usize) -> Vec<String> {
+    (0..words).map(|at| word(1000 * (number + 1) + at)).collect()
+}
+
+/// Titles and whole pages, each edited, in one store and one batch.
+#[test]
+fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
+    const PAGES: usize = 10;
+    let bench = Bench::new();
+    let [mut old, mut new] = ["id\ttext\n", "id\ttext\n"].map(str::to_owned);
+    for page in 0..PAGES {
+        let mut title = text(page, 12);
+        let mut body = text(PAGES + page, 400);
+        old += &format!("title-{page}\t{}\nbody-{page}\t{}\n", title.join(" "), body.join(" "));
+        // A title with one word changed; a page with three; a page that quotes the title.
+        let quoting = [&title[..], &text(2 * PAGES + page, 400)].concat();
+        title[page] = word(99);
+        (0..3).for_each(|at| body[100 * at] = word(99));
+        new += &format!("new-title-{page}\t{}\nnew-body-{page}\t{}\n", title.join(" "), body.join(" "));
+        new += &format!("quoting-{page}\t{}\n", quoting.join(" "));
+        new += &format!("other-{page}\t{}\n", text(3 * PAGES + page, 12).join(" "));
+    }
+    bench.write("old.tsv", old);
+    bench.write("new.tsv", new);
+    for day in ["old", "new"] {
+        bench.done(&format!("fingerprint --input {day}.tsv --output {day}.seg"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-11-20");
+    bench.done("dedup --batch new.seg --store store --matches all --output out");
+    let mut found: Vec<String> = bench
+        .read("out/matches.tsv")
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let mut expected: Vec<String> = (0..PAGES)
+        .flat_map(|page| ["title", "body"].map(|it| format!("new-{it}-{page} {it}-{page}")))
+        .collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    bench.done("verify out --all");
+}

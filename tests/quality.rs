@@ -48,7 +48,7 @@ fn compare_tells_the_distance_by_any_recipe() {
     bench.write("two.txt", "This is a test string for testing also!");
     bench.write("none.txt", "!!!");
     let compared = object(&bench.answer("compare one.txt two.txt"));
-    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-1".into()));
+    assert_eq!((&compared["distance"], &compared["recipe"]), (&0.into(), &"wide-2".into()));
     assert_eq!(compared["sketches"][0], compared["sketches"][1]);
     let compared = object(&bench.answer("compare --recipe short-text one.txt two.txt"));
     assert_eq!(compared["classes"], serde_json::json!(["short", "short"]));

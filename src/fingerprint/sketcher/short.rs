@@ -6,11 +6,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::weigh;
 use crate::features::weigher::Weigher;
+use crate::features::words::is_han;
 use crate::fingerprint::reader::Reader;
 use crate::fingerprint::recipe::{KeywordBits, Keywords, ShortText, Weights};
 use crate::fingerprint::tally::{Tally, is_short};
 use crate::fingerprint::{Class, Fingerprint};
 use crate::hash::{Hash, Hashed};
+
+/// Longer words are not rarer for it. Eight and fourteen characters do as well.
+const LONG_WORD: i64 = 10;
 
 /// Short texts to their fingerprints.
 #[derive(Debug)]
@@ -49,11 +53,13 @@ impl<F: Fingerprint + Hashed> Short<F> {
 
     /// The heaviest features of `text`, in order.
     pub(super) fn keywords(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> &[(F, i64)] {
-        // Where one word too many costs a candidate, those that all texts of a language share count half.
-        let halves = matches!(self.parts, ShortText::Bits(_));
-        let Short { weigher, tally, .. } = self;
+        let Short { parts, weigher, tally, .. } = self;
         reader.each(text, |feature| {
-            tally.push(hash.of(feature), weigh(weigher, halves, feature));
+            let weight = match parts {
+                ShortText::Key(_) => weigher.of(feature),
+                ShortText::Bits(_) => rarity(weigher, feature),
+            };
+            tally.push(hash.of(feature), weight);
         });
         let keywords = tally.weigh();
         keywords.sort_unstable_by_key(|&(hash, weight)| (Reverse(weight), hash));
@@ -73,6 +79,16 @@ impl<F: Fingerprint + Hashed> Short<F> {
         self.key = key;
         Some(F::from_u128(xxh3_128(&self.key)).to_u128())
     }
+}
+
+/// How rare a word is. Jieba's table knows hardly a word that is not Han, and among so many equals the common
+/// words of a language would be keywords. Those are short: "the magnitude of words tends, on the whole, to
+/// stand in an inverse relationship to the number of occurrences" (Zipf, "The Psycho-Biology of Language",
+/// 1935). So such a word weighs by its length.
+fn rarity(weigher: &mut Weigher, word: &str) -> i64 {
+    let is_known = word.starts_with(is_han) || !matches!(weigher, Weigher::Jieba(_));
+    let weight = weigh(weigher, is_known, word);
+    if is_known { weight } else { weight / LONG_WORD * word.chars().take(LONG_WORD as usize).count() as i64 }
 }
 
 /// The bits of all keywords. Of a text with fewer than are asked for, the first count once more, with other

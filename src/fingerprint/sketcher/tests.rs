@@ -346,7 +346,8 @@ fn short_texts_have_the_bits_of_their_keywords() {
         let mut page = |text: &str| wide.page(text).unwrap().unwrap();
         let mut distance = |one: &str, two: &str| (page(one).0 ^ page(two).0).count_ones();
         // Four keywords: lighter words, order, numbers and repetition do not count, and one may be another.
-        assert_eq!(distance("the harbour master counts 7 ships", "Ships: the master counts harbour"), 0);
+        // The shortest word is not one of them.
+        assert_eq!(distance("the harbour master counts 7 ships", "Ships: a master counts harbour"), 0);
         assert_eq!(distance("harbour master counts ships", "harbour counts ships master ships"), 0);
         assert!((1..=6).contains(&distance("harbour master counts ships", "harbour master counts boats")));
         assert!(distance("harbour master counts ships", "teacher praises lazy pupils") > 12);
@@ -370,6 +371,6 @@ fn short_texts_have_the_bits_of_their_keywords() {
 fn fingerprints_of_short_texts_stay_as_they_are() {
     let of = |width, text| sketcher("wide-2", width).text(text).unwrap().unwrap();
     let text = "harbour master 清华大学 counts ships";
-    assert_eq!(of(Width::W64, text), 0);
+    assert_eq!(of(Width::W64, text), 0x704318000000018);
     assert_eq!(of(Width::W128, text), 0);
 }
