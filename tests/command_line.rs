@@ -252,7 +252,7 @@ fn failures_known_beforehand_are_reported_before_any_work() {
     // The store has another recipe. The error names the parts that differ.
     two_days(&bench, "other.toml", "[fingerprint]\nrecipe = \"words-1\"\n");
     let parts = [
-        "check.signature = word-overlap-124x2",
+        "check.signature = page-overlap-124x2",
         "check.signature = none",
         "normalise.digits = keep",
     ];
@@ -277,7 +277,7 @@ fn a_difference_of_recipes_names_the_parts_that_differ() {
         (73, "store add store --segment other.seg --day 2026-01-02"),
     ] {
         let said = bench.fails(code, line);
-        assert!(said.contains("word-overlap-124x2") && said.contains("signature = none"), "{said}");
+        assert!(said.contains("page-overlap-124x2") && said.contains("signature = none"), "{said}");
         assert!(!said.contains('{') && !said.contains("xxh3"), "{said}");
     }
 }

@@ -24,11 +24,11 @@ fn settings(bench: &Bench, flags: &str) -> (String, Value) {
 fn a_preset_sets_recipe_distance_and_check_of_all_steps() {
     let bench = bench();
     for (flags, distance, check, bytes) in [
-        ("", "7", "word-overlap-124x2:0.5".into(), 32),
-        ("--preset balanced", "7", "word-overlap-124x2:0.5".into(), 32),
-        ("--preset thorough", "10", "word-overlap-512x2:0.5".into(), 129),
+        ("", "7", "page-overlap-124x2:0.5".into(), 32),
+        ("--preset balanced", "7", "page-overlap-124x2:0.5".into(), 32),
+        ("--preset thorough", "10", "page-overlap-512x2:0.5".into(), 129),
         ("--preset paper", "3", Value::Null, 0),
-        ("--width 128", "7", "word-overlap-124x2:0.5".into(), 32),
+        ("--width 128", "7", "page-overlap-124x2:0.5".into(), 32),
         ("--recipe wide", "3", Value::Null, 0),
     ] {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
@@ -51,9 +51,9 @@ fn each_part_can_be_overridden() {
         bench.done(&format!("fingerprint --input new.jsonl --output new.seg --overwrite {flags}"));
     };
     make("");
-    let check = |least: &str| Value::from(format!("word-overlap-124x2:{least}"));
+    let check = |least: &str| Value::from(format!("page-overlap-124x2:{least}"));
     assert_eq!(settings(&bench, "--distance 5"), ("5".to_owned(), check("0.5")));
-    assert_eq!(settings(&bench, "--check word-overlap:0.8"), ("7".to_owned(), check("0.8")));
+    assert_eq!(settings(&bench, "--check page-overlap:0.8"), ("7".to_owned(), check("0.8")));
     assert_eq!(settings(&bench, "--preset paper"), ("3".to_owned(), Value::Null));
     make("--recipe shingles --preset balanced");
     assert_eq!(settings(&bench, "--preset balanced"), ("7".to_owned(), check("0.5")));
@@ -105,7 +105,7 @@ fn of_run(bench: &Bench, preset: &str, flags: &str, environment: Option<&str>) -
 fn a_flag_wins_over_the_environment_and_that_over_the_file() {
     let bench = bench();
     let (file, paper) = ("preset = \"paper\"\n", (Value::from("3"), Value::Null));
-    let balanced = (Value::from("7"), Value::from("word-overlap-124x2:0.5"));
+    let balanced = (Value::from("7"), Value::from("page-overlap-124x2:0.5"));
     for (file, flags, environment, expected) in [
         (file, "", None, &paper),
         (file, "--preset balanced", None, &balanced),
@@ -178,7 +178,11 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
         let quoting = [&title[..], &text(2 * PAGES + page, 400)].concat();
         title[page] = word(99);
         (0..3).for_each(|at| body[100 * at] = word(99));
-        new += &format!("new-title-{page}\t{}\nnew-body-{page}\t{}\n", title.join(" "), body.join(" "));
+        new += &format!(
+            "new-title-{page}\t{}\nnew-body-{page}\t{}\n",
+            title.join(" "),
+            body.join(" ")
+        );
         new += &format!("quoting-{page}\t{}\n", quoting.join(" "));
         new += &format!("other-{page}\t{}\n", text(3 * PAGES + page, 12).join(" "));
     }

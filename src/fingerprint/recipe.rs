@@ -258,7 +258,9 @@ impl Recipe {
             return Err(bad("a number of keywords out of range").expected("1 or more, 1 to 100 %"));
         }
         if text.short_text.is_some_and(|short| !short.is_possible()) {
-            return Err(bad("a part of short_text out of range").expected("1 or more, at most 8 bits"));
+            return Err(
+                bad("a part of short_text out of range").expected("1 or more, at most 8 bits")
+            );
         }
         self.check_tables(text)
     }

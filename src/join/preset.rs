@@ -14,13 +14,14 @@ use crate::matches::Confirm;
 /// | preset | recipe | distance | check | bytes a page |
 /// |---|---|---|---|---|
 /// | `paper` | `words-2` | 3 | none | 4 |
-/// | `balanced` | `wide` | 7 | `word-overlap-124x2:0.5` | 36 |
-/// | `thorough` | `wide` | 10 | `word-overlap-512x2:0.5` | 133 |
+/// | `balanced` | `wide` | 7 | `page-overlap-124x2:0.5` | 36 |
+/// | `thorough` | `wide` | 10 | `page-overlap-512x2:0.5` | 133 |
 ///
 /// The recipes are made for the distances: by itself, a fingerprint must tell different pages apart. Where a
 /// check does that, the fingerprint only finds candidates, and a greater distance finds more of them. The
 /// distances were measured with 64 bits. They hold for 128 bits too, where they find less.
-/// `bench-data/runs/2026-11-22-presets.md` has the measurements behind every number.
+/// `bench-data/runs/2026-11-22-presets.md` has the measurements behind every number, and
+/// `2026-11-22-short-texts.md` beside it those of short texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
@@ -42,7 +43,7 @@ impl Preset {
     /// # Errors
     /// [`Kind::Usage`] if the recipe does not allow the width.
     pub fn recipe(self, width: Option<Width>) -> Result<Recipe> {
-        let name = if self == Preset::Paper { "words-2" } else { "wide-1" };
+        let name = if self == Preset::Paper { "words-2" } else { "wide-2" };
         let recipe = Recipe::named(name, width)?;
         match self.check() {
             Some(Confirm { check, .. }) => recipe.with_check(check),
@@ -65,8 +66,8 @@ impl Preset {
     pub fn check(self) -> Option<Confirm> {
         let check = match self {
             Preset::Paper => return None,
-            Preset::Balanced => "word-overlap-124x2:0.5",
-            Preset::Thorough => "word-overlap-512x2:0.5",
+            Preset::Balanced => "page-overlap-124x2:0.5",
+            Preset::Thorough => "page-overlap-512x2:0.5",
         };
         Some(check.parse().expect("the check of a preset has a name"))
     }

@@ -33,8 +33,8 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     pub(crate) width: Option<Width>,
     /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
-    /// word-minhash, word-overlap, minhash-NxB, word-minhash-NxB or word-overlap-NxB (N slots of B bits),
-    /// classic-minhash-NxB, simhash-128, cosine-N or sentences-N
+    /// word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
+    /// page-overlap-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
     /// [default: that of the preset]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]

@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn short_texts_are_alike_as_their_weighted_runs_are() {
         for texts in [
-            ["why is the harbour master counting ships", "why is the harbour master counting boats"],
+            [
+                "why is the harbour master counting ships",
+                "why is the harbour master counting boats",
+            ],
             ["why is the harbour master counting ships", "the harbour master is counting"],
             ["如何看待比亚迪一月新能源汽车销量？", "怎么看待比亚迪刚刚发布的销量"],
             ["如何看待比亚迪一月新能源汽车销量？", "比亚迪的新能源汽车"],

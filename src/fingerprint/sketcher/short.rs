@@ -88,7 +88,11 @@ impl<F: Fingerprint + Hashed> Short<F> {
 fn rarity(weigher: &mut Weigher, word: &str) -> i64 {
     let is_known = word.starts_with(is_han) || !matches!(weigher, Weigher::Jieba(_));
     let weight = weigh(weigher, is_known, word);
-    if is_known { weight } else { weight / LONG_WORD * word.chars().take(LONG_WORD as usize).count() as i64 }
+    if is_known {
+        weight
+    } else {
+        weight / LONG_WORD * word.chars().take(LONG_WORD as usize).count() as i64
+    }
 }
 
 /// The bits of all keywords. Of a text with fewer than are asked for, the first count once more, with other

@@ -347,14 +347,22 @@ fn short_texts_have_the_bits_of_their_keywords() {
         let mut distance = |one: &str, two: &str| (page(one).0 ^ page(two).0).count_ones();
         // Four keywords: lighter words, order, numbers and repetition do not count, and one may be another.
         // The shortest word is not one of them.
-        assert_eq!(distance("the harbour master counts 7 ships", "Ships: a master counts harbour"), 0);
+        assert_eq!(
+            distance("the harbour master counts 7 ships", "Ships: a master counts harbour"),
+            0
+        );
         assert_eq!(distance("harbour master counts ships", "harbour counts ships master ships"), 0);
-        assert!((1..=6).contains(&distance("harbour master counts ships", "harbour master counts boats")));
+        assert!(
+            (1..=6)
+                .contains(&distance("harbour master counts ships", "harbour master counts boats"))
+        );
         assert!(distance("harbour master counts ships", "teacher praises lazy pupils") > 12);
         assert!(distance("清华大学的学生", "北京的天气") > 12);
         // Texts of fewer words.
         assert!(distance("ships", "boats") > 12);
-        assert!((1..=6).contains(&distance("harbour master counts", "harbour master counts ships")));
+        assert!(
+            (1..=6).contains(&distance("harbour master counts", "harbour master counts ships"))
+        );
         assert_eq!(page("harbour master").1, Class::Short);
         assert!(page("harbour master counts ships").0.count_ones() <= 12);
         assert_eq!(wide.page("12 345 -- ?!").unwrap(), None);
