@@ -100,12 +100,14 @@ const PAGES: &str = "id\ttext\n\
 fn explain_names_what_moved_the_bits_that_differ() {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
-    let told = bench.answer("explain --input pages.tsv a1 b1");
-    assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv"));
+    let told = bench.answer("explain --recipe wide-1 --input pages.tsv a1 b1");
+    assert_eq!(told, bench.answer("explain a1 b1 --input pages.tsv --recipe wide-1"));
     assert!(told.contains("\"the\"") && told.contains("\nbit "), "{told}");
     let bits = told.lines().filter(|line| line.starts_with("bit ")).count();
-    let json = object(&bench.answer("explain --input pages.tsv a1 b1 --json"));
+    let json = object(&bench.answer("explain --recipe wide-1 --input pages.tsv a1 b1 --json"));
     assert_eq!((&json["distance"], json["bits"].as_array().unwrap().len()), (&bits.into(), bits));
+    let short = bench.answer("explain --input pages.tsv a1 b1");
+    assert!(short.contains("class        short") && !short.contains("\nbit "), "{short}");
     let same = object(&bench.answer("explain --input pages.tsv a1 a2 --json"));
     assert_eq!(same["moved"], serde_json::json!([]));
     assert!(bench.fails(66, "explain --input pages.tsv a1 nobody --json").contains("nobody"));
