@@ -212,6 +212,7 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
         "minhash-512x2",
         "classic-minhash-256x8",
         "word-overlap-512x8",
+        "page-overlap-508x2",
         "simhash-128",
         "sentences-2",
     ] {

@@ -179,7 +179,7 @@ fn a_sweep_ends_in_a_recommendation_and_a_drawing() {
     let ended = bench.run(line);
     let table = &ended.stdout;
     assert!(table.contains("recommended for this corpus at k = 3: default"), "{ended:?}");
-    assert!(table.lines().any(|line| line.starts_with("balanced   wide-1")), "{ended:?}");
+    assert!(table.lines().any(|line| line.starts_with("balanced   wide-2")), "{ended:?}");
     assert!(table.contains("word-shingles 2 uniform"));
     assert!(bench.read("curve.svg").ends_with("</svg>\n"));
     assert!(ended.stderr.contains("1 of 6 labelled documents are not"), "{ended:?}");

@@ -222,7 +222,7 @@ proptest! {
         classes in any::<bool>(),
         least in prop::sample::select(vec![None, Some(0.0), Some(0.4), Some(0.7), Some(1.0)]),
         // By those of words, pages whose signatures are zeros are not alike.
-        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8"]),
+        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8"]),
     ) {
         let check: Check = check.parse().unwrap();
         let confirm = least.map(|least| Confirm { check, least });
