@@ -132,9 +132,9 @@ fn a_short_page_and_a_long_one_never_match() {
 fn two_hosts(bench: &Bench) {
     let mut pages = String::new();
     for (host, pages_with_line) in [("one.example", 8), ("TWO.example:8080", 2)] {
-        for page in 0..8 {
+        for (page, word) in WORDS.iter().enumerate() {
             let shared = if page < pages_with_line { "Shared line\\n" } else { "" };
-            let own = format!("{} on page {page} of {host}", WORDS[page].repeat(8));
+            let own = format!("{} on page {page} of {host}", word.repeat(8));
             pages += &format!(
                 "{{\"id\":\"http://{host}/{page}\",\"text\":\"Home of {host}\\n{shared}{own}\\n(c) All\"}}\n"
             );
