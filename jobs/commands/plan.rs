@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// The plan as one JSON object.
 fn object(plan: &Plan, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
-        let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
+        let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
             "design": design.to_string(), "way": way.to_string(), "tables": tables,
             "nanoseconds": nanoseconds, "thread_seconds": seconds, "memory_bytes": memory_bytes,
@@ -112,7 +112,7 @@ fn print_table(plan: &Plan, read: u64, memory_bytes: u64) -> io::Result<()> {
 }
 
 fn row(out: &mut impl Write, estimate: &Estimate, read: u64, note: &str) -> io::Result<()> {
-    let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes } = estimate;
+    let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
     let line = format!(
         "{:<20} {:<8} {tables:>6} {nanoseconds:>12.1} {seconds:>12.1} s {:>7} MiB  {:.1} GB  {note}",
         design.to_string(),

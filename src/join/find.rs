@@ -104,9 +104,9 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let Estimate { design, way, .. } = plan.chosen;
+        let Estimate { design, way, window, .. } = plan.chosen;
         Ok(Probing {
-            method: Method::build(&groups, design, way, self.distance)?,
+            method: Method::build(&groups, design, way, self.distance)?.in_windows(window),
             itself,
             chunks,
             groups,

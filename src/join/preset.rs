@@ -30,7 +30,7 @@ pub enum Preset {
     /// A wider net, and a check that confirms what it catches.
     #[default]
     Balanced,
-    /// A net so wide that hardly a near page is missed, for stores of some ten million pages.
+    /// A net so wide that hardly a near page is missed, for stores of some hundred million pages.
     Thorough,
 }
 

@@ -15,7 +15,11 @@ use crate::fingerprint::Fingerprint;
 
 /// The batch arranged by whichever design was chosen.
 #[derive(Debug)]
-pub struct Method<F: Fingerprint>(Arrangement<F>);
+pub struct Method<F: Fingerprint> {
+    arrangement: Arrangement<F>,
+    /// How many fingerprints are probed in one call, if the plan says so.
+    window: Option<usize>,
+}
 
 #[derive(Debug)]
 enum Arrangement<F: Fingerprint> {
@@ -56,19 +60,26 @@ impl<F: Fingerprint> Method<F> {
         debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
-        Ok(Method(match (design, way) {
+        let arrangement = match (design, way) {
             (Design::Unmasked(design), _) => Arrangement::Unmasked(Arranged::new(design, batch, k)),
             (design, Way::Indexed) => Arrangement::Tables(Tables::build(batch, design, k)?),
             (design, Way::Sorted) => {
                 Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }
-        }))
+        };
+        Ok(Method { arrangement, window: None })
+    }
+
+    /// The same, probed in windows of so many fingerprints, as a [plan](super::plan) has it.
+    #[must_use]
+    pub fn in_windows(self, window: Option<usize>) -> Method<F> {
+        Method { window, ..self }
     }
 
     /// How many bytes it holds.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        match &self.0 {
+        match &self.arrangement {
             Arrangement::Tables(tables) => tables.memory_bytes(),
             Arrangement::Sorted(_) => 0,
             Arrangement::Unmasked(arranged) => arranged.memory_bytes(),
@@ -80,7 +91,7 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
     type Scratch = MethodScratch<F>;
 
     fn probe(&self, runs: &[&[F]], scratch: &mut MethodScratch<F>, found: &mut dyn FnMut(Hit)) {
-        match &self.0 {
+        match &self.arrangement {
             Arrangement::Tables(tables) => tables.probe(runs, &mut scratch.tables, found),
             Arrangement::Sorted(sorted) => sorted.probe(runs, &mut scratch.sorted, found),
             Arrangement::Unmasked(arranged) => {
@@ -90,10 +101,10 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
     }
 
     fn window(&self) -> usize {
-        match &self.0 {
+        self.window.unwrap_or_else(|| match &self.arrangement {
             Arrangement::Tables(tables) => tables.window(),
             Arrangement::Sorted(sorted) => sorted.window(),
             Arrangement::Unmasked(arranged) => arranged.window(),
-        }
+        })
     }
 }

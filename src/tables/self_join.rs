@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::design::Design;
 use super::hit::Hit;
 use super::multi_index::{MultiIndex, SelfScratch};
-use super::probe::Arrange;
 use super::sorted::{Gathering, SortedJoin};
 use super::table::check_count;
 use super::unmasked::Unmasked;
@@ -47,7 +46,7 @@ impl<F: Fingerprint> SelfJoin<F> {
         design.check(F::WIDTH, k)?;
         Ok(SelfJoin(match design {
             Design::Unmasked(Unmasked::MultiIndex) => {
-                Arrangement::MultiIndex(MultiIndex::arrange(batch, k))
+                Arrangement::MultiIndex(MultiIndex::for_itself(batch, k))
             }
             masked => Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), masked, k)?),
         }))

@@ -87,7 +87,8 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             workers: 1,
         };
         let chosen = plan::choose(Design::Auto, &problem, self.of.memory_bytes as u64)?.chosen;
-        Method::build(probes, chosen.design, chosen.way, self.of.distance)
+        let method = Method::build(probes, chosen.design, chosen.way, self.of.distance)?;
+        Ok(method.in_windows(chosen.window))
     }
 
     fn join_segment(

@@ -10,9 +10,12 @@ use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
 use crate::tables::problem::{Cost, Problem};
 
-/// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has a group of
+/// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has two groups of
 /// lanes.
-pub(super) const WINDOW: usize = 1 << 21;
+pub(super) const WINDOW: usize = 1 << 22;
+
+/// The most bytes of the windows of all workers together.
+const WINDOWS_BYTES: u64 = 256 << 20;
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: f64 = 64.0;
@@ -23,8 +26,13 @@ const COVERS: u32 = 12;
 /// The most blocks.
 const MOST_BLOCKS: u32 = 8;
 
-/// The most memory for the batch and itself, which is not the store's to have: some four million fingerprints.
-const SELF_BYTES: u64 = 256 << 20;
+/// The instructions that decide how the batch is joined with itself, on any machine: all processes of a join must
+/// divide it into the same parts.
+pub(super) const ANYWHERE: Instructions = Instructions::Haswell;
+
+/// The most memory for the batch and itself, unless it is asked for: some four million fingerprints. It is
+/// needed beside that for the store.
+pub(in crate::tables) const SELF_BYTES: u64 = 256 << 20;
 
 /// To arrange one fingerprint of the batch by one block, in nanoseconds.
 const BUILD_NS: f64 = 20.0;
@@ -50,36 +58,45 @@ pub(in crate::tables) fn covers(_: Width) -> u32 {
 /// What a join by multi-index hashing costs.
 pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let blocks = blocks(batch as f64, width.bits(), k);
-    let window = (store as f64 / CHUNKS).clamp(1.0, WINDOW as f64);
+    let instructions = Instructions::widest();
+    let blocks = blocks(batch as f64, width.bits(), k, instructions);
+    let most = window(problem);
+    let window = (store as f64 / CHUNKS).clamp(1.0, most as f64);
     let divided = Block::divide(0..width.bits(), blocks, k);
-    let each = nanoseconds(batch as f64, window, &divided, Instructions::widest());
+    let each = nanoseconds(batch as f64, window, &divided, instructions);
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
-    let bytes = u64::from(width.bits() / 8);
     Cost {
         tables: blocks.into(),
         nanoseconds: each,
         seconds: (each * store as f64 + build) / 1e9,
-        memory_bytes: batch_bytes(batch, blocks, width) + workers * WINDOW as u64 * 4 * bytes,
+        memory_bytes: batch_bytes(batch, blocks, width) + workers * most * window_bytes(width),
     }
 }
 
-/// What it costs to join the batch with itself, on any machine; `None` if that takes too much memory or the
-/// distance is not covered.
-pub(in crate::tables) fn of_itself(problem: &Problem) -> Option<Cost> {
+/// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
+/// does not grow with the workers.
+pub(in crate::tables) fn window(problem: &Problem) -> u64 {
+    let &Problem { width, workers, .. } = problem;
+    let most = WINDOWS_BYTES / workers.max(1) / window_bytes(width);
+    (1 << most.max(1).ilog2()).clamp(1 << 16, WINDOW as u64)
+}
+
+/// How many bytes a fingerprint of a window takes: where it was decoded, and sorted with its place.
+fn window_bytes(width: Width) -> u64 {
+    4 * u64::from(width.bits() / 8)
+}
+
+/// What it costs to join the batch with itself, on any machine.
+pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
     let &Problem { batch, k, width, .. } = problem;
-    if k > COVERS {
-        return None;
-    }
-    let blocks = blocks(batch as f64, width.bits(), k);
+    let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);
     let count = batch.max(1) as f64;
-    let each = nanoseconds(count, count, &divided, Instructions::Haswell) / 2.0;
+    let each = nanoseconds(count, count, &divided, ANYWHERE) / 2.0;
     let each = each + BUILD_NS * f64::from(blocks);
     let memory_bytes = batch_bytes(batch, blocks, width);
     let seconds = each * batch as f64 / 1e9;
-    let cost = Cost { tables: blocks.into(), nanoseconds: each, seconds, memory_bytes };
-    (memory_bytes <= SELF_BYTES).then_some(cost)
+    Cost { tables: blocks.into(), nanoseconds: each, seconds, memory_bytes }
 }
 
 /// How many bytes the batch takes, arranged by so many blocks.
@@ -88,12 +105,12 @@ fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
     batch.saturating_mul(each).saturating_add(u64::from(blocks) << 18)
 }
 
-/// The number of blocks that is cheapest for a batch of fingerprints that differ in so many bits. It is the
-/// same on all machines.
-pub(super) fn blocks(batch: f64, bits: u32, k: u32) -> u32 {
+/// The number of blocks that is cheapest, with these instructions, for a batch of fingerprints that differ in so
+/// many bits.
+pub(super) fn blocks(batch: f64, bits: u32, k: u32, instructions: Instructions) -> u32 {
     let of = |blocks: u32| {
         let divided = Block::divide(0..bits, blocks, k);
-        nanoseconds(batch, WINDOW as f64, &divided, Instructions::Haswell)
+        nanoseconds(batch, WINDOW as f64, &divided, instructions)
     };
     let possible = (1..=MOST_BLOCKS.min(k + 1)).filter(|blocks| k / blocks <= MOST_OFF);
     let cheapest = possible.min_by(|&a, &b| of(a).total_cmp(&of(b)));

@@ -41,6 +41,6 @@ mod probe;
 mod scan;
 mod tiles;
 
-pub(super) use cost::{cost, covers, of_itself};
+pub(super) use cost::{SELF_BYTES, cost, covers, of_itself, window};
 pub(super) use itself::SelfScratch;
 pub(super) use probe::MultiIndex;

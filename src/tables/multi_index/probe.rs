@@ -8,7 +8,7 @@ use super::indexed_block::{IndexedBlock, Row};
 use super::scan::{Near, Scan};
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::multiversion::counting;
+use crate::hamming::multiversion::{Instructions, counting};
 use crate::progress::{self, Activity};
 use crate::tables::buckets::{Buckets, Entry};
 use crate::tables::flips::Flips;
@@ -43,6 +43,18 @@ impl<F> Default for MultiIndexScratch<F> {
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
+    /// Arranges `batch` to be joined with itself, in the same way on all machines.
+    pub(in crate::tables) fn for_itself(batch: &[F], k: u32) -> MultiIndex<F> {
+        MultiIndex::for_instructions(batch, k, cost::ANYWHERE)
+    }
+
+    /// Arranges `batch` by the blocks that are cheapest with these instructions.
+    fn for_instructions(batch: &[F], k: u32, instructions: Instructions) -> MultiIndex<F> {
+        let Range { start, end } = span(constant(batch));
+        let blocks = cost::blocks(batch.len() as f64, end - start, k, instructions);
+        MultiIndex::by(batch, k, blocks)
+    }
+
     /// Arranges `batch` by so many blocks.
     pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
         let constant = constant(batch);
@@ -103,8 +115,7 @@ fn span<F: Fingerprint>(constant: F) -> Range<u32> {
 
 impl<F: Fingerprint> Arrange<F> for MultiIndex<F> {
     fn arrange(batch: &[F], k: u32) -> MultiIndex<F> {
-        let span = span(constant(batch));
-        MultiIndex::by(batch, k, cost::blocks(batch.len() as f64, span.end - span.start, k))
+        MultiIndex::for_instructions(batch, k, Instructions::widest())
     }
 
     fn memory_bytes(&self) -> u64 {

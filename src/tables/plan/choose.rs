@@ -84,10 +84,11 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
                 memory_bytes: workers * pass.memory_bytes,
             };
             estimates.push(Estimate::new(design, Way::Sorted, cost));
-        } else if design == multi_index
-            && let Some(cost) = multi_index::of_itself(problem)
-        {
-            estimates.push(Estimate::new(design, Way::Indexed, cost));
+        } else if design == multi_index {
+            let cost = multi_index::of_itself(problem);
+            if cost.memory_bytes <= multi_index::SELF_BYTES || asked.is_some() {
+                estimates.push(Estimate::new(design, Way::Indexed, cost));
+            }
         }
     }
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -103,7 +104,11 @@ fn estimates_of(design: Design, problem: &Problem) -> Result<Vec<Estimate>> {
     let estimate = |way, cost| Estimate::new(design, way, cost);
     match design {
         Design::Auto => Ok(Vec::new()),
-        Design::Unmasked(unmasked) => Ok(vec![estimate(Way::Indexed, unmasked.cost(problem))]),
+        Design::Unmasked(unmasked) => {
+            let window = (unmasked == Unmasked::MultiIndex).then(|| multi_index::window(problem));
+            let window = window.map(|window| window as usize);
+            Ok(vec![Estimate { window, ..estimate(Way::Indexed, unmasked.cost(problem)) }])
+        }
         Design::Masked(masked) => Ok(vec![
             estimate(Way::Indexed, table_cost::cost(masked, problem)?),
             estimate(Way::Sorted, sorted::cost(masked, problem)?),

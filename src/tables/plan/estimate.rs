@@ -21,13 +21,15 @@ pub struct Estimate {
     pub seconds: f64,
     /// How many bytes it takes, with all workers.
     pub memory_bytes: u64,
+    /// How many fingerprints of the store are probed at once, if the number of workers limits that.
+    pub window: Option<usize>,
 }
 
 impl Estimate {
     /// Of a design that costs this much.
     pub(super) fn new(design: Design, way: Way, cost: Cost) -> Estimate {
         let Cost { tables, nanoseconds, seconds, memory_bytes } = cost;
-        Estimate { design, way, tables, nanoseconds, seconds, memory_bytes }
+        Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, window: None }
     }
 
     /// The design, and `sorted` if that is how it is carried out.

@@ -97,6 +97,32 @@ fn seven_bits_of_128_are_left_to_the_high_half_and_the_low() {
 }
 
 #[test]
+fn seven_bits_of_64_are_left_to_vectors_for_the_store_and_for_the_batch() {
+    for store in [10_000_000, 100_000_000, 1_000_000_000] {
+        for k in [7, 10] {
+            let plan = plan(1_000_000, store, k, Width::W64, 1 << 30).unwrap();
+            assert_eq!(plan.chosen.design, Unmasked::MultiIndex.into(), "{}", plan.why);
+            assert_eq!(plan.itself.design, Unmasked::MultiIndex.into(), "{}", plan.why);
+        }
+    }
+    let large = plan(20_000_000, 1, 7, Width::W64, u64::MAX).unwrap();
+    assert_eq!(large.itself.way, Way::Sorted, "{}", large.why);
+    let alone = problem(20_000_000, 0, 7, Width::W64);
+    let asked = choose(Unmasked::MultiIndex.into(), &alone, u64::MAX).unwrap();
+    assert_eq!(asked.itself.design, Unmasked::MultiIndex.into());
+}
+
+#[test]
+fn many_workers_take_smaller_windows_and_not_more_memory() {
+    let at = |workers| {
+        let problem = Problem { workers, ..problem(1_000_000, 1_000_000_000, 7, Width::W64) };
+        choose(Unmasked::MultiIndex.into(), &problem, u64::MAX).unwrap().chosen
+    };
+    assert!(at(16).window < at(1).window);
+    assert!(at(64).memory_bytes <= at(2).memory_bytes);
+}
+
+#[test]
 fn the_halves_take_the_memory_they_say() {
     use crate::tables::Method;
     let batch: Arc<[u64]> = (0..20_000).map(|i| i * (u64::MAX / 20_000)).collect();
