@@ -39,8 +39,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
     #[arg(requires = "labels")]
     pairs: Option<PathBuf>,
-    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together, or the pairs that
-    /// --review wrote
+    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together; or judged pairs, as
+    /// --review writes them: columns id1, id2 and judged, which is same or different. Of judged pairs, only
+    /// these are measured
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity

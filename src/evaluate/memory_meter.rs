@@ -37,7 +37,7 @@ impl MemoryMeter {
     pub fn exceeded(self, what: &str) -> Error {
         Error::new(Kind::Usage, format!("{what} take more memory than is allowed"))
             .expected(format!("at most {} bytes in all", self.allowed))
-            .help("raise --memory, or label fewer documents")
+            .help("raise --memory, or judge fewer documents")
     }
 }
 

@@ -303,3 +303,6 @@ impl PlantedScores<'_> {
         counts
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,7 +128,9 @@ impl Edit {
             }
             Edit::Paragraph => {
                 let start = random.random_range(0..=page.len() - changed);
-                page.splice(start..start + changed, run(&sentences(other), changed, random)?);
+                let others = sentences(other);
+                let run = run(&others, changed, random)?.iter().copied();
+                page.splice(start..start + changed, run);
             }
             Edit::Reordering => {
                 let places = index::sample(random, page.len(), changed.max(2)).into_vec();
@@ -140,7 +142,9 @@ impl Edit {
             Edit::Template => {
                 let start = changed.div_ceil(2);
                 let end = page.len() - changed / 2;
-                page.splice(start..end, run(&sentences(other), end - start, random)?);
+                let others = sentences(other);
+                let run = run(&others, end - start, random)?.iter().copied();
+                page.splice(start..end, run);
             }
             _ => page.truncate(page.len() - changed),
         }
@@ -196,17 +200,17 @@ fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// A run of at most `count` of the sentences of another page; none if it has far fewer.
-fn run<'t>(
-    others: &[&'t str],
+fn run<'s, 't>(
+    others: &'s [&'t str],
     count: usize,
     random: &mut ChaCha8Rng,
-) -> Option<impl Iterator<Item = &'t str> + use<'t>> {
+) -> Option<&'s [&'t str]> {
     let length = count.min(others.len());
     if length < count.div_ceil(2) {
         return None;
     }
     let start = random.random_range(0..=others.len() - length);
-    Some(others[start..start + length].to_vec().into_iter())
+    Some(&others[start..start + length])
 }
 
 /// The text with this share of its letters replaced, ideographs by ideographs.

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 
 use dupsieve::Error;
 use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
-use dupsieve::evaluate::{Labels, Pairs, Similarity};
+use dupsieve::evaluate::{JudgedPairs, Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
@@ -160,6 +160,9 @@ pub fn recipe(bytes: &[u8]) {
 pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
     let _ = (StopWords::read(&path), hosts::read(&path));
+    if let Ok(judged) = JudgedPairs::read(&path) {
+        let _ = judged.found(&path);
+    }
     if let Ok(labels) = Labels::read(&path) {
         let _ = (Pairs::read(&path, &labels), Similarity::read(&path, &labels));
     }

@@ -186,8 +186,9 @@ impl Report<'_> {
         )?;
         let missed: Vec<String> = self.missed(best);
         if !missed.is_empty() {
-            writeln!(out, "It misses half or more of the copies with {}.", missed.join(", "))?;
+            writeln!(out, "It misses most copies with {}.", missed.join(", or "))?;
         }
+        self.costlier(best, out)?;
         let mut unlike: Vec<_> =
             self.scores.joined.iter().filter(|pair| pair.found_by.contains(best)).collect();
         unlike.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
@@ -212,7 +213,19 @@ impl Report<'_> {
         }
     }
 
-    /// The kinds and strengths of edits of which a method misses half or more.
+    /// Says what a costlier preset finds, if there is one.
+    fn costlier(&self, best: usize, out: &mut impl Write) -> io::Result<()> {
+        let Some(Source::Preset(preset)) = self.sources.get(best + 1) else { return Ok(()) };
+        let found = self.scores.summary(best + 1).copies_found;
+        let templates = self.scores.summary(best + 1).templates_found;
+        writeln!(
+            out,
+            "{preset} finds {found} copies and joins {templates} templates, and costs more: see \
+             `dupsieve plan --preset {preset}`."
+        )
+    }
+
+    /// The edits of which a method misses more than half, each at its least strength.
     fn missed(&self, method: usize) -> Vec<String> {
         let mut missed = Vec::new();
         for edit in Edit::ALL.into_iter().filter(|edit| edit.keeps_page()) {
@@ -223,11 +236,26 @@ impl Report<'_> {
                     (all + 1, found + usize::from(pair.found_by.contains(method)))
                 });
                 if 2 * found < all {
-                    missed.push(format!("{edit} of {:.1} %", 100.0 * share));
+                    missed.push(described(edit, share));
                     break;
                 }
             }
         }
         missed
+    }
+}
+
+/// What an edit of this share does to a page.
+fn described(edit: Edit, share: f64) -> String {
+    let share = 100.0 * share;
+    match edit {
+        Edit::Typo => format!("{share:.1} % of the letters replaced"),
+        Edit::Date => format!("a date and {share:.0} % of the numbers changed"),
+        Edit::Sentence => format!("{share:.0} % of the sentences replaced"),
+        Edit::Paragraph => format!("a passage of {share:.0} % replaced"),
+        Edit::Boilerplate => format!("menus of {share:.0} % added"),
+        Edit::Reordering => format!("{share:.0} % of the sentences moved"),
+        Edit::Truncation => format!("{share:.0} % cut off"),
+        Edit::Template => format!("{share:.0} % of the frame kept"),
     }
 }

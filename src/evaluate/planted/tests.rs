@@ -1,0 +1,95 @@
+//! Planted copies against their definition: made, compared and joined one by one.
+
+use super::*;
+use crate::fingerprint::Recipe;
+use crate::synthetic::DocumentGenerator;
+
+/// Pages of made-up words in sentences of ten; the last is the first with another ending.
+fn pages() -> Vec<Page> {
+    let generator = DocumentGenerator::new(5, 0.0);
+    let mut pages: Vec<Page> = (0..23)
+        .map(|number| {
+            let document = generator.document(number);
+            let sentences = document.words.chunks(10).map(|words| words.join(" "));
+            let text = sentences.collect::<Vec<_>>().join(".\n");
+            Page { id: number.to_string().into(), text: text.into() }
+        })
+        .collect();
+    pages.push(Page { id: "copy".into(), text: format!("{} The end.", pages[0].text).into() });
+    pages
+}
+
+#[test]
+fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
+    let methods = [("words", 3), ("wide", 8)].map(|(name, distance)| Method {
+        name: name.into(),
+        recipe: Recipe::named(name, None).unwrap(),
+        distance,
+        confirm: None,
+    });
+    let pages = pages();
+    let done = AtomicU64::new(0);
+    let evaluation =
+        PlantedEvaluation { pages: &pages, methods: &methods, seed: 9, workers: 2, done: &done };
+    let scores = evaluation.scores(MemoryMeter::new(1 << 24)).unwrap();
+    assert_eq!((done.load(Ordering::Relaxed), scores.sets.len()), (24, 24));
+    let mut sketchers = methods.each_ref().map(|method| method.recipe.sketcher().unwrap());
+    let mut near = |method: usize, texts: [&str; 2]| {
+        let [one, two] = texts.map(|text| sketchers[method].text(text).unwrap().unwrap());
+        (one ^ two).count_ones() <= methods[method].distance
+    };
+    // The copies are made again, by the definition.
+    let mut planted = scores.planted.iter();
+    for (at, page) in pages.iter().enumerate() {
+        let lender = evaluation.lender(at, &scores.sets).map(|lender| &*pages[lender].text);
+        for (place, edit) in Edit::ALL.into_iter().enumerate() {
+            let strength = (at + place) % Edit::STRENGTHS;
+            let seed = xxh3_64_with_seed(page.id.as_bytes(), 9 ^ (place as u64 + 1));
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let lender = lender.unwrap_or_default();
+            let Some(copy) = edit.plant(strength, &page.text, lender, &mut random) else {
+                continue;
+            };
+            let pair = planted.next().unwrap();
+            assert_eq!((pair.page, pair.edit, pair.strength), (at as u32, edit, strength));
+            let similarity = shingle_set(&page.text).jaccard(&shingle_set(&copy));
+            assert_eq!(pair.similarity, similarity);
+            for method in 0..2 {
+                let expected = near(method, [&page.text, &copy]);
+                assert_eq!(pair.found_by.contains(method), expected, "{edit}");
+            }
+        }
+    }
+    assert!(planted.next().is_none() && scores.planted.len() > 100);
+    let mut joined = scores.joined.iter();
+    for one in 0..24 {
+        for two in one + 1..24 {
+            let found = [0, 1].map(|it| near(it, [one, two].map(|page| &*pages[page].text)));
+            if found != [false; 2] {
+                let pair = joined.next().unwrap();
+                assert_eq!(pair.pages, (one as u32, two as u32));
+                assert_eq!([0, 1].map(|method| pair.found_by.contains(method)), found);
+            }
+        }
+    }
+    assert!(joined.next().is_none() && scores.summary(0).joined >= 1);
+}
+
+#[test]
+fn a_lender_is_unlike_of_the_same_language_and_long_enough() {
+    let pages = pages();
+    let done = AtomicU64::new(0);
+    let evaluation =
+        PlantedEvaluation { pages: &pages, methods: &[], seed: 9, workers: 1, done: &done };
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_run_set(&page.text)).collect();
+    let is_han = |page: usize| han_share(&pages[page].text) >= 0.5;
+    let mut same = 0;
+    for at in 0..pages.len() {
+        let lender = evaluation.lender(at, &sets).expect("most pages are unlike");
+        assert!(lender != at && sets[at].jaccard(&sets[lender]) < ALIKE);
+        assert!(2 * pages[lender].text.len() >= pages[at].text.len());
+        same += usize::from(is_han(lender) == is_han(at));
+    }
+    assert!(same > 20, "{same} of 24");
+    assert!(sets[0].jaccard(&sets[23]) > ALIKE);
+}
