@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::weigh;
-use crate::features::weigher::Weigher;
+use crate::features::weigher::{Weigher, is_short as is_short_word};
 use crate::features::words::is_han;
 use crate::fingerprint::reader::Reader;
 use crate::fingerprint::recipe::{KeywordBits, Keywords, ShortText, Weights};
@@ -84,15 +83,13 @@ impl<F: Fingerprint + Hashed> Short<F> {
 /// How rare a word is. Jieba's table knows hardly a word that is not Han, and among so many equals the common
 /// words of a language would be keywords. Those are short: "the magnitude of words tends, on the whole, to
 /// stand in an inverse relationship to the number of occurrences" (Zipf, "The Psycho-Biology of Language",
-/// 1935). So such a word weighs by its length.
+/// 1935). So such a word weighs by its length. Others weigh half if they are short.
 fn rarity(weigher: &mut Weigher, word: &str) -> i64 {
-    let is_known = word.starts_with(is_han) || !matches!(weigher, Weigher::Jieba(_));
-    let weight = weigh(weigher, is_known, word);
-    if is_known {
-        weight
-    } else {
-        weight / LONG_WORD * word.chars().take(LONG_WORD as usize).count() as i64
+    let weight = weigher.of(word);
+    if !word.starts_with(is_han) && matches!(weigher, Weigher::Jieba(_)) {
+        return weight / LONG_WORD * word.chars().take(LONG_WORD as usize).count() as i64;
     }
+    if is_short_word(word) { weight / 2 } else { weight }
 }
 
 /// The bits of all keywords. Of a text with fewer than are asked for, the first count once more, with other
