@@ -43,7 +43,7 @@ impl JudgedFile {
     /// Adds a pair, and returns when it is on the disk.
     ///
     /// # Errors
-    /// [`Kind::Transient`](crate::Kind::Transient) and others, as the disk fails.
+    /// As the disk fails.
     pub fn add(&mut self, one: &str, another: &str, judgement: Judgement) -> Result<()> {
         self.line([one, another, judgement.name()])
     }
