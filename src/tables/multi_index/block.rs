@@ -27,6 +27,7 @@ pub(super) struct Block {
 impl Block {
     /// Divides the bits of `span` into `count` blocks, at most k + 1, in which all pairs within `k` meet. The
     /// wider ones, which are the first, have the larger limits. Of a wide block only the first bits are used.
+    /// Where a limit leaves nothing out, all pairs meet, so there are no blocks after that one.
     pub(super) fn divide(span: Range<u32>, count: u32, k: u32) -> Vec<Block> {
         let all = span.end - span.start;
         let mut end = span.end;
@@ -37,7 +38,10 @@ impl Block {
             let limit = (k + 1) / count + u32::from(at < (k + 1) % count) - 1;
             Block { low: end + width - bits, bits, limit: limit.min(bits) }
         };
-        (0..count).map(block).collect()
+        let mut blocks: Vec<Block> = (0..count).map(block).collect();
+        let all = blocks.iter().position(|block| block.limit == block.bits);
+        blocks.truncate(all.map_or(blocks.len(), |all| all + 1));
+        blocks
     }
 
     /// How many values the block has.
@@ -97,6 +101,13 @@ mod tests {
         let limits = |k| Block::divide(0..64, 4, k).iter().map(|block| block.limit).collect();
         let limits: [Vec<u32>; 3] = [3, 7, 10].map(limits);
         assert_eq!(limits, [[0, 0, 0, 0], [1, 1, 1, 1], [2, 2, 2, 1]]);
+    }
+
+    #[test]
+    fn nothing_comes_after_a_block_in_which_all_pairs_meet() {
+        assert_eq!(Block::divide(0..0, 4, 7), [Block { low: 0, bits: 0, limit: 0 }]);
+        assert_eq!(Block::divide(8..12, 4, 7), [Block { low: 11, bits: 1, limit: 1 }]);
+        assert_eq!(Block::divide(0..64, 4, 7).len(), 4);
     }
 
     proptest! {

@@ -2,10 +2,9 @@
 
 use super::indexed_block::{IndexedBlock, Row};
 use super::probe::{MultiIndex, divided};
-use super::scan::{Near, Scan};
+use super::scan::Near;
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::multiversion::counting;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
 
@@ -68,29 +67,15 @@ impl<F: Fingerprint> MultiIndex<F> {
                 indexed.rows(first + value).iter().map(item)
             }),
         );
-        let near = &mut |Near { row, group, limit }| {
-            for place in tiles.within(group, row.columns, limit) {
-                let differing = self.batch[row.place as usize] ^ self.batch[place as usize];
-                let distance = differing.distance(F::default());
-                let is_second = block.value(differing) == 0 && row.place <= place;
-                let is_first = || self.first_meeting(differing) == Some(turn);
-                if distance <= self.k && !is_second && is_first() {
-                    let batch = row.place.max(place);
-                    let at = row.place.min(place);
-                    found(Hit { batch, run: 0, at, distance: distance as u8 });
-                }
+        self.scan((turn, bucket), tiles, true, gathered, &mut |Near { row, .. }, place| {
+            let differing = self.batch[row.place as usize] ^ self.batch[place as usize];
+            let is_second = block.value(differing) == 0 && row.place <= place;
+            let distance = self.distance_first_met(differing, turn).filter(|_| !is_second);
+            if let Some(distance) = distance {
+                let batch = row.place.max(place);
+                let at = row.place.min(place);
+                found(Hit { batch, run: 0, at, distance });
             }
-        };
-        counting(Scan {
-            indexed,
-            flips: &self.flips,
-            tiles,
-            first,
-            count: 1 << rest,
-            k: self.k,
-            itself: true,
-            gathered,
-            near,
         });
     }
 }

@@ -73,8 +73,43 @@ impl<F: Fingerprint> MultiIndex<F> {
 
     /// The first block in which a pair with these differing bits meets.
     #[inline]
-    pub(super) fn first_meeting(&self, differing: F) -> Option<usize> {
+    fn first_meeting(&self, differing: F) -> Option<usize> {
         self.blocks.iter().position(|indexed| indexed.block.meets(differing))
+    }
+
+    /// The distance of a pair with these differing bits, if it is within k and meets in block `turn` first.
+    #[inline]
+    pub(super) fn distance_first_met(&self, differing: F, turn: usize) -> Option<u8> {
+        let distance = differing.distance(F::default());
+        let counts = distance <= self.k && self.first_meeting(differing) == Some(turn);
+        counts.then_some(distance as u8)
+    }
+
+    /// Compares the tiles of one bucket of block `turn` with the batch, and calls `near` for each row and each
+    /// place in a tile that may be near each other. `itself` is that of [`Scan`].
+    pub(super) fn scan(
+        &self,
+        (turn, bucket): (usize, usize),
+        tiles: &Tiles,
+        itself: bool,
+        gathered: &mut Vec<Row>,
+        near: &mut dyn FnMut(Near, u32),
+    ) {
+        let indexed = &self.blocks[turn];
+        let (_, rest) = divided(indexed.block);
+        counting(Scan {
+            indexed,
+            flips: &self.flips,
+            tiles,
+            first: bucket << rest,
+            count: 1 << rest,
+            k: self.k,
+            itself,
+            gathered,
+            near: &mut |it: Near| {
+                tiles.within(it.group, it.row.columns, it.limit).for_each(|place| near(it, place));
+            },
+        });
     }
 
     /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
@@ -135,36 +170,20 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
             self.sort(block, runs, window);
             let (_, rest) = divided(block);
             for (bucket, entries) in window.buckets().enumerate().filter(|(_, it)| !it.is_empty()) {
-                tiles.fill(
-                    1 << rest,
-                    entries.iter().map(|&Entry { fingerprint, place }| Item {
-                        value: block.value(fingerprint) as usize & ((1 << rest) - 1),
-                        columns: block.others(fingerprint),
-                        place,
-                    }),
-                );
-                let near = &mut |Near { row, group, limit }| {
-                    for place in tiles.within(group, row.columns, limit) {
-                        let (run, at) = places.find(place);
-                        let differing = runs[run][at] ^ self.batch[row.place as usize];
-                        let distance = differing.distance(F::default());
-                        if distance <= self.k && self.first_meeting(differing) == Some(turn) {
-                            let distance = distance as u8;
-                            let (run, at) = (run as u32, at as u32);
-                            found(Hit { batch: row.place, run, at, distance });
-                        }
+                progress::tick(Activity::Working);
+                let items = entries.iter().map(|&Entry { fingerprint, place }| Item {
+                    value: block.value(fingerprint) as usize & ((1 << rest) - 1),
+                    columns: block.others(fingerprint),
+                    place,
+                });
+                tiles.fill(1 << rest, items);
+                self.scan((turn, bucket), tiles, false, gathered, &mut |near, place| {
+                    let (run, at) = places.find(place);
+                    let differing = runs[run][at] ^ self.batch[near.row.place as usize];
+                    if let Some(distance) = self.distance_first_met(differing, turn) {
+                        let (run, at) = (run as u32, at as u32);
+                        found(Hit { batch: near.row.place, run, at, distance });
                     }
-                };
-                counting(Scan {
-                    indexed,
-                    flips: &self.flips,
-                    tiles,
-                    first: bucket << rest,
-                    count: 1 << rest,
-                    k: self.k,
-                    itself: false,
-                    gathered,
-                    near,
                 });
             }
         }

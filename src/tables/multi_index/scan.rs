@@ -6,7 +6,12 @@ use super::indexed_block::{IndexedBlock, Row};
 use super::tiles::Tiles;
 use crate::hamming::lanes::{LANES, apart};
 use crate::hamming::multiversion::Multiversion;
+use crate::progress::{self, Activity};
 use crate::tables::flips::Flips;
+
+/// Where many rows meet many groups, there is a sign of progress about every so many comparisons of one row
+/// with one group: less than a millisecond.
+const TICK_COMPARISONS: usize = 1 << 16;
 
 /// A row that may be near a fingerprint of a group, and the limit that was held against it.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +108,13 @@ fn compare(
     if rows.is_empty() {
         return;
     }
+    let step = TICK_COMPARISONS / rows.len() + 1;
+    let mut next = groups.start + step;
     for group in groups {
+        if group == next {
+            progress::tick(Activity::Working);
+            next += step;
+        }
         let lanes = tiles.groups[group];
         for &row in rows {
             if lanes.may_have(row.columns, limit) {

@@ -68,8 +68,8 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let multi_index = Design::from(Unmasked::MultiIndex);
     let joins_itself = |design: Design| design == multi_index || design.masked(width, k).is_ok();
-    let asked = (store == 0 && asked != Design::Auto).then_some(asked);
-    let designs = match asked.filter(|&asked| joins_itself(asked)) {
+    let asked = (store == 0 && joins_itself(asked)).then_some(asked);
+    let designs = match asked {
         Some(asked) => vec![asked],
         None => candidates(k, width)?,
     };
@@ -92,7 +92,7 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
         }
     }
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    Ok(cheapest.expect("some design with masks covers every distance"))
+    Ok(cheapest.expect("what is asked for, or some design with masks"))
 }
 
 /// What `design` costs, in each way that it can be carried out.

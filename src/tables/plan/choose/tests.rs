@@ -110,6 +110,8 @@ fn seven_bits_of_64_are_left_to_vectors_for_the_store_and_for_the_batch() {
     let alone = problem(20_000_000, 0, 7, Width::W64);
     let asked = choose(Unmasked::MultiIndex.into(), &alone, u64::MAX).unwrap();
     assert_eq!(asked.itself.design, Unmasked::MultiIndex.into());
+    let halves = choose(Unmasked::Halves.into(), &Problem { k: 3, ..alone }, u64::MAX).unwrap();
+    assert_eq!(halves.itself.way, Way::Sorted, "{}", halves.why);
 }
 
 #[test]
