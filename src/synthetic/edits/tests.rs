@@ -119,6 +119,24 @@ fn an_edit_changes_what_it_says_and_nothing_else() {
     });
 }
 
+/// Otherwise the labels of the copies would contradict each other. Typos and dates put no other text in.
+#[test]
+fn a_copy_that_is_the_same_page_keeps_more_of_it_than_any_template() {
+    let mut same = Vec::new();
+    let mut templates = Vec::new();
+    each(|edit, _, text, _, copy| {
+        let copied: HashSet<&str> = sentences(copy).into_iter().collect();
+        let kept = sentences(text).iter().filter(|sentence| copied.contains(*sentence)).count();
+        match edit {
+            Edit::Typo | Edit::Date => {}
+            Edit::Template => templates.push(kept),
+            _ => same.push(kept),
+        }
+    });
+    assert_eq!((same.len(), templates.len()), (40, 8));
+    assert!(same.iter().min() > templates.iter().max(), "{same:?} {templates:?}");
+}
+
 #[test]
 fn the_same_seed_plants_the_same_and_another_seed_other_copies() {
     each(|edit, strength, text, other, copy| {
