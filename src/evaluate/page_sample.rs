@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The longest page that is sampled, in bytes. A few very long ones would take the room of all others.
-const LONGEST_PAGE: usize = 256 << 10;
+pub const LONGEST_PAGE: usize = 256 << 10;
 
 /// A page of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,8 @@ impl PageSample {
         }
     }
 
-    /// Offers a page. Of pages with one id, the sample takes one.
+    /// Offers a page. Of pages with one id, the sample takes the longest. So what an id takes of the room
+    /// only grows, and a page that was turned away never fits again.
     pub fn offer(&mut self, id: &str, text: &str) {
         self.seen += 1;
         if text.len() > LONGEST_PAGE {
@@ -63,9 +64,9 @@ impl PageSample {
             return;
         }
         let key = (hash, id.into());
-        let order = |text: &str| (xxh3_64(text.as_bytes()), text.len());
+        let order = |text: &str| (text.len(), xxh3_64(text.as_bytes()));
         match self.kept.get(&key) {
-            Some(held) if order(held) <= order(text) => return,
+            Some(held) if order(held) >= order(text) => return,
             held => self.bytes -= held.map_or(0, |held| held.len()),
         }
         self.bytes += text.len();
@@ -77,6 +78,12 @@ impl PageSample {
         }
     }
 
+    /// Whether pages were turned away because those of the sample are long, so that it has fewer than it may.
+    #[must_use]
+    pub fn ended_by_bytes(&self) -> bool {
+        self.end.is_some() && self.kept.len() < self.most_pages
+    }
+
     /// The pages of the sample, in the order of the hashes of their ids.
     #[must_use]
     pub fn pages(self) -> Vec<Page> {
@@ -86,6 +93,8 @@ impl PageSample {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -100,15 +109,17 @@ mod tests {
         /// The definition: sort all pages by the hash, and take from the front while there is room.
         #[test]
         fn the_sample_is_the_front_of_all_pages_sorted(
-            lengths in prop::collection::vec(0..50_usize, 0..40),
+            lengths in prop::collection::vec((0..30_usize, 0..50_usize), 0..40),
             most in (1..20_usize, 1..400_usize),
             seed in 0..3_u64,
             turned in 0..40_usize,
         ) {
-            let page = |(at, &length): (usize, &usize)| (format!("page {at}"), "x".repeat(length));
-            let mut pages: Vec<(String, String)> = lengths.iter().enumerate().map(page).collect();
+            let page = |&(id, length): &(usize, usize)| (format!("page {id}"), "x".repeat(length));
+            let mut pages: Vec<(String, String)> = lengths.iter().map(page).collect();
             let mut sorted = pages.clone();
-            sorted.sort_by_key(|(id, _)| xxh3_64_with_seed(id.as_bytes(), seed));
+            let hash = |id: &str| xxh3_64_with_seed(id.as_bytes(), seed);
+            sorted.sort_by_key(|(id, text)| (hash(id), Reverse(text.len())));
+            sorted.dedup_by(|one, two| one.0 == two.0);
             let mut room = most;
             let fits = |(_, text): &&(String, String)| {
                 let fits = room.0 > 0 && room.1 >= text.len();
@@ -134,6 +145,11 @@ mod tests {
         assert_eq!(sample(&pages, 1, (9, 99)), found);
         let mut sample = PageSample::new(1, 9, usize::MAX);
         sample.offer("long", &"x".repeat(LONGEST_PAGE + 1));
-        assert_eq!((sample.too_long, sample.pages().len()), (1, 0));
+        assert_eq!((sample.too_long, sample.ended_by_bytes(), sample.pages().len()), (1, false, 0));
+        for (most, ended) in [((9, 5), true), ((1, 99), false), ((9, 99), false)] {
+            let mut sample = PageSample::new(1, most.0, most.1);
+            ["a", "b"].into_iter().for_each(|id| sample.offer(id, "four"));
+            assert_eq!(sample.ended_by_bytes(), ended, "{most:?}");
+        }
     }
 }
