@@ -1,8 +1,10 @@
 //! `evaluate --sweep` without labels: planted copies, the review of borderline pairs, and judged pairs as
 //! labels. (With labels: `quality.rs`.)
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -116,6 +118,13 @@ fn a_sweep_without_labels_says_what_to_use() {
     bench.fails(2, &format!("{SWEEP} --svg curve.svg --json"));
     bench.fails(2, &format!("{SWEEP} --check jaccard --json"));
     bench.fails(2, "evaluate --json");
+    // More recipes with checks than there are letters.
+    let names = "wide ".repeat(6);
+    let checks: String = (1..=6).map(|at| format!("minhash:0.{at} ")).collect();
+    bench.fails(2, &format!("{SWEEP} --json --recipe {names} --check {checks}"));
+    bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
+    let json = object(&bench.answer(&format!("{SWEEP} --sample 9 --json --config width.toml")));
+    assert_eq!(json["methods"][3]["method"], "your file");
     bench.write("one.tsv", "id\ttext\na\tone page\n");
     bench.fails(65, "evaluate --sweep --input one.tsv --json");
 }
@@ -171,11 +180,64 @@ fn a_review_is_resumed_and_its_answers_are_labels() {
     let line = "evaluate --pairs found.tsv --labels judged.tsv";
     let scores = object(&bench.answer(line));
     assert_eq!((&scores["same_found"], &scores["different_found"]), (&1.into(), &0.into()));
+    assert_eq!((&scores["unlabelled"], &scores["left_out"]), (&1.into(), &0.into()));
+    bench.fails(2, &format!("{line} --input nosuch --json"));
+    bench.fails(2, &format!("{line} --similarity nosuch --json"));
     // Another file is not written to.
     bench.write("judged.tsv", "id\tcluster\na\t1\n");
     assert_eq!(review(&bench, "y\n").code, 65);
     assert_eq!(bench.read("judged.tsv"), "id\tcluster\na\t1\n");
     bench.fails(2, &format!("{SWEEP} --review judged.tsv --json"));
+    bench.fails(2, "evaluate --sweep --input - --review other.tsv --json");
+}
+
+#[test]
+fn a_review_waits_for_a_person_and_keeps_others_out() {
+    let bench = bench();
+    let mut command = bench.command(&format!("{SWEEP} --review judged.tsv --stall-timeout 1"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("pair 1 of") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the review ended");
+    }
+    assert!(line.starts_with("pair 1 of"));
+    assert_eq!(review(&bench, "y\n").code, 75);
+    // Longer than the watchdog waits.
+    thread::sleep(Duration::from_secs(3));
+    // One long answer is one answer.
+    let answers = format!("{}\ny\nq\n", "n".repeat(10_000) + "\rn");
+    child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+    let mut told = String::new();
+    out.read_to_string(&mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{told}");
+    assert_eq!(told.matches("the same page? ").count(), 3, "{told}");
+    assert!(told.contains("1 answers written"), "{told}");
+}
+
+#[test]
+fn an_answer_is_judged_by_what_the_inputs_hold() {
+    let bench = bench();
+    // Nothing is the same page: who joins fewest agrees most.
+    bench.write(
+        "judged.tsv",
+        "id1\tid2\tjudged\np0\tp1\tdifferent\np4\tp56\tdifferent\np2\tgone\tsame\n",
+    );
+    let line = format!("{SWEEP} --labels judged.tsv");
+    let json = object(&bench.answer(&format!("{line} --json")));
+    let scores = &json["methods"][0]["scores"];
+    assert_eq!((&scores["judged"], &scores["agreed"]), (&2.into(), &1.into()));
+    assert_eq!((&scores["same"], &scores["left_out"]), (&0.into(), &1.into()));
+    assert!(bench.answer(&line).contains("1 judged pairs are left out"));
+    bench.write("judged.tsv", "id1\tid2\tjudged\np2\tgone\tsame\n");
+    bench.fails(65, &format!("{line} --json"));
+    // A few long pages fit into a small sample.
+    let long = |at: usize| format!("q{at}\t{}\n", page(2 * at).repeat(40));
+    bench.write("long.tsv", format!("id\ttext\n{}", (0..10).map(long).collect::<String>()));
+    let json = object(&bench.answer("evaluate --sweep --input long.tsv --sample 2 --json"));
+    assert_eq!(json["sample"], 2);
 }
 
 #[test]

@@ -88,12 +88,29 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let Some(path) = labels else { return unlabelled::run(of_sweep, input, *seed, global) };
     match (Truth::read(path)?, pairs) {
         (Truth::Clusters(labels), Some(pairs)) => judge(pairs, &labels, arguments, global),
-        (Truth::Judged(judged), Some(pairs)) => judged::print_pairs(&judged, pairs),
+        (Truth::Judged(judged), Some(pairs)) => {
+            refuse_unused(arguments)?;
+            judged::print_pairs(&judged, pairs)
+        }
         (Truth::Clusters(labels), None) => {
             let title = path.display().to_string();
             sweep::run(of_sweep, input, &labels, title, *seed, global)
         }
         (Truth::Judged(judged), None) => judged::sweep(of_sweep, input, &judged, global),
+    }
+}
+
+/// Refuses flags that do nothing where pairs are compared with judged ones.
+fn refuse_unused(arguments: &Arguments) -> Result<()> {
+    let flags = [
+        ("--input", !arguments.input.is_empty()),
+        ("--similarity", arguments.similarity.is_some()),
+    ];
+    match flags.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Error::new(Kind::Usage, "this flag needs labels of clusters")
+            .found(format!("{flag}, with judged pairs"))
+            .help(format!("leave out {flag}"))),
+        None => Ok(()),
     }
 }
 

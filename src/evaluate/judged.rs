@@ -43,6 +43,10 @@ pub struct JudgedScores {
     pub different: u64,
     /// Those of them that were found, wrongly.
     pub different_found: u64,
+    /// The pairs of which the method says what the person said.
+    pub agreed: u64,
+    /// Judged pairs of which it is not known whether they are found. They count nowhere else.
+    pub left_out: u64,
     /// Of the judged pairs that were found, the share that is the same page.
     pub precision: Option<f64>,
     /// Of the pairs judged to be the same page, the share that was found.
@@ -145,16 +149,22 @@ impl JudgedPairs {
         Pairs::read_numbered(path, |id| self.document(id))
     }
 
-    /// The scores of a method that finds those pairs of documents of which `is_found` says so.
-    pub fn scores(&self, is_found: impl Fn(u32, u32) -> bool) -> JudgedScores {
+    /// The scores of a method that finds those pairs of documents of which `is_found` says so. Pairs of
+    /// which it knows nothing, because a text is absent, are left out.
+    pub fn scores(&self, is_found: impl Fn(u32, u32) -> Option<bool>) -> JudgedScores {
+        let mut left_out = 0;
         let mut same = (0, 0);
         let mut different = (0, 0);
         for (&(one, another), judgement) in &self.pairs {
+            let Some(is_found) = is_found(one, another) else {
+                left_out += 1;
+                continue;
+            };
             let counts = match judgement {
                 Judgement::Same => &mut same,
                 Judgement::Different => &mut different,
             };
-            *counts = (counts.0 + 1, counts.1 + u64::from(is_found(one, another)));
+            *counts = (counts.0 + 1, counts.1 + u64::from(is_found));
         }
         let counts =
             Counts { pairs: same.1 + different.1, positives: same.0, true_positives: same.1 };
@@ -164,6 +174,8 @@ impl JudgedPairs {
             same_found: same.1,
             different: different.0,
             different_found: different.1,
+            agreed: same.1 + different.0 - different.1,
+            left_out,
             precision: counts.precision(),
             recall: counts.recall(),
             f1: counts.f1(),
@@ -189,11 +201,16 @@ mod tests {
         );
         // Found are a-b, a-c and b-c, which nobody judged.
         let found = [(0, 1), (0, 2), (1, 2)];
-        let scores = judged.scores(|one, another| found.contains(&(one, another)));
+        let scores = judged.scores(|one, another| Some(found.contains(&(one, another))));
         assert_eq!((scores.judged, scores.same, scores.same_found), (3, 2, 1));
         assert_eq!((scores.different, scores.different_found), (1, 1));
         assert_eq!((scores.precision, scores.recall, scores.f1), (Some(0.5), Some(0.5), Some(0.5)));
-        assert_eq!(JudgedPairs::default().scores(|_, _| true).f1, None);
+        assert_eq!((scores.agreed, scores.left_out), (1, 0));
+        assert_eq!(JudgedPairs::default().scores(|_, _| Some(true)).f1, None);
+        // The text of d is absent.
+        let scores = judged.scores(|_, another| (another != 3).then_some(true));
+        assert_eq!((scores.judged, scores.same, scores.left_out), (2, 1, 1));
+        assert_eq!((scores.same_found, scores.different_found, scores.agreed), (1, 1, 1));
     }
 
     #[test]

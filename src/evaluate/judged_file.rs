@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use super::judged::HEADER;
 use super::{JudgedPairs, Judgement};
 use crate::error::{At, Result};
+use crate::output::Lock;
 
-/// A file of judged pairs, open to be added to.
+/// A file of judged pairs, open to be added to. Nobody else opens it meanwhile.
 #[derive(Debug)]
 pub struct JudgedFile {
     path: PathBuf,
     file: File,
+    lock: Lock,
 }
 
 impl JudgedFile {
@@ -21,8 +23,9 @@ impl JudgedFile {
     ///
     /// # Errors
     /// [`Kind::BadData`](crate::Kind::BadData) if the file holds anything else than judged pairs; it is left
-    /// as it is.
+    /// as it is. [`Kind::Temporary`](crate::Kind::Temporary) while another run has it open.
     pub fn open(path: &Path) -> Result<(JudgedFile, JudgedPairs)> {
+        let lock = Lock::beside(path)?;
         let held = match fs::metadata(path) {
             Ok(metadata) if metadata.len() > 0 => true,
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at(path),
@@ -33,7 +36,7 @@ impl JudgedFile {
         }
         let judged = if held { JudgedPairs::read(path)? } else { JudgedPairs::default() };
         let file = OpenOptions::new().append(true).create(true).open(path).at(path)?;
-        let mut file = JudgedFile { path: path.to_owned(), file };
+        let mut file = JudgedFile { path: path.to_owned(), file, lock };
         if !held {
             file.line(HEADER)?;
         }
@@ -50,6 +53,7 @@ impl JudgedFile {
 
     fn line(&mut self, columns: [&str; 3]) -> Result<()> {
         let line = columns.join("\t") + "\n";
+        self.lock.check()?;
         self.file.write_all(line.as_bytes()).at(&self.path)?;
         self.file.sync_data().at(&self.path)
     }
@@ -85,6 +89,8 @@ mod tests {
         assert!(judged.is_empty());
         file.add("a", "b", Judgement::Same).unwrap();
         file.add("c", "b", Judgement::Different).unwrap();
+        assert_eq!(JudgedFile::open(&path).unwrap_err().kind(), Kind::Temporary);
+        drop(file);
         let (_, judged) = JudgedFile::open(&path).unwrap();
         assert!(judged.contains("a", "b") && judged.contains("b", "c"));
         let text = "id1\tid2\tjudged\na\tb\tsame\nc\tb\tdifferent\n";
@@ -100,6 +106,7 @@ mod tests {
             }
             let (mut file, judged) = opened.unwrap();
             file.add("x", "y", Judgement::Same).unwrap();
+            drop(file);
             let (_, more) = JudgedFile::open(&path).unwrap();
             assert_eq!(more.len(), judged.len() + 1, "{length}");
         }

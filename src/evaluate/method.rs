@@ -119,6 +119,11 @@ impl<'m> MethodTexts<'m> {
         }
     }
 
+    /// Whether any method has a fingerprint of a text. A text without words has none.
+    pub fn has_fingerprint(&self, text: u32) -> bool {
+        self.recipes.iter().any(|held| held.fingerprints[text as usize].is_some())
+    }
+
     /// Whether two texts match by a method, as a join by it decides: both have a fingerprint, these are of
     /// one class and near, and the check confirms them or cannot tell them apart.
     pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
@@ -202,6 +207,8 @@ mod tests {
         }
         assert!(all.is_near(0, 0, 5) && !all.is_near(0, 3, 4) && all.is_near(1, 0, 1));
         assert!(!all.is_near(3, 0, 1) && !all.is_near(4, 0, 2));
+        let with: Vec<bool> = (0..6).map(|text| all.has_fingerprint(text)).collect();
+        assert_eq!(with, [true, true, true, false, false, true]);
         let mut front = MethodTexts::new(&methods).unwrap();
         texts[..2].iter().for_each(|text| front.add(text).unwrap());
         let mut rest = MethodTexts::new(&methods).unwrap();

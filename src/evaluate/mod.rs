@@ -27,6 +27,7 @@
 
 pub mod borderline;
 pub mod checks;
+pub mod choice;
 pub mod curve;
 pub mod judged;
 pub mod planted;
@@ -59,7 +60,7 @@ pub use measure::{Measure, MeasuredTexts};
 pub use memory_meter::MemoryMeter;
 pub use method::{Method, MethodTexts};
 pub use method_scores::{MethodScores, method_texts, score_methods};
-pub use page_sample::{Page, PageSample};
+pub use page_sample::{LONGEST_PAGE, Page, PageSample};
 pub use pairs::Pairs;
 pub use scores::Scores;
 pub use sweep::NEAR_PAIR_BYTES;

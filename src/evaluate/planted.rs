@@ -18,7 +18,7 @@ use super::bands::{BANDS, Band, band_of, bands};
 use super::in_parts::in_parts;
 use super::scores::share;
 use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::{shingle_set, word_run_set};
@@ -118,6 +118,8 @@ pub struct PlantedScores<'a> {
     pub texts: MethodTexts<'a>,
     /// The sets of runs of words of the pages.
     pub sets: Vec<ShingleSet>,
+    /// How many pages have no fingerprint by any method, such as pages without words. They got no copies.
+    pub without_fingerprint: u64,
 }
 
 impl FoundBy {
@@ -143,8 +145,13 @@ impl<'a> PlantedEvaluation<'a> {
     /// Plants the copies, and compares them and the pages.
     ///
     /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
+    /// [`Kind::Usage`] if there are too many methods, and before more memory is used than `memory` has left.
     pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores<'a>> {
+        if self.methods.len() > MOST_METHODS {
+            return Err(Error::new(Kind::Usage, "too many methods to judge at once")
+                .expected(format!("at most {MOST_METHODS}"))
+                .found(self.methods.len()));
+        }
         let sets = self.sets(&mut memory)?;
         let pairs = (self.pages.len() * Edit::ALL.len() * size_of::<PlantedPair>()) as u64;
         memory.take(pairs, "the planted copies")?;
@@ -156,7 +163,9 @@ impl<'a> PlantedEvaluation<'a> {
             texts.append(part.1);
         }
         let joined = self.join(&texts, &sets, memory)?;
-        Ok(PlantedScores { planted, joined, texts, sets })
+        let is_without = |&page: &u32| !texts.has_fingerprint(page);
+        let without_fingerprint = (0..self.pages.len() as u32).filter(is_without).count() as u64;
+        Ok(PlantedScores { planted, joined, texts, sets, without_fingerprint })
     }
 
     fn sets(self, memory: &mut MemoryMeter) -> Result<Vec<ShingleSet>> {
@@ -186,6 +195,10 @@ impl<'a> PlantedEvaluation<'a> {
             kept.add(&page.text)?;
             texts.truncate(0);
             texts.add(&page.text)?;
+            if !texts.has_fingerprint(0) {
+                self.done.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
             let shingles = shingle_set(&page.text);
             let lender = self.lender(at, sets).map_or("", |lender| &*self.pages[lender].text);
             for (place, edit) in Edit::ALL.into_iter().enumerate() {

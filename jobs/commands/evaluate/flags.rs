@@ -32,7 +32,7 @@ pub(super) struct SweepFlags {
     pub(super) sample: Option<u32>,
     /// With --sweep, without --labels: show the pairs of the sample that are hardest to decide, one by one,
     /// ask for each whether it is one page (y, n, s to skip, q to quit), and write the answers to this
-    /// file. The same command goes on where it stopped
+    /// file. The same command goes on where it stopped, and asks again for what was skipped
     #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "labels")]
     pub(super) review: Option<PathBuf>,
     #[command(flatten)]

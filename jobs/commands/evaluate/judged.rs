@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
+use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::judged::JudgedScores;
 use dupsieve::evaluate::{JudgedPairs, MemoryMeter, Method, method_texts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use super::flags::SweepFlags;
-use super::methods::{Source, cheapest, legend, methods};
+use super::methods::{Source, legend, methods};
 use super::texts::read_texts;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
@@ -18,7 +19,9 @@ use crate::outcome::summary::Summary;
 /// Prints how the pairs of a file agree with the judged ones, as one JSON object.
 pub(super) fn print_pairs(judged: &JudgedPairs, pairs: &Path) -> Result<Summary> {
     let found = judged.found(pairs)?;
-    println!("{}", json!(judged.scores(|one, another| found.contains(one, another))));
+    let mut object = json!(judged.scores(|one, another| Some(found.contains(one, another))));
+    object["unlabelled"] = found.unlabelled.into();
+    println!("{object}");
     Ok(Summary::answered())
 }
 
@@ -39,10 +42,21 @@ pub(super) fn sweep(
     let number = |id: &str| judged.document(id);
     let texts = read_texts(inputs, &settings, judged.documents(), number, &mut memory)?;
     let kept = method_texts(&methods, &texts, global.workers(1), &mut memory)?;
-    let score = |method| judged.scores(|one, another| kept.is_near(method, one, another));
+    let is_present = |document: u32| texts[document as usize].is_some();
+    let score = |method| {
+        judged.scores(|one, another| {
+            (is_present(one) && is_present(another)).then(|| kept.is_near(method, one, another))
+        })
+    };
     let scores: Vec<JudgedScores> = (0..methods.len()).map(score).collect();
-    let f1: Vec<f64> = scores.iter().map(|scores| scores.f1.unwrap_or(0.0)).collect();
-    let best = cheapest(&f1);
+    let JudgedScores { judged, left_out, .. } = scores[0];
+    if judged == 0 {
+        return Err(Error::new(Kind::BadData, "the inputs have both pages of no judged pair")
+            .found(format!("{left_out} judged pairs that lack one")));
+    }
+    let agreed: Vec<f64> =
+        scores.iter().map(|scores| scores.agreed as f64 / judged as f64).collect();
+    let best = cheapest(&agreed);
     let lines = sources[best].lines(&methods[best]);
     if global.json {
         let rows = methods.iter().zip(&scores);
@@ -63,22 +77,30 @@ fn print(
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", legend(methods))?;
-    let JudgedScores { judged, same, different, .. } = scores[best];
+    let JudgedScores { judged, same, different, left_out, .. } = scores[best];
     writeln!(
         out,
         "{judged} pairs were judged: {same} are the same page, {different} are different pages. Borderline\n\
-         pairs are the hardest, so these shares are lower than those of the corpus.\n"
+         pairs are the hardest, so these shares are lower than those of the corpus."
     )?;
-    writeln!(out, "{:<11}{:>12}{:>18}    f1", "method", "same found", "different joined")?;
+    if left_out > 0 {
+        writeln!(out, "{left_out} judged pairs are left out: the inputs lack one of their pages.")?;
+    }
+    writeln!(
+        out,
+        "\n{:<11}{:>12}{:>18}{:>14}    f1",
+        "method", "same found", "different joined", "agreed"
+    )?;
     for (method, scores) in methods.iter().zip(scores) {
         let f1 = scores.f1.map_or("-".to_owned(), |f1| format!("{f1:.3}"));
         let same = format!("{} of {same}", scores.same_found);
         let different = format!("{} of {different}", scores.different_found);
-        writeln!(out, "{:<11}{same:>12}{different:>18}    {f1}", method.name)?;
+        let agreed = format!("{} of {judged}", scores.agreed);
+        writeln!(out, "{:<11}{same:>12}{different:>18}{agreed:>14}    {f1}", method.name)?;
     }
     writeln!(
         out,
-        "\nUse {}, the first that agrees with what was judged as well as any other.",
+        "\nUse {}, the first that agrees with nearly as many of the answers as the best.",
         methods[best].name
     )?;
     match sources[best].lines(&methods[best]) {

@@ -1,10 +1,10 @@
 //! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
 
-use dupsieve::Result;
 use dupsieve::document::Format;
 use dupsieve::evaluate::Method;
 use dupsieve::join::Preset;
 use dupsieve::matches::Confirm;
+use dupsieve::{Error, Kind, Result};
 
 use super::configuration::configuration;
 use super::flags::SweepFlags;
@@ -16,10 +16,6 @@ const OTHERS: [&str; 2] = ["short-text", "shingles"];
 
 /// The distance of a recipe without a preset, as in `dedup`.
 const DISTANCE: u32 = 3;
-
-/// How much lower a cheaper method may score and still be recommended. Each preset costs several times as much
-/// as the one before, so it should find clearly more. Scores by a few hundred clusters vary by as much.
-const CLOSE: f64 = 0.05;
 
 /// What makes a method in a configuration file.
 pub(super) enum Source {
@@ -48,7 +44,8 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
     let mut methods = presets()?;
     let mut sources: Vec<Source> = Preset::ALL.map(Source::Preset).into();
     let Config { fingerprint, dedup, .. } = config;
-    let says = fingerprint.recipe.is_some() || fingerprint.check.is_some();
+    let says =
+        fingerprint.recipe.is_some() || fingerprint.check.is_some() || fingerprint.width.is_some();
     if says || dedup.distance.is_some() || dedup.check.is_some() {
         let recipe = fingerprint.recipe(Format::Auto)?;
         let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
@@ -60,12 +57,18 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
         for confirm in confirms(flags)? {
             let distance = flags.distance.unwrap_or(DISTANCE);
             let recipe = choice.recipe(None)?;
-            let name = letters.next().map_or("?".into(), String::from);
+            let name = letters.next().ok_or_else(too_many)?.into();
             methods.push(Method { name, recipe, distance, confirm });
             sources.push(Source::Recipe(choice.clone()));
         }
     }
     Ok((methods, sources))
+}
+
+fn too_many() -> Error {
+    Error::new(Kind::Usage, "too many recipes and checks to judge at once")
+        .expected("at most 26, where each recipe is judged with each check")
+        .help("judge some of them, then the others")
 }
 
 fn recipes(flags: &SweepFlags) -> Vec<RecipeChoice> {
@@ -94,12 +97,6 @@ impl Source {
             Source::Recipe(choice) => Some(configuration(choice, method.distance, check)),
         }
     }
-}
-
-/// The first method, so the cheapest preset, whose score is close to the best.
-pub(super) fn cheapest(scores: &[f64]) -> usize {
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
 }
 
 /// One line for each method: its recipe, distance and check.

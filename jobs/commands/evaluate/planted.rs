@@ -3,12 +3,13 @@
 
 use std::io::{self, Write};
 
+use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::planted::{PlantedScores, Summary};
 use dupsieve::evaluate::{BANDS, Method, Page};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
-use super::methods::{Source, cheapest, legend};
+use super::methods::{Source, legend};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
@@ -52,6 +53,7 @@ impl Report<'_> {
             "pages": self.seen, "sample": self.pages.len(), "seed": self.seed,
             "copies": self.scores.planted.len(),
             "left_out": self.left_out(),
+            "without_fingerprint": self.scores.without_fingerprint,
             "methods": methods.collect::<Vec<_>>(),
             "recommended": {
                 "method": self.methods[best].name,
@@ -85,6 +87,10 @@ impl Report<'_> {
             self.scores.planted.len(),
             self.left_out()
         )?;
+        let without = self.scores.without_fingerprint;
+        if without > 0 {
+            writeln!(out, "{without} pages got no copies: they have no words to compare.\n")?;
+        }
         writeln!(out, "{}", legend(self.methods))?;
         self.by_similarity(&mut out)?;
         self.by_edit(&mut out)?;

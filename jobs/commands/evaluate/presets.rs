@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use dupsieve::Result;
+use dupsieve::evaluate::choice;
 use dupsieve::evaluate::{
     Labels, MemoryMeter, Method, MethodScores, PartScores, Scores, score_methods,
 };
 use serde_json::{Value, json};
 
-use super::methods::{cheapest, legend, presets};
+use super::methods::{legend, presets};
 
 /// The presets and their scores.
 pub(super) struct PresetRows {
@@ -30,11 +31,18 @@ impl PresetRows {
     }
 
     /// The cheapest preset whose F1 on the half that chooses is close to the best, and its scores.
-    pub(super) fn best(&self) -> (&Method, &MethodScores) {
-        let f1: Vec<f64> =
-            self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0)).collect();
-        let best = cheapest(&f1);
+    pub(super) fn cheapest(&self) -> (&Method, &MethodScores) {
+        let best = choice::cheapest(&self.f1());
         (&self.methods[best], &self.scores[best])
+    }
+
+    /// The best F1 of a preset on the half that chooses.
+    pub(super) fn best_f1(&self) -> f64 {
+        choice::best(&self.f1())
+    }
+
+    fn f1(&self) -> Vec<f64> {
+        self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0)).collect()
     }
 
     /// The scores as JSON.

@@ -175,7 +175,7 @@ impl Sweep<'_> {
             None => table(candidates, self.distance as usize, preferred.is_none(), out)?,
         }
         let Some(preset) = preferred else { return Ok(()) };
-        let (_, scores) = self.presets.best();
+        let (_, scores) = self.presets.cheapest();
         writeln!(out, "\nrecommended for this corpus: the preset {}", preset.name)?;
         let [chosen, judged] = scores.halves.each_ref().map(|half| score_text(half.f1));
         writeln!(out, "    f1 {chosen} on the half that chose among presets and recipes")?;
@@ -183,19 +183,20 @@ impl Sweep<'_> {
         write!(out, "\nin a configuration file this is:\n\n{}", preset_line(preset))
     }
 
-    /// The best preset, if no recipe is asked for and none is better on the half that chooses.
+    /// The cheapest preset that is close to the best one, if no recipe is asked for and none is better than
+    /// the best preset on the half that chooses.
     fn preferred(
         &self,
         candidates: &[Candidate],
         scores: Option<&[CheckScores]>,
     ) -> Option<&Method> {
-        let (preset, own) = self.presets.best();
+        let (preset, _) = self.presets.cheapest();
         let rival = match scores {
             Some(scores) => checks::best_f1(candidates, scores),
             None => best(candidates, self.distance as usize)
                 .map_or(0.0, |best| best.f1(self.distance as usize)),
         };
-        (!self.is_asked && own.halves[0].f1.unwrap_or(0.0) >= rival).then_some(preset)
+        (!self.is_asked && self.presets.best_f1() >= rival).then_some(preset)
     }
 
     fn check_scores(&self, candidates: &[Candidate]) -> Result<Vec<CheckScores>> {

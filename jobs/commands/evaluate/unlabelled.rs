@@ -8,14 +8,14 @@ use std::sync::atomic::AtomicU64;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::planted::PlantedEvaluation;
-use dupsieve::evaluate::{MemoryMeter, Page, PageSample};
+use dupsieve::evaluate::{LONGEST_PAGE, MemoryMeter, Page, PageSample};
 use dupsieve::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 
 use super::flags::SweepFlags;
 use super::methods::methods;
 use super::planted::Report;
-use super::review;
+use super::review::Review;
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
@@ -29,6 +29,9 @@ const SAMPLE: u32 = 1000;
 /// How many bytes a page of the sample may have on average: web pages are shorter.
 const BYTES_EACH: usize = 16 << 10;
 
+/// So many pages of the sample may each be as long as any: an average says little of a few pages.
+const LONG_PAGES: usize = 16;
+
 /// Runs the sweep.
 pub(super) fn run(
     flags: &SweepFlags,
@@ -36,15 +39,10 @@ pub(super) fn run(
     seed: u64,
     global: &GlobalFlags,
 ) -> Result<Summary> {
-    if flags.review.is_some() && global.json {
-        return Err(Error::new(
-            Kind::Usage,
-            "--review asks a person, and --json answers a program",
-        )
-        .help("leave out one of them"));
-    }
     let config = global.config()?;
     let (methods, sources) = methods(flags, &config)?;
+    let review = flags.review.as_deref();
+    let review = review.map(|path| Review::open(path, inputs, global)).transpose()?;
     let settings = flags.pages.over(config.fingerprint);
     let most = flags.sample.unwrap_or(SAMPLE) as usize;
     tracing::info!(
@@ -63,8 +61,8 @@ pub(super) fn run(
         PlantedEvaluation { pages: &pages, methods: &methods, seed, workers, done: &done };
     let scores = evaluation.scores(memory)?;
     drop(progress);
-    if let Some(path) = &flags.review {
-        review::run(path, &pages, &methods, &scores, global.dry_run)?;
+    if let Some(review) = review {
+        review.run(&pages, &methods, &scores)?;
         return Ok(Summary::answered());
     }
     let report =
@@ -84,7 +82,7 @@ fn draw(
     (seed, most): (u64, usize),
     memory: &mut MemoryMeter,
 ) -> Result<(Vec<Page>, u64)> {
-    let bytes = most * BYTES_EACH;
+    let bytes = (most * BYTES_EACH).max(most.min(LONG_PAGES) * LONGEST_PAGE);
     memory.take(bytes as u64, "the pages of the sample")?;
     let mut sample = PageSample::new(seed, most, bytes);
     pages::each(inputs, settings, |document| match document.content {
@@ -98,7 +96,14 @@ fn draw(
     if sample.too_long > 0 {
         tracing::warn!("{} of {seen} pages are too long for the sample", sample.too_long);
     }
+    let ended_by_bytes = sample.ended_by_bytes();
     let pages = sample.pages();
+    if ended_by_bytes {
+        tracing::warn!(
+            "the sample has {} pages: they are long, and it takes {bytes} bytes at most",
+            pages.len()
+        );
+    }
     if pages.len() < 2 {
         return Err(Error::new(Kind::BadData, "the inputs have too few pages for a sample")
             .expected("two pages or more")

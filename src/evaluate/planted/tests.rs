@@ -76,6 +76,29 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
 }
 
 #[test]
+fn pages_without_words_get_no_copies() {
+    let method = Method {
+        name: "wide".into(),
+        recipe: Recipe::named("wide", None).unwrap(),
+        distance: 8,
+        confirm: None,
+    };
+    let methods = vec![method; MOST_METHODS + 1];
+    let mut pages = pages();
+    let done = AtomicU64::new(0);
+    let scores = |pages: &[Page], methods: &[Method]| {
+        let evaluation = PlantedEvaluation { pages, methods, seed: 9, workers: 2, done: &done };
+        let scores = evaluation.scores(MemoryMeter::new(1 << 24))?;
+        Ok::<_, Error>((scores.summary(0), scores.without_fingerprint))
+    };
+    let (before, _) = scores(&pages, &methods[..1]).unwrap();
+    pages.extend((0..5).map(|at| Page { id: format!("no words {at}").into(), text: "...".into() }));
+    let (after, without) = scores(&pages, &methods[..1]).unwrap();
+    assert_eq!((after.copies, without), (before.copies, 5));
+    assert_eq!(scores(&pages, &methods).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
 fn a_lender_is_unlike_of_the_same_language_and_long_enough() {
     let pages = pages();
     let done = AtomicU64::new(0);

@@ -1,0 +1,33 @@
+//! Which method to use, by the scores of all.
+
+/// How much lower a cheaper method may score and still be recommended. Each preset costs several times as much
+/// as the one before, so it should find clearly more. Scores by a few hundred clusters vary by as much.
+const CLOSE: f64 = 0.05;
+
+/// The first method, so the cheapest if they are sorted by cost, whose score is close to the best; 0 if
+/// there are none.
+#[must_use]
+pub fn cheapest(scores: &[f64]) -> usize {
+    let best = best(scores);
+    scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
+}
+
+/// The best score; 0 if there are none.
+#[must_use]
+pub fn best(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cheapest_is_the_first_that_is_close_to_the_best() {
+        assert_eq!(cheapest(&[0.90, 0.94, 0.93]), 0);
+        assert_eq!(cheapest(&[0.80, 0.94, 0.98]), 1);
+        assert_eq!(cheapest(&[0.0, 0.0]), 0);
+        assert_eq!((cheapest(&[]), best(&[])), (0, 0.0));
+        assert_eq!(best(&[0.2, 0.7, 0.3]), 0.7);
+    }
+}
