@@ -9,7 +9,7 @@ use crate::store::damage::damaged;
 use crate::store::day::Day;
 
 use super::details::Details;
-use super::directory::IdKind;
+use super::directory::{Column, IdKind};
 use super::open::Segment;
 use super::packed::is_id;
 use super::scan::KeyRange;
@@ -54,8 +54,13 @@ impl Segment {
         let mut last_id = String::new();
         let mut last_day = None;
         let mut run = Vec::new();
+        let is_bare = self.is_bare();
         while let Some(row) = scan.next(&mut run)? {
             show();
+            if is_bare && ascends(last, &run) {
+                last = run.last().copied();
+                continue;
+            }
             for (row, &fingerprint) in (row..).zip(&run) {
                 // Ids that are row numbers or fingerprints are valid if no fingerprint comes twice.
                 let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
@@ -79,6 +84,13 @@ impl Segment {
         Ok(rows)
     }
 
+    /// Whether its rows are fingerprints and nothing else.
+    fn is_bare(&self) -> bool {
+        self.columns().all(|size| {
+            matches!(size.column, Column::Fingerprints | Column::Cold | Column::Empties)
+        })
+    }
+
     fn verify_empties(&self) -> Result<()> {
         let mut last = String::new();
         for (row, id) in (0..).zip(self.empty_ids()) {
@@ -95,5 +107,30 @@ impl Segment {
         damaged(&format!("row {row} is out of order"))
             .at(self.path())
             .found(format_args!("{what} `{id}`"))
+    }
+}
+
+/// Whether every fingerprint of `run` is above the one before it, and the first above `last`.
+fn ascends<F: Fingerprint>(last: Option<F>, run: &[F]) -> bool {
+    let follows = last.is_none_or(|last| run.first().is_none_or(|&first| last < first));
+    // Without an early exit, so that several are compared at once.
+    run.windows(2).fold(follows, |ascends, pair| ascends & (pair[0] < pair[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_run_ascends_if_each_is_above_the_one_before(
+            last in prop::option::of(0u64..9),
+            run in prop::collection::vec(0u64..9, 0..4),
+        ) {
+            let all: Vec<u64> = last.into_iter().chain(run.iter().copied()).collect();
+            prop_assert_eq!(ascends(last, &run), all.is_sorted_by(|a, b| a < b));
+        }
     }
 }
