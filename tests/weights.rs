@@ -190,7 +190,7 @@ fn a_page_loses_the_lines_of_its_own_host_alone() {
         let documents = told["documents"].as_array().unwrap();
         documents.iter().map(|it| it["features"].as_array().unwrap().len()).collect::<Vec<_>>()
     };
-    assert_eq!(features("http://one.example/new", "http://two.example/new"), [2, 7]);
+    assert_eq!(features("http://one.example/new", "http://two.example/new"), [2, 4]);
     assert_eq!(features("http://other.example/new", "no-url"), [4, 4]);
 }
 

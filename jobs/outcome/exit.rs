@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{self, Thread, ThreadId};
 use std::time::Duration;
 
-use dupsieve::flow::lost_peer;
+use dupsieve::flow::{lost_peer, start_was_given_up};
 use dupsieve::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
@@ -110,6 +110,10 @@ pub(crate) fn catch_panics() {
         }
         if let Some(peer) = lost_peer(message) {
             end(Err(Error::new(Kind::Temporary, format!("lost {peer}"))));
+        }
+        if start_was_given_up(message) {
+            let given_up = "the dataflow could not start, for want of memory or threads";
+            end(Err(Error::new(Kind::Temporary, given_up)));
         }
         if let Some(cause) = system_limit(message) {
             end(Err(Error::system("a limit of the system is reached", &cause)));

@@ -119,6 +119,13 @@ pub fn lost_peer(panic_message: &str) -> Option<&str> {
     cause.or((panic_message == POISONED).then_some("another process"))
 }
 
+/// Whether a panic message of the engine says that its start was given up: its threads for a peer wait for
+/// workers that will never be. The reason is another one, most often that a thread could not be started.
+pub fn start_was_given_up(panic_message: &str) -> bool {
+    let told = ["Failed to receive MergeQueue: RecvError", "failed to send MergeQueue: SendError"];
+    told.iter().any(|told| panic_message.starts_with(told))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +136,18 @@ mod tests {
         assert_eq!(lost_peer(read), Some("process 1 at b:1, which is gone"));
         assert!(lost_peer("MergeQueue poisoned.").is_some());
         assert_eq!(lost_peer("index out of bounds"), None);
+    }
+
+    #[test]
+    fn the_engine_s_words_for_a_start_that_was_given_up_are_known() {
+        let (send, receive) = std::sync::mpsc::channel::<()>();
+        drop(receive);
+        let sent = send.send(()).unwrap_err();
+        assert!(start_was_given_up(&format!("failed to send MergeQueue: {sent:?}")));
+        let (send, receive) = std::sync::mpsc::channel::<()>();
+        drop(send);
+        let received = receive.recv().unwrap_err();
+        assert!(start_was_given_up(&format!("Failed to receive MergeQueue: {received:?}")));
+        assert!(!start_was_given_up("index out of bounds"));
     }
 }

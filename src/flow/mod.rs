@@ -42,7 +42,7 @@ mod sweep;
 pub use cluster::Cluster;
 pub use counting::Counted;
 pub use documents::{Documents, Harvest};
-pub use fatal::{Fatal, lost_peer};
+pub use fatal::{Fatal, lost_peer, start_was_given_up};
 pub use read::Read;
 pub use reading::Collected;
 pub use role::{Role, Start};

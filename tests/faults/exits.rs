@@ -139,8 +139,8 @@ fn a_failing_stderr_changes_no_result() {
 #[test]
 fn out_of_memory_is_75() {
     let bench = Bench::new();
-    let job = long_job(&bench);
-    for kilobytes in [60_000, 100_000, 300_000] {
+    let job = format!("{} --design conditioned", long_job(&bench));
+    for kilobytes in [50_000, 60_000, 80_000] {
         for flags in ["--workers 2", "--workers 1 --processes 2 --restarts 0"] {
             let limit = format!("ulimit -v {kilobytes}");
             let ended = after(&bench, &limit, &format!("{job} {flags}"));
