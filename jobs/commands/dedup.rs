@@ -388,7 +388,7 @@ pub(crate) fn check_settings(
     let stamp = recipe.stamp();
     let (k, check) = settings.distance_and_check(stamp.as_str());
     let width = recipe.width();
-    let problem = Problem { batch: 1, store: 1, k, width, workers: 1 };
+    let problem = Problem { batch: 1, store: 1, k, width, workers: 1, crowding: 1.0 };
     let design = settings.design.unwrap_or(Design::Auto);
     plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;

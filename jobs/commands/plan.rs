@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
     let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));
     let workers = global.workers(1) as u64;
-    let problem = Problem { batch, store, k: distance, width, workers };
+    let problem = Problem { batch, store, k: distance, width, workers, crowding: 1.0 };
     // As in dedup, half of the memory is for tables, the rest for sorts.
     let memory_bytes = global.budget().tables();
     let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;

@@ -86,7 +86,8 @@ fn haswell<W: Multiversion>(work: W) -> W::Output {
 pub fn counting<W: Multiversion>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if has_ice_lake() {
-        // SAFETY: the processor was just asked for everything that this version is compiled for.
+        // SAFETY: the processor was just asked for everything that this version is compiled for, and for what
+        // the compiler takes AVX-512 to imply: FMA and F16C.
         return unsafe { ice_lake(work) };
     }
     widest(work)
@@ -106,6 +107,8 @@ fn has_haswell() -> bool {
 #[inline]
 fn has_ice_lake() -> bool {
     has_haswell()
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
         && is_x86_feature_detected!("avx512bitalg")
         && is_x86_feature_detected!("avx512vpopcntdq")
         && is_x86_feature_detected!("avx512f")

@@ -16,7 +16,7 @@ use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{Digest, Segment, Version};
-use crate::tables::{Estimate, Method, Plan, SelfJoin};
+use crate::tables::{self, Estimate, Method, Plan, SelfJoin};
 
 /// How a join was done: the figures that differ from run to run.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,8 @@ impl Join {
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let topology = *cluster.topology();
-        let plan = self.plan(groups.len() as u64, topology.workers as u64)?;
+        let crowding = tables::crowding(&groups, self.distance);
+        let plan = self.plan(groups.len() as u64, crowding, topology.workers as u64)?;
         let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self

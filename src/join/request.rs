@@ -83,7 +83,7 @@ impl Join {
         check_store(self.store.as_ref(), &self.batch)?;
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
-        self.plan(1, 1).map(drop)
+        self.plan(1, 1.0, 1).map(drop)
     }
 
     /// About how long the join will take on so many threads, by the cost model. It counts every page of the
@@ -92,20 +92,21 @@ impl Join {
     /// # Errors
     /// As [`Join::check`].
     pub fn expected_time(&self, threads: u64) -> Result<Duration> {
-        let Plan { chosen, itself, .. } = self.plan(self.batch.rows(), threads)?;
+        let Plan { chosen, itself, .. } = self.plan(self.batch.rows(), 1.0, threads)?;
         let store = self.store.as_ref().map_or(0.0, |_| chosen.seconds);
         Ok(Duration::from_secs_f64((store + itself.seconds) / threads as f64))
     }
 
-    /// Chooses how a batch of `groups` distinct fingerprints is joined by so many `workers`: as asked for,
-    /// or by the cheapest design that covers the distance.
-    pub(super) fn plan(&self, groups: u64, workers: u64) -> Result<Plan> {
+    /// Chooses how a batch of `groups` distinct fingerprints, as [crowded](crate::tables::crowding) as that, is joined
+    /// by so many `workers`: as asked for, or by the cheapest design that covers the distance.
+    pub(super) fn plan(&self, groups: u64, crowding: f64, workers: u64) -> Result<Plan> {
         let problem = Problem {
             batch: groups,
             store: self.store_rows(),
             k: self.distance,
             width: self.batch.width(),
             workers,
+            crowding,
         };
         let plan = plan::choose(self.design, &problem, self.budget.tables())?;
         tracing::debug!("{}", plan.why);

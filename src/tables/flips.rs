@@ -7,7 +7,7 @@ pub(super) const WIDEST: u32 = 22;
 pub(super) const NARROW: u32 = 12;
 
 /// The heaviest mask of the wide words.
-const WIDE_WEIGHT: u32 = 3;
+pub(super) const WIDE_WEIGHT: u32 = 3;
 
 /// Words by how many bits are set in them.
 #[derive(Debug)]

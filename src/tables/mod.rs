@@ -68,6 +68,7 @@ pub use hit::Hit;
 pub use indexed::{Survivors, Tables};
 pub use masked::Masked;
 pub use method::{Method, MethodScratch};
+pub use multi_index::crowding;
 pub use plan::{Estimate, Plan};
 pub use probe::Probe;
 pub use problem::Problem;

@@ -15,6 +15,9 @@ pub struct Problem {
     pub width: Width,
     /// The workers of a process.
     pub workers: u64,
+    /// How many times as many pairs of the batch meet by [`Unmasked::MultiIndex`](super::Unmasked) as if it
+    /// were uniform: 1, or what [`crowding`](super::crowding) counts.
+    pub crowding: f64,
 }
 
 /// The expected cost of a join.
@@ -30,6 +33,6 @@ pub(super) struct Cost {
     pub(super) memory_bytes: u64,
 }
 
-/// To arrange one fingerprint in one table, in nanoseconds. This and all other constants of the cost model
-/// were measured on one thread of a 2-core Zen 5 machine; only their ratios matter.
+/// To arrange one fingerprint in one table, in nanoseconds. This and all other constants of the cost model,
+/// but those of `multi_index`, were measured on one thread of a 2-core Zen 5 machine; only their ratios matter.
 pub(super) const BUILD_NS: f64 = 60.0;

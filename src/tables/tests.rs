@@ -49,6 +49,23 @@ pub(super) fn uniform<F: Fingerprint>(random: &mut ChaCha8Rng, count: usize) -> 
     (0..count).map(|_| F::from_u128(random.random())).collect()
 }
 
+/// Fingerprints of which many share the value of a block: a gap of zeros; the same first bits in all but two;
+/// few bits set; those of 64 bits and one with a lower half; the same first bits in one of four.
+pub(super) fn crowded<F: Fingerprint>(random: &mut ChaCha8Rng, count: usize) -> [Vec<F>; 5] {
+    let centre = uniform::<F>(random, 1)[0] >> (F::BITS - 24) << (F::BITS - 24);
+    let gap = F::from_u128(0xffff_0000);
+    let uniform = |random: &mut ChaCha8Rng| uniform::<F>(random, count).into_iter();
+    let gaps = uniform(random).map(|f| f & !gap);
+    let first = uniform(random).map(|f| f >> 24 | centre).chain([F::default(), F::MAX]);
+    let light = (0..count).map(|_| off(random, F::default(), F::BITS as usize * 3 / 16));
+    let light: Vec<F> = light.collect();
+    let half = F::BITS / 2;
+    let padded = uniform(random).map(|f| f >> half << half).chain([F::from_u128(1)]);
+    let some = uniform(random).enumerate();
+    let some = some.map(|(at, f)| if at % 4 == 0 { f >> 24 | centre } else { f });
+    [set(gaps), set(first), set(light), set(padded), set(some)]
+}
+
 /// Pairs of batch and others: uniform with planted ones at k and k + 1, all in one neighbourhood,
 /// all in the low bits, the extremes.
 pub(super) fn inputs<F: Fingerprint>(random: &mut ChaCha8Rng, k: u32) -> Vec<(Vec<F>, Vec<F>)> {
@@ -88,7 +105,8 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
 fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> {
     let batch_count = batch.len() as u64;
     let store = others.len() as u64;
-    let problem = Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1 };
+    let crowding = crowding(batch, k);
+    let problem = Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, crowding };
     let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();
     Method::build(batch, plan.chosen.design, plan.chosen.way, k).unwrap()
 }
@@ -126,6 +144,46 @@ fn auto_is_exact_up_to_the_largest_distance() {
             assert_eq!(probed(&method, &others), all_pairs(&batch, &others, k), "{k}");
         }
     }
+}
+
+fn crowds_lose_nothing<F: Fingerprint>() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for batch in crowded::<F>(&mut random, 700) {
+        for k in [3, 7, 10] {
+            let near = batch.iter().map(|&b| off(&mut random, b, k)).collect::<Vec<F>>();
+            let others = set(near.into_iter().step_by(3).chain(batch.iter().copied().step_by(2)));
+            let batch = Arc::from(&batch[..]);
+            let k = k as u32;
+            let expected = all_pairs(&batch, &others, k);
+            let pairs =
+                all_pairs(&batch, &batch, k).into_iter().filter(|pair| pair.at < pair.batch);
+            let pairs: Vec<Hit> = pairs.collect();
+            let sorted = Masked::Blocks { blocks: k + 2, choose: 2 }.into();
+            for (design, way) in
+                [(Unmasked::MultiIndex.into(), Way::Indexed), (sorted, Way::Sorted)]
+            {
+                let method = Method::build(&batch, design, way, k).unwrap();
+                assert!(probed(&method, &others) == expected, "{design} at {k}");
+                assert!(itself(&batch, design, k) == pairs, "{design} at {k}");
+            }
+        }
+    }
+}
+
+/// The pairs of the batch and itself, found by this design.
+fn itself<F: Fingerprint>(batch: &Arc<[F]>, design: Design, k: u32) -> Vec<Hit> {
+    let join = SelfJoin::new(batch, design, k).unwrap();
+    let mut scratch = SelfJoinScratch::default();
+    let mut hits = Vec::new();
+    (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
+    hits.sort_unstable();
+    hits
+}
+
+#[test]
+fn crowds_are_exact() {
+    crowds_lose_nothing::<u64>();
+    crowds_lose_nothing::<u128>();
 }
 
 fn filters_and_blocks_lose_nothing<F: Fingerprint>() {

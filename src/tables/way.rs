@@ -1,13 +1,13 @@
-//! How a design of masks is carried out.
+//! How a design is carried out.
 
 use std::fmt;
 
 /// How a design is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The batch is indexed; the store streams past it.
+    /// The batch is indexed; the store, or the batch itself, streams past it.
     Indexed,
-    /// Windows of the store are sorted with the batch, key after key.
+    /// Windows of the store are sorted with the batch, or the batch alone, key after key. Only designs of masks.
     Sorted,
 }
 

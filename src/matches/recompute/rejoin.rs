@@ -17,7 +17,7 @@ use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
 use crate::matches::origin::Origin;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
-use crate::tables::{Design, Hit, Method, MethodScratch, Probe, Problem, plan};
+use crate::tables::{self, Design, Hit, Method, MethodScratch, Probe, Problem, plan};
 
 /// What joins the sample.
 pub(super) struct Rejoin<'a, F> {
@@ -85,6 +85,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             k: self.of.distance,
             width: F::WIDTH,
             workers: 1,
+            crowding: tables::crowding(probes, self.of.distance),
         };
         let chosen = plan::choose(Design::Auto, &problem, self.of.memory_bytes as u64)?.chosen;
         let method = Method::build(probes, chosen.design, chosen.way, self.of.distance)?;

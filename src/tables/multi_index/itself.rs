@@ -8,7 +8,8 @@ use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
 
-/// How many parts the values of a block are divided into.
+/// How many parts the values of a block are divided into. Four blocks have 32 parts then, as many as there are of
+/// a batch of a million that is sorted.
 const SHARES: u32 = 8;
 
 /// Memory that the join of the batch with itself works in.

@@ -13,9 +13,10 @@
 //! The batch is sorted by each block once. A window of the store is sorted by one block after the other.
 //! Then the fingerprints of the window that have the same value in the block are compared with all of the
 //! batch whose value is within the limit of it: for 16 bits and a limit of 1, those of the value itself and of
-//! 16 others. With a million in the batch that are 260 of it, for every fingerprint and block, and most
-//! designs would drown in them. Here [`lanes`](crate::hamming::lanes) compares 32 at a time, so that a
-//! comparison costs less than a tenth of a nanosecond. What may be near is then compared in full.
+//! 16 others. With a million in the batch that are 260 of it, for every fingerprint and block. Here
+//! [`lanes`](crate::hamming::lanes) compares 32 at a time: where all lanes are full, a comparison costs less than
+//! a tenth of a nanosecond with AVX-512, and four times as much with AVX2. What may be near is then compared in
+//! full.
 //!
 //! An example with 8 bits, k = 1, and two blocks of 4 bits with the limit 0. The window has `1010 0111`,
 //! `1010 1000` and `0001 0110`, the batch has `1010 0110`.
@@ -25,9 +26,12 @@
 //! | high | `1010` | `1010 0111`, `1010 1000` | the first is off by 1, a hit; the second by 3 |
 //! | low | `0110` | `0001 0110` | off by 3 |
 //!
-//! Every pair is found once: it may meet in several blocks, but counts in the first. The bits that are the same
-//! in all of the batch are in no block, for they would divide nothing; what differs from them in more than k
-//! bits is left out from the start.
+//! Every pair is found once: it may meet in several blocks, but counts in the first. The bits before the
+//! first and after the last in which the batch differs are in no block, for they would divide nothing. What differs
+//! from the batch in more than k of the bits that all of it shares is left out from the start.
+//!
+//! A crowd that shares the value of a block is compared all with all. [`crowding`] counts how many more pairs meet
+//! than in a uniform batch, and [`plan`](super::plan) takes another design where that is cheaper.
 //!
 //! The batch meets itself in the same way: then the window is a share of the batch.
 //!
@@ -35,6 +39,7 @@
 
 mod block;
 mod cost;
+mod crowding;
 mod indexed_block;
 mod itself;
 mod probe;
@@ -42,5 +47,6 @@ mod scan;
 mod tiles;
 
 pub(super) use cost::{SELF_BYTES, cost, covers, of_itself, window};
+pub use crowding::crowding;
 pub(super) use itself::SelfScratch;
 pub(super) use probe::MultiIndex;

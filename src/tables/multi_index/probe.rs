@@ -50,16 +50,18 @@ impl<F: Fingerprint> MultiIndex<F> {
 
     /// Arranges `batch` by the blocks that are cheapest with these instructions.
     fn for_instructions(batch: &[F], k: u32, instructions: Instructions) -> MultiIndex<F> {
-        let Range { start, end } = span(constant(batch));
-        let blocks = cost::blocks(batch.len() as f64, end - start, k, instructions);
-        MultiIndex::by(batch, k, blocks)
+        MultiIndex::of(batch, k, &blocks(batch, k, instructions))
     }
 
     /// Arranges `batch` by so many blocks.
+    #[cfg(test)]
     pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k))
+    }
+
+    fn of(batch: &[F], k: u32, blocks: &[Block]) -> MultiIndex<F> {
         let constant = constant(batch);
-        let blocks = Block::divide(span(constant), blocks, k);
-        let blocks = in_parallel(&blocks, |&block| IndexedBlock::new(block, batch));
+        let blocks = in_parallel(blocks, |&block| IndexedBlock::new(block, batch));
         let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
     }
@@ -134,6 +136,17 @@ impl<F: Fingerprint> MultiIndex<F> {
 pub(super) fn divided(block: Block) -> (usize, u32) {
     let rest = block.bits / 2;
     (1 << (block.bits - rest), rest)
+}
+
+/// The blocks by which `batch` is joined fastest with these instructions.
+pub(super) fn blocks<F: Fingerprint>(
+    batch: &[F],
+    k: u32,
+    instructions: Instructions,
+) -> Vec<Block> {
+    let span = span(constant(batch));
+    let count = cost::blocks(batch.len() as f64, span.end - span.start, k, instructions);
+    Block::divide(span, count, k)
 }
 
 /// The bits that are the same in all of `batch`.

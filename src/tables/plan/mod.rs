@@ -4,11 +4,17 @@
 //! there, each comparison. Few tables have short keys and many comparisons, many tables have long keys and
 //! many looks. The model counts these on uniform fingerprints and weighs them with measured constants;
 //! only their ratios decide. The cost of a design is beside the design: `table_cost` for tables,
-//! `conditioned::expense`, `halves::cost`, `high_low`, `sorted::cost`. The conditioned probe is cheap where
+//! `conditioned::expense`, `halves::cost`, `high_low`, `multi_index::cost`, `sorted::cost`. The conditioned probe is cheap where
 //! the store is dense, sorting where the batch is large, and halves, which pay first for a large filter,
 //! where the store is a few times as large as the batch. At 128 bits `high-low` may win. A design with masks
-//! goes by tables or by sorting, whichever is cheaper. The batch and itself are always joined by sorting,
-//! and priced separately. A wrong estimate changes the plan, but never the matches found.
+//! goes by tables or by sorting, whichever is cheaper. The batch and itself are joined by sorting or by
+//! multi-index hashing, and priced separately.
+//!
+//! Of multi-index hashing the price depends on how crowded the batch is ([`crowding`](super::crowding)), for what
+//! shares a block is compared all with all. The other designs divide crowds further, and are priced as if every
+//! batch were uniform.
+//!
+//! A wrong estimate changes the plan, but never the matches found.
 //!
 //! Start with [`choose`].
 //!
@@ -17,7 +23,7 @@
 //! use dupsieve::tables::{Design, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
-//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1 };
+//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1, crowding: 1.0 };
 //! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
 //! assert_eq!(plan.chosen.name(), "conditioned");
 //! # Ok::<(), dupsieve::Error>(())

@@ -74,7 +74,7 @@ impl<F: Fingerprint> SortedJoin<F> {
         &self.keys
     }
 
-    /// The number of parts of the join of the batch with itself. It is the same for all designs.
+    /// The number of parts of the join of the batch with itself. It is the same for all designs of masks.
     pub fn parts(&self) -> u32 {
         match self.batch.len() as u64 {
             0 => 0,

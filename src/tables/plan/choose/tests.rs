@@ -7,7 +7,7 @@ use super::*;
 const WIDTHS: [Width; 2] = [Width::W64, Width::W128];
 
 fn problem(batch: u64, store: u64, k: u32, width: Width) -> Problem {
-    Problem { batch, store, k, width, workers: 1 }
+    Problem { batch, store, k, width, workers: 1, crowding: 1.0 }
 }
 
 fn plan(batch: u64, store: u64, k: u32, width: Width, memory_bytes: u64) -> Result<Plan> {
@@ -112,6 +112,17 @@ fn seven_bits_of_64_are_left_to_vectors_for_the_store_and_for_the_batch() {
     assert_eq!(asked.itself.design, Unmasked::MultiIndex.into());
     let halves = choose(Unmasked::Halves.into(), &Problem { k: 3, ..alone }, u64::MAX).unwrap();
     assert_eq!(halves.itself.way, Way::Sorted, "{}", halves.why);
+}
+
+#[test]
+fn a_crowded_batch_is_left_to_designs_that_divide_crowds() {
+    let uniform = problem(1_000_000, 1_000_000, 7, Width::W64);
+    let crowded = Problem { crowding: 1000.0, ..uniform };
+    let designs = |problem| {
+        let plan = choose(Design::Auto, &problem, 1 << 30).unwrap();
+        [plan.chosen.design, plan.itself.design].map(|it| it == Unmasked::MultiIndex.into())
+    };
+    assert_eq!((designs(uniform), designs(crowded)), ([true; 2], [false; 2]));
 }
 
 #[test]
