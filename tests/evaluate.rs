@@ -77,6 +77,7 @@ fn planted_copies_are_counted_and_the_sums_are_right() {
         let same = number(&summary["copies"]);
         assert_eq!(sum("bands", "positives"), same);
         assert_eq!(sum("bands", "found"), number(&summary["copies_found"]));
+        assert_eq!(method["edits"].as_array().unwrap().len(), 8 * 4);
         assert_eq!(sum("edits", "copies"), same + number(&summary["templates"]));
         let found = number(&summary["copies_found"]) + number(&summary["templates_found"]);
         assert_eq!(sum("edits", "found"), found);

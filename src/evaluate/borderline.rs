@@ -58,6 +58,18 @@ pub fn borderline(
         progress::tick(Activity::Working);
     }
     keep_first(&mut pairs, RANKED * most);
+    keep_few_of_a_page(&mut pairs, pages);
+    pairs.truncate(most);
+    let pair = |(is_disputed, margin, pages, found_by): Ranked| {
+        let (one, another) = pages;
+        let similarity = scores.sets[one as usize].jaccard(&scores.sets[another as usize]);
+        BorderlinePair { pages, similarity, margin, found_by, is_disputed }
+    };
+    pairs.into_iter().map(pair).collect()
+}
+
+/// Keeps the first [`OF_A_PAGE`] pairs of each page.
+fn keep_few_of_a_page(pairs: &mut Vec<Ranked>, pages: u32) {
     let mut shown = vec![0; pages as usize];
     pairs.retain(|(_, _, (one, another), _)| {
         let [one, another] = [one, another].map(|page| *page as usize);
@@ -66,13 +78,6 @@ pub fn borderline(
         shown[another] += usize::from(is_new);
         is_new
     });
-    pairs.truncate(most);
-    let pair = |(is_disputed, margin, pages, found_by): Ranked| {
-        let (one, another) = pages;
-        let similarity = scores.sets[one as usize].jaccard(&scores.sets[another as usize]);
-        BorderlinePair { pages, similarity, margin, found_by, is_disputed }
-    };
-    pairs.into_iter().map(pair).collect()
 }
 
 /// Whether a pair is disputed, its margin, its pages, and the methods that join them.

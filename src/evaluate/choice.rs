@@ -12,9 +12,14 @@ pub fn cheapest(scores: &[f64]) -> usize {
     scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
 }
 
-/// The best score; 0 if there are none.
+/// The [cheapest], unless a rival of another kind scores better than all. It is compared with the best and
+/// not with the cheapest, which would lose to rivals that are no better than what it was preferred to.
 #[must_use]
-pub fn best(scores: &[f64]) -> f64 {
+pub fn cheapest_against(scores: &[f64], rival: f64) -> Option<usize> {
+    (best(scores) >= rival).then(|| cheapest(scores))
+}
+
+fn best(scores: &[f64]) -> f64 {
     scores.iter().copied().fold(0.0, f64::max)
 }
 
@@ -27,7 +32,13 @@ mod tests {
         assert_eq!(cheapest(&[0.90, 0.94, 0.93]), 0);
         assert_eq!(cheapest(&[0.80, 0.94, 0.98]), 1);
         assert_eq!(cheapest(&[0.0, 0.0]), 0);
-        assert_eq!((cheapest(&[]), best(&[])), (0, 0.0));
-        assert_eq!(best(&[0.2, 0.7, 0.3]), 0.7);
+        assert_eq!(cheapest(&[]), 0);
+    }
+
+    #[test]
+    fn a_rival_has_to_be_better_than_the_best() {
+        assert_eq!(cheapest_against(&[0.900, 0.915], 0.910), Some(0));
+        assert_eq!(cheapest_against(&[0.900, 0.915], 0.916), None);
+        assert_eq!(cheapest_against(&[0.2, 0.7, 0.3], 0.7), Some(1));
     }
 }

@@ -46,21 +46,30 @@ pub(super) fn each<const N: usize>(
                     continue;
                 }
                 None if allowed => *places.insert(std::array::from_fn(|place| place)),
-                None => {
-                    let known: Vec<String> = headers.iter().map(|names| names.join(", ")).collect();
-                    return Err(bad("the header lacks a column").expected(known.join(" or ")));
-                }
+                None => return Err(bad("the header lacks a column").expected(known(headers))),
             },
         };
-        let mut columns = [""; N];
-        for (place, column) in places.iter().zip(&mut columns) {
-            *column = text.split('\t').nth(*place).ok_or_else(|| {
-                bad("the line lacks a column").expected(format!("{} columns or more", place + 1))
-            })?;
-        }
-        each(columns).map_err(|error| error.at(path).line(number))?;
+        let columns = columns_at(text, places).and_then(&mut each);
+        columns.map_err(|error| error.at(path).line(number))?;
     }
     Ok(())
+}
+
+/// The columns of a line at these places.
+fn columns_at<const N: usize>(line: &str, places: [usize; N]) -> Result<[&str; N]> {
+    let mut columns = [""; N];
+    for (place, column) in places.iter().zip(&mut columns) {
+        *column = line.split('\t').nth(*place).ok_or_else(|| {
+            Error::new(Kind::BadData, "the line lacks a column")
+                .expected(format!("{} columns or more", place + 1))
+        })?;
+    }
+    Ok(columns)
+}
+
+/// The headers as a message names them.
+fn known<const N: usize>(headers: &[[&str; N]]) -> String {
+    headers.iter().map(|names| names.join(", ")).collect::<Vec<_>>().join(" or ")
 }
 
 /// Whether the first line that is not empty names all these columns.

@@ -6,17 +6,18 @@
 //! join there are near-duplicates of the corpus, or mistakes. How alike two real pages are is measured by
 //! runs of words, because unrelated pages of one language have many runs of characters in common.
 
+pub mod summary;
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::bands::{BANDS, Band, band_of, bands};
 use super::in_parts::in_parts;
-use super::scores::share;
 use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
@@ -27,7 +28,7 @@ use crate::synthetic::Edit;
 
 /// The similarity by words from which two pages are alike: one cannot lend text to the other, since the copy
 /// might still be the same page, and methods that join them may be right. Unrelated pages have hardly a run
-/// of three words in common, and this is where the lowest of the [bands](BANDS) ends.
+/// of three words in common, and this is where the lowest of the [bands](super::BANDS) ends.
 const ALIKE: f64 = 0.3;
 
 /// How many pages are looked at to find one that can lend text.
@@ -64,33 +65,6 @@ pub struct JoinedPair {
     pub similarity: f64,
     /// The methods that join them.
     pub found_by: FoundBy,
-}
-
-/// What a method makes of a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    /// Edited copies that are the same page.
-    pub copies: u64,
-    /// Those of them that were found.
-    pub copies_found: u64,
-    /// Copies that are another page in the frame of the same template.
-    pub templates: u64,
-    /// Those of them that were found, wrongly.
-    pub templates_found: u64,
-    /// Pairs of pages of the sample that are joined.
-    pub joined: u64,
-    /// Those of them with a similarity by words below .3, which are probably wrong.
-    pub joined_unlike: u64,
-}
-
-impl Summary {
-    /// The harmonic mean of the share of the copies that was found and the share of what was found that is
-    /// right, where pairs of unlike pages count as wrong.
-    #[must_use]
-    pub fn f1(self) -> f64 {
-        let wrong = self.templates_found + self.joined_unlike;
-        share(2 * self.copies_found, self.copies_found + wrong + self.copies).unwrap_or(0.0)
-    }
 }
 
 /// What is judged.
@@ -267,55 +241,3 @@ impl<'a> PlantedEvaluation<'a> {
         Ok(joined)
     }
 }
-
-impl PlantedScores<'_> {
-    /// How many copies of this edit there are, and how many of them a method found.
-    #[must_use]
-    pub fn of_edit(&self, method: usize, edit: Edit) -> (u64, u64) {
-        let of_edit = self.planted.iter().filter(|pair| pair.edit == edit);
-        of_edit.fold((0, 0), |(planted, found), pair| {
-            (planted + 1, found + u64::from(pair.found_by.contains(method)))
-        })
-    }
-
-    /// What a method found of the copies that are the same page, by their similarity. Bands without a copy
-    /// are left out.
-    #[must_use]
-    pub fn bands(&self, method: usize) -> Vec<Band> {
-        let same = self.planted.iter().filter(|pair| pair.edit.keeps_page());
-        bands(same.map(|pair| (pair.similarity, pair.found_by.contains(method))))
-    }
-
-    /// What the method makes of the sample as a whole.
-    #[must_use]
-    pub fn summary(&self, method: usize) -> Summary {
-        let mut sum = Summary::default();
-        for pair in &self.planted {
-            let found = u64::from(pair.found_by.contains(method));
-            let (planted, counted) = match pair.edit.keeps_page() {
-                true => (&mut sum.copies, &mut sum.copies_found),
-                false => (&mut sum.templates, &mut sum.templates_found),
-            };
-            *planted += 1;
-            *counted += found;
-        }
-        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
-        for pair in by_method {
-            sum.joined += 1;
-            sum.joined_unlike += u64::from(pair.similarity < ALIKE);
-        }
-        sum
-    }
-
-    /// How many pairs of pages a method joins, in each [band](super::BANDS) of similarity.
-    #[must_use]
-    pub fn joined(&self, method: usize) -> Vec<u64> {
-        let mut counts = vec![0; BANDS.len() - 1];
-        let by_method = self.joined.iter().filter(|pair| pair.found_by.contains(method));
-        by_method.for_each(|pair| counts[band_of(pair.similarity)] += 1);
-        counts
-    }
-}
-
-#[cfg(test)]
-mod tests;

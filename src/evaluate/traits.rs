@@ -87,22 +87,11 @@ fn scores(
     whole: f64,
     (names, part): (&[&str], &dyn Fn(Traits) -> usize),
 ) -> Vec<PartScores> {
-    let mut counts = vec![Counts::default(); names.len()];
-    let mut documents = vec![0; names.len()];
     let parts: Vec<Option<usize>> = traits.iter().map(|traits| traits.map(part)).collect();
-    let mut in_clusters = vec![vec![0_u64; names.len()]; labels.len()];
-    for (&part, &cluster) in parts.iter().zip(labels.clusters()) {
-        if let Some(part) = part {
-            documents[part] += 1;
-            in_clusters[cluster as usize][part] += 1;
-        }
-    }
-    for sizes in in_clusters {
-        for (at, counts) in counts.iter_mut().enumerate() {
-            let from = |at: usize| choose_two(sizes[at..].iter().sum());
-            counts.positives += from(at) - from(at + 1);
-        }
-    }
+    let mut documents = vec![0; names.len()];
+    parts.iter().flatten().for_each(|&part| documents[part] += 1);
+    let mut counts = vec![Counts::default(); names.len()];
+    count_positives(&mut counts, &parts, labels);
     let clusters = labels.clusters();
     for &(one, another) in pairs.as_slice() {
         let [one, another] = [one, another].map(|it| it as usize);
@@ -126,6 +115,22 @@ fn scores(
         falls_short: counts.f1().is_some_and(|f1| f1 < whole - SHORTFALL),
     });
     parts.collect()
+}
+
+/// Counts the pairs of one cluster in each part.
+fn count_positives(counts: &mut [Counts], parts: &[Option<usize>], labels: &Labels) {
+    let mut in_clusters = vec![vec![0_u64; counts.len()]; labels.len()];
+    for (&part, &cluster) in parts.iter().zip(labels.clusters()) {
+        if let Some(part) = part {
+            in_clusters[cluster as usize][part] += 1;
+        }
+    }
+    for sizes in in_clusters {
+        for (at, counts) in counts.iter_mut().enumerate() {
+            let from = |at: usize| choose_two(sizes[at..].iter().sum());
+            counts.positives += from(at) - from(at + 1);
+        }
+    }
 }
 
 #[cfg(test)]

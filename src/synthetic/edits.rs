@@ -134,13 +134,7 @@ impl Edit {
                 let run = run(&others, changed, random)?.iter().copied();
                 page.splice(start..start + changed, run);
             }
-            Edit::Reordering => {
-                let places = index::sample(random, page.len(), changed.max(2)).into_vec();
-                let mut moved: Vec<&str> = places.iter().map(|&place| page[place]).collect();
-                // The places are in random order, so each sentence moves, and to a random place.
-                moved.rotate_left(1);
-                places.into_iter().zip(moved).for_each(|(place, moved)| page[place] = moved);
-            }
+            Edit::Reordering => reorder(&mut page, changed.max(2), random),
             Edit::Template => {
                 let start = changed.div_ceil(2);
                 let end = page.len() - changed / 2;
@@ -199,6 +193,15 @@ fn sentences(text: &str) -> Vec<&str> {
         found.push(&text[start..]);
     }
     found
+}
+
+/// Moves so many sentences to each other's places.
+fn reorder(page: &mut [&str], changed: usize, random: &mut ChaCha8Rng) {
+    let places = index::sample(random, page.len(), changed).into_vec();
+    let mut moved: Vec<&str> = places.iter().map(|&place| page[place]).collect();
+    // The places are in random order, so each sentence moves, and to a random place.
+    moved.rotate_left(1);
+    places.into_iter().zip(moved).for_each(|(place, moved)| page[place] = moved);
 }
 
 /// A run of at most `count` of the sentences of another page; none if it has far fewer.

@@ -8,7 +8,7 @@ use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::judged::JudgedScores;
 use dupsieve::evaluate::{JudgedPairs, MemoryMeter, Method, method_texts};
 use dupsieve::{Error, Kind, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::flags::SweepFlags;
 use super::methods::{Source, legend, methods};
@@ -57,16 +57,19 @@ pub(super) fn sweep(
     let agreed: Vec<f64> =
         scores.iter().map(|scores| scores.agreed as f64 / judged as f64).collect();
     let best = cheapest(&agreed);
-    let lines = sources[best].lines(&methods[best]);
-    if global.json {
-        let rows = methods.iter().zip(&scores);
-        let rows = rows.map(|(method, scores)| json!({ "method": method.name, "scores": scores }));
-        let recommended = json!({ "method": methods[best].name, "configuration": lines });
-        println!("{}", json!({ "methods": rows.collect::<Vec<_>>(), "recommended": recommended }));
-    } else {
-        print(&methods, &scores, &sources, best).at("stdout")?;
+    match global.json {
+        true => println!("{}", object(&methods, &scores, &sources, best)),
+        false => print(&methods, &scores, &sources, best).at("stdout")?,
     }
     Ok(Summary::answered())
+}
+
+fn object(methods: &[Method], scores: &[JudgedScores], sources: &[Source], best: usize) -> Value {
+    let lines = sources[best].lines(&methods[best]);
+    let rows = methods.iter().zip(scores);
+    let rows = rows.map(|(method, scores)| json!({ "method": method.name, "scores": scores }));
+    let recommended = json!({ "method": methods[best].name, "configuration": lines });
+    json!({ "methods": rows.collect::<Vec<_>>(), "recommended": recommended })
 }
 
 fn print(

@@ -4,8 +4,9 @@
 use std::io::{self, Write};
 
 use dupsieve::evaluate::choice::cheapest;
-use dupsieve::evaluate::planted::{PlantedScores, Summary};
-use dupsieve::evaluate::{BANDS, Method, Page};
+use dupsieve::evaluate::planted::PlantedScores;
+use dupsieve::evaluate::planted::summary::Summary;
+use dupsieve::evaluate::{BANDS, Band, Method, Page};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
@@ -13,6 +14,9 @@ use super::methods::{Source, legend};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
+
+/// The similarity by words from which a pair is not named: such pages have nearly all runs of words in common.
+const CLEAR: f64 = 0.9;
 
 /// How many of the least alike pairs are named.
 const NAMED: usize = 3;
@@ -31,9 +35,16 @@ pub(super) struct Report<'a> {
 impl Report<'_> {
     /// All figures as one JSON object.
     pub(super) fn object(&self) -> Value {
-        let of_edit = |method, edit: Edit| {
-            let (copies, found) = self.scores.of_edit(method, edit);
-            json!({ "edit": edit.to_string(), "copies": copies, "found": found })
+        let each =
+            Edit::ALL.into_iter().flat_map(|edit| (0..Edit::STRENGTHS).map(move |at| (edit, at)));
+        let of_strength = |method, edit: Edit, strength: usize| {
+            let (copies, found) = self.scores.of_strength(method, edit, strength);
+            let share = edit.shares()[strength];
+            json!({ "edit": edit.to_string(), "share": share, "copies": copies, "found": found })
+        };
+        let band = |band: Band| {
+            let Band { from, to, positives, found, .. } = band;
+            json!({ "from": from, "to": to, "positives": positives, "found": found })
         };
         let methods = self.methods.iter().enumerate().map(|(at, method)| {
             let edges = BANDS.windows(2).map(|edge| (edge[0], edge[1]));
@@ -44,15 +55,15 @@ impl Report<'_> {
                 "method": method.name, "recipe": method.recipe.name(), "distance": method.distance,
                 "check": method.confirm.map(|confirm| confirm.to_string()),
                 "summary": self.scores.summary(at), "f1": self.scores.summary(at).f1(),
-                "bands": self.scores.bands(at), "joined": joined.collect::<Vec<_>>(),
-                "edits": Edit::ALL.map(|edit| of_edit(at, edit)),
+                "bands": self.scores.bands(at).into_iter().map(band).collect::<Vec<_>>(), "joined": joined.collect::<Vec<_>>(),
+                "edits": each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect::<Vec<_>>(),
             })
         });
         let best = self.recommended();
         json!({
             "pages": self.seen, "sample": self.pages.len(), "seed": self.seed,
             "copies": self.scores.planted.len(),
-            "left_out": self.left_out(),
+            "left_out": self.scores.left_out(),
             "without_fingerprint": self.scores.without_fingerprint,
             "methods": methods.collect::<Vec<_>>(),
             "recommended": {
@@ -60,11 +71,6 @@ impl Report<'_> {
                 "configuration": self.sources[best].lines(&self.methods[best]),
             },
         })
-    }
-
-    /// How many copies were not planted, because a page was too short for an edit or none could lend text.
-    fn left_out(&self) -> usize {
-        self.pages.len() * Edit::ALL.len() - self.scores.planted.len()
     }
 
     /// The first method, so the cheapest preset, that scores nearly as well as the best.
@@ -85,7 +91,7 @@ impl Report<'_> {
             self.seen,
             self.seed,
             self.scores.planted.len(),
-            self.left_out()
+            self.scores.left_out()
         )?;
         let without = self.scores.without_fingerprint;
         if without > 0 {
@@ -187,16 +193,33 @@ impl Report<'_> {
             out,
             "Use {}. It finds {copies_found} of {copies} copies, and wrongly joins {templates_found} of \
              {templates} templates.\nOf your own pages it joins {joined} pairs, {joined_unlike} of them with a \
-             similarity below .3.",
+             similarity below .3. To choose, these count as wrong. Their number grows with the square of the \
+             sample,\nso compare only samples of one size.",
             method.name
         )?;
-        let missed: Vec<String> = self.missed(best);
+        let missed = self.scores.missed(best);
+        let missed: Vec<String> =
+            missed.into_iter().map(|(edit, at)| described(edit, at)).collect();
         if !missed.is_empty() {
             writeln!(out, "It misses most copies with {}.", missed.join(", or "))?;
         }
         self.costlier(best, out)?;
+        self.least_alike(best, out)?;
+        writeln!(
+            out,
+            "To judge the hardest pairs yourself, add --review FILE, then use it as --labels FILE."
+        )?;
+        match self.sources[best].lines(method) {
+            Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
+            None => writeln!(out, "\nYour configuration file says so already."),
+        }
+    }
+
+    /// Names the pairs of pages that a method joins and that are least alike.
+    fn least_alike(&self, method: usize, out: &mut impl Write) -> io::Result<()> {
         let mut unlike: Vec<_> =
-            self.scores.joined.iter().filter(|pair| pair.found_by.contains(best)).collect();
+            self.scores.joined.iter().filter(|pair| pair.found_by.contains(method)).collect();
+        unlike.retain(|pair| pair.similarity < CLEAR);
         unlike.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
         if !unlike.is_empty() {
             writeln!(
@@ -209,14 +232,7 @@ impl Report<'_> {
                 [pair.pages.0, pair.pages.1].map(|page| &self.pages[page as usize].id);
             writeln!(out, "    {:.3}  {one}  {another}", pair.similarity)?;
         }
-        writeln!(
-            out,
-            "To judge the hardest pairs yourself, add --review FILE, then use it as --labels FILE."
-        )?;
-        match self.sources[best].lines(method) {
-            Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
-            None => writeln!(out, "\nYour configuration file says so already."),
-        }
+        Ok(())
     }
 
     /// Says what a costlier preset finds, if there is one.
@@ -230,30 +246,11 @@ impl Report<'_> {
              `dupsieve plan --preset {preset}`."
         )
     }
-
-    /// The edits of which a method misses more than half, each at its least strength.
-    fn missed(&self, method: usize) -> Vec<String> {
-        let mut missed = Vec::new();
-        for edit in Edit::ALL.into_iter().filter(|edit| edit.keeps_page()) {
-            for (strength, share) in edit.shares().into_iter().enumerate() {
-                let planted = self.scores.planted.iter();
-                let planted = planted.filter(|pair| (pair.edit, pair.strength) == (edit, strength));
-                let (all, found) = planted.fold((0, 0), |(all, found), pair| {
-                    (all + 1, found + usize::from(pair.found_by.contains(method)))
-                });
-                if 2 * found < all {
-                    missed.push(described(edit, share));
-                    break;
-                }
-            }
-        }
-        missed
-    }
 }
 
-/// What an edit of this share does to a page.
-fn described(edit: Edit, share: f64) -> String {
-    let share = 100.0 * share;
+/// What an edit of this strength does to a page.
+fn described(edit: Edit, strength: usize) -> String {
+    let share = 100.0 * edit.shares()[strength];
     match edit {
         Edit::Typo => format!("{share:.1} % of the letters replaced"),
         Edit::Date => format!("a date and {share:.0} % of the numbers changed"),

@@ -30,19 +30,12 @@ impl PresetRows {
         Ok(PresetRows { methods, scores })
     }
 
-    /// The cheapest preset whose F1 on the half that chooses is close to the best, and its scores.
-    pub(super) fn cheapest(&self) -> (&Method, &MethodScores) {
-        let best = choice::cheapest(&self.f1());
-        (&self.methods[best], &self.scores[best])
-    }
-
-    /// The best F1 of a preset on the half that chooses.
-    pub(super) fn best_f1(&self) -> f64 {
-        choice::best(&self.f1())
-    }
-
-    fn f1(&self) -> Vec<f64> {
-        self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0)).collect()
+    /// The cheapest preset whose F1 on the half that chooses is close to the best, and its scores; none if a
+    /// recipe with the F1 `rival` is better than all presets.
+    pub(super) fn preferred(&self, rival: f64) -> Option<(&Method, &MethodScores)> {
+        let f1 = self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0));
+        let preferred = choice::cheapest_against(&f1.collect::<Vec<f64>>(), rival)?;
+        Some((&self.methods[preferred], &self.scores[preferred]))
     }
 
     /// The scores as JSON.

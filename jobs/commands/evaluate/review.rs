@@ -118,13 +118,16 @@ fn ask_all(
             Answer::Quit => break,
         }
     }
+    end(answers, path, &mut out).at("stdout")
+}
+
+fn end(answers: usize, path: &Path, out: &mut impl Write) -> io::Result<()> {
     let path = path.display();
     writeln!(
         out,
         "\n{answers} answers written to {path}. The same command goes on where you stopped.\n\
          To measure by your answers: dupsieve evaluate --sweep --input ... --labels {path}"
     )
-    .at("stdout")
 }
 
 /// Shows a pair: how alike it is, and what differs.

@@ -2,14 +2,14 @@
 //! clusters and judged by the other.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use dupsieve::error::At;
 use dupsieve::evaluate::checks::{CheckEvaluation, CheckScores, RecipeFingerprints};
 use dupsieve::evaluate::curve::{Curve, Line};
 use dupsieve::evaluate::sweep::{HalfScores, MOST_DOCUMENTS};
-use dupsieve::evaluate::{Labels, Measure, MemoryMeter, Method, NEAR_PAIR_BYTES};
+use dupsieve::evaluate::{Labels, Measure, MemoryMeter, Method, MethodScores, NEAR_PAIR_BYTES};
 use dupsieve::output::PackedFile;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
@@ -64,13 +64,7 @@ pub(super) fn run(
     let count = labels.clusters().len();
     let texts = read_texts(inputs, &settings, count, |id| labels.document(id), &mut memory)?;
     let mut candidates = candidates(&flags.recipe, settings.recipe.as_ref())?;
-    let fingerprints = (texts.len() * candidates.len() * size_of::<Option<u128>>()) as u64;
-    memory.take(fingerprints, "the fingerprints of the documents")?;
-    tracing::info!(
-        "judges the presets and {} recipes on {count} labelled documents, at every distance up to {}",
-        candidates.len(),
-        distance + BEYOND
-    );
+    start(candidates.len(), count, distance, &mut memory)?;
     let workers = global.workers(1);
     let presets = PresetRows::judge(&texts, labels, (seed, workers), memory)?;
     let is_asked = asked.is_some() || !flags.recipe.is_empty();
@@ -88,11 +82,27 @@ pub(super) fn run(
     sweep.judge(&mut candidates)?;
     sweep.print(&candidates, global.json)?;
     if let Some(path) = flags.svg.as_ref().filter(|_| !global.dry_run) {
-        let mut file = PackedFile::create(path)?;
-        file.line(curve(&candidates, title, distance).to_string().trim_end().as_bytes())?;
-        file.finish(global.overwrite)?;
+        draw(path, &curve(&candidates, title, distance), global)?;
     }
     Ok(Summary::answered())
+}
+
+/// Says what is judged, and counts the memory of it.
+fn start(recipes: usize, documents: usize, distance: u32, memory: &mut MemoryMeter) -> Result<()> {
+    let fingerprints = (documents * recipes * size_of::<Option<u128>>()) as u64;
+    memory.take(fingerprints, "the fingerprints of the documents")?;
+    tracing::info!(
+        "judges the presets and {recipes} recipes on {documents} labelled documents, at every distance up to {}",
+        distance + BEYOND
+    );
+    Ok(())
+}
+
+fn draw(path: &Path, curve: &Curve, global: &GlobalFlags) -> Result<()> {
+    let mut file = PackedFile::create(path)?;
+    file.line(curve.to_string().trim_end().as_bytes())?;
+    file.finish(global.overwrite)?;
+    Ok(())
 }
 
 fn check_limits(distance: u32, labels: &Labels) -> Result<()> {
@@ -151,7 +161,7 @@ impl Sweep<'_> {
                 None => object(candidates, self.distance as usize),
             };
             object["presets"] = self.presets.object();
-            if let Some(preset) = self.preferred(candidates, scores.as_deref()) {
+            if let Some((preset, _)) = self.preferred(candidates, scores.as_deref()) {
                 object["recommended"] =
                     json!({ "preset": preset.name, "configuration": preset_line(preset) });
             }
@@ -174,8 +184,7 @@ impl Sweep<'_> {
             Some(scores) => checks::print(candidates, scores, preferred.is_none(), out)?,
             None => table(candidates, self.distance as usize, preferred.is_none(), out)?,
         }
-        let Some(preset) = preferred else { return Ok(()) };
-        let (_, scores) = self.presets.cheapest();
+        let Some((preset, scores)) = preferred else { return Ok(()) };
         writeln!(out, "\nrecommended for this corpus: the preset {}", preset.name)?;
         let [chosen, judged] = scores.halves.each_ref().map(|half| score_text(half.f1));
         writeln!(out, "    f1 {chosen} on the half that chose among presets and recipes")?;
@@ -189,14 +198,16 @@ impl Sweep<'_> {
         &self,
         candidates: &[Candidate],
         scores: Option<&[CheckScores]>,
-    ) -> Option<&Method> {
-        let (preset, _) = self.presets.cheapest();
+    ) -> Option<(&Method, &MethodScores)> {
+        if self.is_asked {
+            return None;
+        }
         let rival = match scores {
             Some(scores) => checks::best_f1(candidates, scores),
             None => best(candidates, self.distance as usize)
                 .map_or(0.0, |best| best.f1(self.distance as usize)),
         };
-        (!self.is_asked && self.presets.best_f1() >= rival).then_some(preset)
+        self.presets.preferred(rival)
     }
 
     fn check_scores(&self, candidates: &[Candidate]) -> Result<Vec<CheckScores>> {

@@ -67,10 +67,9 @@ pub(super) fn run(
     }
     let report =
         Report { pages: &pages, seen, seed, methods: &methods, sources: &sources, scores: &scores };
-    if global.json {
-        println!("{}", report.object());
-    } else {
-        report.print().at("stdout")?;
+    match global.json {
+        true => println!("{}", report.object()),
+        false => report.print().at("stdout")?,
     }
     Ok(Summary::answered())
 }
