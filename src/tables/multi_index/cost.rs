@@ -65,7 +65,7 @@ pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
     let most = window(problem);
     let window = (store as f64 / CHUNKS).clamp(1.0, most as f64);
     let divided = Block::divide(0..width.bits(), blocks, k);
-    let each = nanoseconds(batch as f64 * crowding, window, &divided, instructions);
+    let each = nanoseconds(batch as f64, window, crowding, &divided, instructions);
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
     Cost {
         tables: blocks.into(),
@@ -94,7 +94,7 @@ pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);
     let count = batch.max(1) as f64;
-    let each = nanoseconds(count * crowding, count, &divided, ANYWHERE) / 2.0;
+    let each = nanoseconds(count, count, crowding, &divided, ANYWHERE) / 2.0;
     let each = each + BUILD_NS * f64::from(blocks);
     let memory_bytes = batch_bytes(batch, blocks, width);
     let seconds = each * batch as f64 / 1e9;
@@ -112,15 +112,24 @@ fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
 pub(super) fn blocks(batch: f64, bits: u32, k: u32, instructions: Instructions) -> u32 {
     let of = |blocks: u32| {
         let divided = Block::divide(0..bits, blocks, k);
-        nanoseconds(batch, WINDOW as f64, &divided, instructions)
+        nanoseconds(batch, WINDOW as f64, 1.0, &divided, instructions)
     };
     let possible = (1..=MOST_BLOCKS.min(k + 1)).filter(|blocks| k / blocks <= MOST_OFF);
     let cheapest = possible.min_by(|&a, &b| of(a).total_cmp(&of(b)));
     cheapest.expect("some blocks cover every distance")
 }
 
-/// What each fingerprint of a window costs, where the batch has so many, or is as crowded as if it had.
-fn nanoseconds(batch: f64, window: f64, blocks: &[Block], instructions: Instructions) -> f64 {
+/// What each fingerprint of a window costs, where the batch and the window are as crowded as that. Then each
+/// meets more of the batch, but the lanes beside it are full.
+fn nanoseconds(
+    batch: f64,
+    window: f64,
+    crowding: f64,
+    blocks: &[Block],
+    instructions: Instructions,
+) -> f64 {
+    let batch = batch * crowding;
+    let window = window * crowding;
     let of = |block: &Block| {
         let values = block.values() as f64;
         let held = window / values;
