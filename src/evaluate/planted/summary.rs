@@ -105,7 +105,7 @@ impl PlantedScores<'_> {
         sum
     }
 
-    /// How many pairs of pages a method joins, in each [band](super::BANDS) of similarity.
+    /// How many pairs of pages a method joins, in each [band](BANDS) of similarity.
     #[must_use]
     pub fn joined(&self, method: usize) -> Vec<u64> {
         let mut counts = vec![0; BANDS.len() - 1];
