@@ -193,8 +193,8 @@ impl Report<'_> {
             out,
             "Use {}. It finds {copies_found} of {copies} copies, and wrongly joins {templates_found} of \
              {templates} templates.\nOf your own pages it joins {joined} pairs, {joined_unlike} of them with a \
-             similarity below .3. To choose, these count as wrong. Their number grows with the square of the \
-             sample,\nso compare only samples of one size.",
+             similarity below .3.\nTo choose, these count as wrong. Their number grows with the square of the \
+             sample, so compare\nonly samples of one size.",
             method.name
         )?;
         let missed = self.scores.missed(best);
