@@ -62,7 +62,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "Count pages as near only if their signatures are very much alike",
-                "dupsieve dedup --batch day.seg --check word-overlap:0.8 --output found",
+                "dupsieve dedup --batch day.seg --check page-overlap:0.8 --output found",
             ),
         ],
     ),
