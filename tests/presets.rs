@@ -208,3 +208,22 @@ fn a_mixed_crawl_gets_titles_and_pages_right_in_one_pass() {
     assert_eq!(found, expected);
     bench.done("verify out --all");
 }
+
+/// Of these only a few letters are the same, but letters are words where no spaces divide them.
+#[test]
+fn different_titles_in_thai_are_kept() {
+    let bench = Bench::new();
+    bench.write(
+        "new.jsonl",
+        concat!(
+            "{\"id\":\"1\",\"text\":\"ขนมในประชุมดอกไม้เดินทางได้ภาพยนตร์จะถนนและสุนัขกับผู้ชายแพทย์พายุที่รถยนต์กับ\"}\n",
+            "{\"id\":\"2\",\"text\":\"สงครามประกาศเครื่องสำอางส่งออกกับโทรศัพท์สุขภาพมีออกแบบจะผู้สูงอายุอวกาศและออกแบบในชายแดน\"}\n",
+        ),
+    );
+    for preset in ["balanced", "thorough"] {
+        let line =
+            format!("fingerprint --input new.jsonl --preset {preset} --output new.seg --overwrite");
+        bench.done(&line);
+        assert_eq!(bench.done("dedup --batch new.seg --output out --overwrite").count("kept"), 2);
+    }
+}

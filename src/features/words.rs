@@ -102,6 +102,16 @@ pub fn has_plain(text: &str, count: usize) -> bool {
     has(beginning) || beginning.len() < text.len() && has(text)
 }
 
+/// Whether half of the letters of `text`, or more, are of scripts that are written without spaces between words,
+/// such as Thai; not if it has none.
+pub(crate) fn is_mostly_unspaced(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic());
+    let (letters, unspaced) = letters.fold((0_u64, 0_u64), |(letters, unspaced), c| {
+        (letters + 1, unspaced + u64::from(is_unspaced(c)))
+    });
+    unspaced > 0 && 2 * unspaced >= letters
+}
+
 /// Whether `c` is an ideograph: the unified and compatibility ideographs of every plane (planes 2
 /// and 3 are set aside for them, assigned yet or not), the iteration mark and the ideographic zero.
 pub(crate) fn is_han(c: char) -> bool {

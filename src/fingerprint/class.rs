@@ -23,8 +23,29 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class of `text`, where those of fewer than so many [plain words](words::each_plain) are short.
+    /// The class of `text`, where those of fewer than so many [plain words](words::each_plain) are short. A text
+    /// [written without spaces](words::is_mostly_unspaced) is never short: its words are not told apart, and its
+    /// rarest letters say nothing of it.
     pub fn of(text: &str, short_words: usize) -> Class {
-        if words::has_plain(text, short_words) { Class::Full } else { Class::Short }
+        let is_full = words::has_plain(text, short_words) || words::is_mostly_unspaced(text);
+        if is_full { Class::Full } else { Class::Short }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_words_are_short_unless_no_spaces_tell_them() {
+        for text in
+            ["", "a title", "人工智能会改变世界吗？", "日本の政治と経済", "ราคา iPhone 17 Pro Max"]
+        {
+            assert_eq!(Class::of(text, SHORT_WORDS), Class::Short, "{text}");
+        }
+        for text in ["สวัสดีชาวโลก", "ありがとうございます", "ສະບາຍດີ", &"word ".repeat(SHORT_WORDS)]
+        {
+            assert_eq!(Class::of(text, SHORT_WORDS), Class::Full, "{text}");
+        }
     }
 }
