@@ -5,6 +5,7 @@
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -143,6 +144,10 @@ impl Children {
             child.ended = child.handle.try_wait().ok().flatten();
             if let Some(status) = child.ended.filter(|status| !status.success()) {
                 self.blame(Cause::of_end(process, status));
+                // Those that lost a killed child are lost for it, and may be seen to end before it is.
+                if status.signal().is_some() && self.kill_at.is_none() {
+                    self.causes.rotate_right(1);
+                }
             }
         }
     }
