@@ -24,7 +24,7 @@ pub enum Class {
 
 impl Class {
     /// The class of `text`, where those of fewer than so many [plain words](words::each_plain) are short. A text
-    /// [written without spaces](words::is_mostly_unspaced) is never short: its words are not told apart, and its
+    /// written mostly without spaces is never short: its words are not told apart, and its
     /// rarest letters say nothing of it.
     pub fn of(text: &str, short_words: usize) -> Class {
         let is_full = words::has_plain(text, short_words) || words::is_mostly_unspaced(text);
