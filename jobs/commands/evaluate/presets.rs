@@ -62,15 +62,7 @@ impl PresetRows {
         writeln!(out, "{:<22}{1}  {1}", "preset", "prec.  recall f1     ari    ")?;
         for (method, scores) in self.methods.iter().zip(&self.scores) {
             write!(out, "{:<20}", method.name)?;
-            for Scores { precision, recall, f1, ari, .. } in &scores.halves {
-                let scores = [*precision, *recall, *f1, Some(*ari)].map(score_text);
-                write!(
-                    out,
-                    "  {:<6} {:<6} {:<6} {:<6}",
-                    scores[0], scores[1], scores[2], scores[3]
-                )?;
-            }
-            writeln!(out)?;
+            writeln!(out, "{}", scores.halves.each_ref().map(columns_of).concat())?;
         }
         self.print_parts(out)
     }
@@ -107,6 +99,13 @@ fn name(part: &PartScores) -> String {
         None if part.part == "han" => "Chinese: half of the letters or more".to_owned(),
         None => "other languages".to_owned(),
     }
+}
+
+/// Precision, recall, F1 and ARI as columns of a table.
+pub(super) fn columns_of(scores: &Scores) -> String {
+    let Scores { precision, recall, f1, ari, .. } = *scores;
+    let [precision, recall, f1, ari] = [precision, recall, f1, Some(ari)].map(score_text);
+    format!("  {precision:<6} {recall:<6} {f1:<6} {ari:<6}")
 }
 
 pub(super) fn score_text(score: Option<f64>) -> String {

@@ -18,7 +18,7 @@ use super::candidates::{Candidate, candidates};
 use super::checks;
 use super::configuration::configuration;
 use super::flags::SweepFlags;
-use super::presets::{PresetRows, score_text};
+use super::presets::{PresetRows, columns_of, score_text};
 use super::texts::read_texts;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
@@ -274,16 +274,8 @@ fn table(
         shown.extend(best.filter(|&best| best != distance));
         shown.sort_unstable();
         for k in shown {
-            write!(out, "{:<30}{k:>5}", candidate.name)?;
-            for half in [&candidate.scores[k].choosing, &candidate.scores[k].judging] {
-                let scores = [half.precision, half.recall, half.f1, Some(half.ari)].map(score_text);
-                write!(
-                    out,
-                    "  {:<6} {:<6} {:<6} {:<6}",
-                    scores[0], scores[1], scores[2], scores[3]
-                )?;
-            }
-            writeln!(out)?;
+            let halves = [&candidate.scores[k].choosing, &candidate.scores[k].judging];
+            writeln!(out, "{:<30}{k:>5}{}", candidate.name, halves.map(columns_of).concat())?;
         }
     }
     writeln!(out, "--json has every k.")?;
