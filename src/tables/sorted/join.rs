@@ -86,12 +86,12 @@ impl<F: Fingerprint> SortedJoin<F> {
     /// within k: with the later one as the batch's, and the earlier one as the probed one.
     pub fn join(&self, part: u32, scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
         let Gathering { picked, batch, spare, .. } = scratch;
-        let mut join = Join { k: self.k, spare };
         let share = part / TURNS;
         let turn = part % TURNS;
         let leads = self.leads.iter().skip(turn as usize).step_by(TURNS as usize);
         for lead in leads.filter(|lead| share < lead.shares()) {
             gather(batch, lead, share, &[&self.batch], picked);
+            let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for group in batch.buckets() {
                 join.under(&self.keys, lead.keys.clone(), group, None, &mut |a, b, distance| {
                     let batch = a.place.max(b.place);
@@ -115,11 +115,11 @@ impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
             })
             .collect();
         let Gathering { picked, batch, others, spare } = scratch;
-        let mut join = Join { k: self.k, spare };
         let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
         for (lead, share) in self.leads.iter().flat_map(shares) {
             gather(others, lead, share, runs, picked);
             gather(batch, lead, share, &[&self.batch], picked);
+            let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for (group, others) in batch.buckets().zip(others.buckets()) {
                 let keys = lead.keys.clone();
                 join.under(&self.keys, keys, group, Some(others), &mut |entry, other, distance| {

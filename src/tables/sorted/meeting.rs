@@ -18,6 +18,8 @@ pub(super) type Found<'a, F> = &'a mut dyn FnMut(&Entry<F>, &Entry<F>, u8);
 /// A join under way.
 pub(super) struct Join<'a, F> {
     pub(super) k: u32,
+    /// How many high bits of the hash all have in common where the key is no more than the lead.
+    pub(super) shared: u32,
     pub(super) spare: &'a mut Vec<Buckets<F>>,
 }
 
@@ -38,10 +40,11 @@ impl<F: Fingerprint> Join<'_, F> {
         }
         let most = entries.len().max(others.map_or(0, <[_]>::len));
         let bits = bucket_bits(most);
+        let shared = self.shared;
         let [mut ours, mut theirs] = [(); 2].map(|()| self.spare.pop().unwrap_or_default());
         for turn in turns {
             let key = keys[turn];
-            let bucket = |fingerprint: F| bucket(fingerprint, key, bits);
+            let bucket = |fingerprint: F| bucket(fingerprint, key, shared, bits);
             let mut first = |a: &Entry<F>, b: &Entry<F>, distance| {
                 if first_meeting(keys, a.fingerprint ^ b.fingerprint) == Some(turn) {
                     found(a, b, distance);
@@ -112,14 +115,12 @@ impl<F: Fingerprint> Join<'_, F> {
     fn meetings(&mut self, keys: &[F], entries: &[Entry<F>], others: &[Entry<F>]) -> u64 {
         let [mut ours, mut theirs] = [(); 2].map(|()| self.spare.pop().unwrap_or_default());
         let bits = bucket_bits(entries.len().max(others.len()));
+        let shared = self.shared;
         let mut meetings = 0;
         for &key in keys {
-            ours.sort(entries.iter().copied(), 1 << bits, |fingerprint| {
-                bucket(fingerprint, key, bits)
-            });
-            theirs.sort(others.iter().copied(), 1 << bits, |fingerprint| {
-                bucket(fingerprint, key, bits)
-            });
+            let bucket = |fingerprint: F| bucket(fingerprint, key, shared, bits);
+            ours.sort(entries.iter().copied(), 1 << bits, bucket);
+            theirs.sort(others.iter().copied(), 1 << bits, bucket);
             let pairs = ours.buckets().zip(theirs.buckets());
             meetings += pairs.map(|(ours, theirs)| (ours.len() * theirs.len()) as u64).sum::<u64>();
         }
@@ -157,10 +158,10 @@ fn bucket_bits(entries: usize) -> u32 {
     entries.max(1).ilog2() + 1
 }
 
-/// The bucket of a fingerprint under `key`.
+/// The bucket of a fingerprint under `key`, by the bits of its hash behind those that are `shared`.
 #[inline]
-fn bucket<F: Fingerprint>(fingerprint: F, key: F, bits: u32) -> usize {
-    (hash(fingerprint & key) >> (64 - bits)) as usize
+fn bucket<F: Fingerprint>(fingerprint: F, key: F, shared: u32, bits: u32) -> usize {
+    (hash(fingerprint & key) << shared >> (64 - bits)) as usize
 }
 
 /// The first of `keys` under which a pair with these differing bits meets.
