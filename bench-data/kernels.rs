@@ -75,7 +75,7 @@ fn measure_itself<F: Fingerprint>(point: &Point) {
     for name in &point.designs {
         let begun = Instant::now();
         let design = name.trim_end_matches("/sorted").parse().expect("a design");
-        let join = SelfJoin::new(&batch, design, point.k).expect("it joins a batch with itself");
+        let join = SelfJoin::new(&batch, design, point.k, 1).expect("it joins a batch with itself");
         let built = begun.elapsed().as_secs_f64();
         let mut scratch = Default::default();
         let mut turn = |_| {
@@ -106,7 +106,7 @@ fn measure<F: Fingerprint>(point: &Point) {
                 None => (name, Way::Indexed),
             };
             let design = design.parse().expect("a design");
-            Method::build(&batch, design, way, point.k).expect("it covers k")
+            Method::build(&batch, design, way, point.k, 1).expect("it covers k")
         });
         let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
         let built = begun.elapsed().as_secs_f64();

@@ -57,6 +57,7 @@ pub mod progress;
 pub mod small_file;
 
 pub mod budget;
+pub mod parallel;
 
 pub mod output;
 pub mod runs;

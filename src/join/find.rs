@@ -92,7 +92,7 @@ impl Join {
         topology: Topology,
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
-        let itself = SelfJoin::new(&groups, plan.itself.design, self.distance)?;
+        let itself = SelfJoin::new(&groups, plan.itself.design, self.distance, topology.workers)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
@@ -106,8 +106,9 @@ impl Join {
         };
         let ledger = open_ledger(site.output, key.digest())?;
         let Estimate { design, way, window, .. } = plan.chosen;
+        let method = Method::build(&groups, design, way, self.distance, topology.workers)?;
         Ok(Probing {
-            method: Method::build(&groups, design, way, self.distance)?.in_windows(window),
+            method: method.in_windows(window),
             itself,
             chunks,
             groups,

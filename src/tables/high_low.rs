@@ -73,15 +73,15 @@ impl<F> Default for HighLowScratch<F> {
 }
 
 impl<F: Fingerprint> Arrange<F> for HighLow<F> {
-    fn arrange(batch: &[F], k: u32) -> HighLow<F> {
+    fn arrange(batch: &[F], k: u32, threads: usize) -> HighLow<F> {
         let alike = batch.chunk_by(|&a, &b| (a ^ b) >> (F::BITS / 2) == F::default());
         if alike.map(<[F]>::len).max() > Some(MOST_ALIKE) {
-            return HighLow { high: None, low: Some(Halves::arrange(batch, k)) };
+            return HighLow { high: None, low: Some(Halves::arrange(batch, k, threads)) };
         }
         let (high, low) = limits(k);
         HighLow {
             high: Some(Conditioned::of_high_half(batch, k, high)),
-            low: low.map(|low| Halves::of_low_half(batch, k, low, high)),
+            low: low.map(|low| Halves::of_low_half(batch, k, low, high, threads)),
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
             let others = batch.iter().zip((0..=k as usize + 1).cycle());
             let others =
                 set(others.map(|(&b, bits)| off(&mut random, b, bits)).collect::<Vec<F>>());
-            let high_low = HighLow::arrange(&batch, k);
+            let high_low = HighLow::arrange(&batch, k, 1);
             assert_eq!(high_low.high.is_none(), shared);
             assert_eq!(probed(&high_low, &others), all_pairs(&batch, &others, k));
         }
@@ -157,7 +157,7 @@ mod tests {
         runs.iter_mut().for_each(|run| run.sort_unstable());
         let slices: Vec<&[u128]> = runs.iter().map(Vec::as_slice).collect();
         let mut found = Vec::new();
-        let high_low = HighLow::arrange(&batch, 7);
+        let high_low = HighLow::arrange(&batch, 7, 1);
         high_low.probe(&slices, &mut HighLowScratch::default(), &mut |hit| found.push(hit));
         found.sort_unstable();
         let mut expected = Vec::new();

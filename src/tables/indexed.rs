@@ -5,12 +5,12 @@
 
 use super::design::Design;
 use super::hit::Hit;
-use super::parallel::in_parallel;
 use super::probe::Probe;
 use super::table::{GROUP, SPARE, Survivor, Table, check_count, first_meeting};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, widest};
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
 /// How many bytes of fingerprints go through one table before the next table's turn: enough to make it
@@ -25,12 +25,12 @@ pub struct Tables<F> {
 }
 
 impl<F: Fingerprint> Tables<F> {
-    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`.
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, on up to `threads` threads.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the design has no masks or does not cover `k`, or if the
     /// batch has more than `u32::MAX` fingerprints.
-    pub fn build(batch: &[F], design: Design, k: u32) -> Result<Tables<F>> {
+    pub fn build(batch: &[F], design: Design, k: u32, threads: usize) -> Result<Tables<F>> {
         let count = check_count(batch.len())?;
         let masks = design.masks(F::WIDTH, k)?;
         let places: Vec<u32> = (0..count).collect();
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Tables<F> {
             let mut spare = SPARE * batch.len();
             Table::build(batch, &places, mask, k, &mut spare)
         };
-        Ok(Tables { tables: in_parallel(&masks, build), k })
+        Ok(Tables { tables: in_parallel(threads, &masks, build), k })
     }
 
     /// How many bytes the tables hold.
@@ -125,7 +125,7 @@ mod tests {
         let inside = uniform::<u64>(&mut random, 40).into_iter().map(|f| high ^ f >> 46);
         let others = set(inside.map(|f| off(&mut random, f, 2)).collect::<Vec<u64>>());
         for design in [Masked::Four, Masked::Ten] {
-            let tables = Tables::build(&batch, design.into(), 3).unwrap();
+            let tables = Tables::build(&batch, design.into(), 3, 1).unwrap();
             let most_bytes = (SPARE as u64 + 2) * 13 * design.tables() * batch.len() as u64;
             assert!(tables.memory_bytes() < most_bytes);
             assert!(tables.tables.iter().any(Table::is_divided_twice));
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_run_longer_than_a_block_is_counted_through() {
         let others = vec![0_u64; BLOCK_BYTES / 8 * 2 + 5];
-        let tables = Tables::build(&[1, 1 << 40], Masked::Ten.into(), 1).unwrap();
+        let tables = Tables::build(&[1, 1 << 40], Masked::Ten.into(), 1, 1).unwrap();
         let hits = probed(&tables, &others);
         assert_eq!(hits, all_pairs(&[1, 1 << 40], &others, 1));
     }

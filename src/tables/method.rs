@@ -51,18 +51,28 @@ impl<F: Fingerprint> Default for MethodScratch<F> {
 
 impl<F: Fingerprint> Method<F> {
     /// Arranges `batch`, which is sorted and distinct, for distances up to `k`, by `design` in this
-    /// way, as a [plan](super::plan) has it.
+    /// way, as a [plan](super::plan) has it. Builds on up to `threads` threads.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the design does not cover `k`, for [`Design::Auto`], and
     /// if the batch has more than `u32::MAX` fingerprints.
-    pub fn build(batch: &Arc<[F]>, design: Design, way: Way, k: u32) -> Result<Method<F>> {
+    pub fn build(
+        batch: &Arc<[F]>,
+        design: Design,
+        way: Way,
+        k: u32,
+        threads: usize,
+    ) -> Result<Method<F>> {
         debug_assert!(batch.is_sorted_by(|a, b| a < b), "a batch is sorted and distinct");
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
         let arrangement = match (design, way) {
-            (Design::Unmasked(design), _) => Arrangement::Unmasked(Arranged::new(design, batch, k)),
-            (design, Way::Indexed) => Arrangement::Tables(Tables::build(batch, design, k)?),
+            (Design::Unmasked(design), _) => {
+                Arrangement::Unmasked(Arranged::new(design, batch, k, threads))
+            }
+            (design, Way::Indexed) => {
+                Arrangement::Tables(Tables::build(batch, design, k, threads)?)
+            }
             (design, Way::Sorted) => {
                 Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }

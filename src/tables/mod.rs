@@ -25,7 +25,7 @@
 //! use dupsieve::tables::{Hit, Masked, Probe, Tables};
 //!
 //! let batch = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210]; // ascending
-//! let tables = Tables::build(&batch, Masked::Ten.into(), 3)?;
+//! let tables = Tables::build(&batch, Masked::Ten.into(), 3, 1)?;
 //! let store = [0x0123_4567_89ab_cdee, 0x7777_7777_7777_7777];
 //! let mut hits = Vec::new();
 //! tables.probe(&[&store], &mut Default::default(), &mut |hit| hits.push(hit));
@@ -50,7 +50,6 @@ mod masked;
 mod masks;
 mod method;
 mod multi_index;
-mod parallel;
 pub mod plan;
 mod probe;
 mod problem;

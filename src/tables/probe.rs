@@ -7,8 +7,8 @@ use super::hit::Hit;
 /// A [`Probe`] that is built for one batch and one k: a design without masks.
 pub(super) trait Arrange<F>: Probe<F> {
     /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints, for
-    /// distances up to `k`.
-    fn arrange(batch: &[F], k: u32) -> Self;
+    /// distances up to `k`, on up to `threads` threads.
+    fn arrange(batch: &[F], k: u32, threads: usize) -> Self;
 
     /// How many bytes it holds.
     fn memory_bytes(&self) -> u64;

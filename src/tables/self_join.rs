@@ -36,17 +36,17 @@ impl<F> Default for SelfJoinScratch<F> {
 
 impl<F: Fingerprint> SelfJoin<F> {
     /// The join of `batch`, which is sorted and distinct, for distances up to `k`: by multi-index hashing, or
-    /// sorted by the keys of a design of masks.
+    /// sorted by the keys of a design of masks. Builds on up to `threads` threads.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the design is another, or does not cover `k`, or if the batch
     /// has more than `u32::MAX` fingerprints.
-    pub fn new(batch: &Arc<[F]>, design: Design, k: u32) -> Result<SelfJoin<F>> {
+    pub fn new(batch: &Arc<[F]>, design: Design, k: u32, threads: usize) -> Result<SelfJoin<F>> {
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
         Ok(SelfJoin(match design {
             Design::Unmasked(Unmasked::MultiIndex) => {
-                Arrangement::MultiIndex(MultiIndex::for_itself(batch, k))
+                Arrangement::MultiIndex(MultiIndex::for_itself(batch, k, threads))
             }
             masked => Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), masked, k)?),
         }))

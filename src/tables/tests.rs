@@ -108,7 +108,7 @@ fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> 
     let crowding = crowding(batch, k);
     let problem = Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, crowding };
     let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();
-    Method::build(batch, plan.chosen.design, plan.chosen.way, k).unwrap()
+    Method::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
 }
 
 fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
@@ -118,7 +118,7 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
             let expected = all_pairs(&batch, &others, k);
             let batch = Arc::from(batch);
             for (design, way) in designs(F::WIDTH, k) {
-                let method = Method::build(&batch, design, way, k).unwrap();
+                let method = Method::build(&batch, design, way, k, 1).unwrap();
                 assert_eq!(probed(&method, &others), expected, "{design} {way} at {k}");
             }
         }
@@ -162,7 +162,7 @@ fn crowds_lose_nothing<F: Fingerprint>() {
             for (design, way) in
                 [(Unmasked::MultiIndex.into(), Way::Indexed), (sorted, Way::Sorted)]
             {
-                let method = Method::build(&batch, design, way, k).unwrap();
+                let method = Method::build(&batch, design, way, k, 1).unwrap();
                 assert!(probed(&method, &others) == expected, "{design} at {k}");
                 assert!(itself(&batch, design, k) == pairs, "{design} at {k}");
             }
@@ -172,7 +172,7 @@ fn crowds_lose_nothing<F: Fingerprint>() {
 
 /// The pairs of the batch and itself, found by this design.
 fn itself<F: Fingerprint>(batch: &Arc<[F]>, design: Design, k: u32) -> Vec<Hit> {
-    let join = SelfJoin::new(batch, design, k).unwrap();
+    let join = SelfJoin::new(batch, design, k, 2).unwrap();
     let mut scratch = SelfJoinScratch::default();
     let mut hits = Vec::new();
     (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
@@ -207,7 +207,7 @@ fn filters_and_blocks_lose_nothing<F: Fingerprint>() {
         (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Sorted),
         (6, Masked::Blocks { blocks: 8, choose: 2 }.into(), Way::Indexed),
     ] {
-        let method = Method::build(&batch, design, way, k).unwrap();
+        let method = Method::build(&batch, design, way, k, 1).unwrap();
         let hits = probed(&method, &others);
         assert!(hits.len() >= others.len() / 8 * (k.min(7) as usize + 1));
         assert_eq!(hits, all_pairs(&batch, &others, k), "{design} {way} at {k}");
@@ -226,12 +226,12 @@ fn a_design_that_does_not_cover_k_is_refused() {
         [(Masked::Four.into(), 4), (Unmasked::Conditioned.into(), 8), (Design::Auto, 16)]
     {
         for way in [Way::Indexed, Way::Sorted] {
-            let refused = Method::build(&Arc::from([1_u64]), design, way, k).unwrap_err();
+            let refused = Method::build(&Arc::from([1_u64]), design, way, k, 1).unwrap_err();
             assert_eq!(refused.kind(), Kind::Usage);
         }
     }
     assert_eq!(
-        Tables::build(&[1_u64], Unmasked::Conditioned.into(), 3).unwrap_err().kind(),
+        Tables::build(&[1_u64], Unmasked::Conditioned.into(), 3, 1).unwrap_err().kind(),
         Kind::Usage
     );
 }

@@ -64,10 +64,17 @@ macro_rules! unmasked {
 
         impl<F: Fingerprint> Arranged<F> {
             /// Arranges `batch`, which is sorted and distinct and has at most `u32::MAX` fingerprints,
-            /// for distances up to `k`, which the design covers.
-            pub(super) fn new(design: Unmasked, batch: &[F], k: u32) -> Arranged<F> {
+            /// for distances up to `k`, which the design covers, on up to `threads` threads.
+            pub(super) fn new(
+                design: Unmasked,
+                batch: &[F],
+                k: u32,
+                threads: usize,
+            ) -> Arranged<F> {
                 match design {
-                    $(Unmasked::$design => Arranged::$design(Arrange::arrange(batch, k)),)*
+                    $(Unmasked::$design => {
+                        Arranged::$design(Arrange::arrange(batch, k, threads))
+                    })*
                 }
             }
 

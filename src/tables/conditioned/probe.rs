@@ -55,7 +55,7 @@ impl<F: Fingerprint> Conditioned<F> {
 }
 
 impl<F: Fingerprint> Arrange<F> for Conditioned<F> {
-    fn arrange(batch: &[F], k: u32) -> Conditioned<F> {
+    fn arrange(batch: &[F], k: u32, _: usize) -> Conditioned<F> {
         Conditioned::shaped(batch, k, SHAPE)
     }
 

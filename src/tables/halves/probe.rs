@@ -4,8 +4,8 @@ use super::block::Block;
 use super::filter::Filter;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::hamming::multiversion::{Multiversion, widest};
+use crate::parallel::in_parallel;
 use crate::tables::hit::Hit;
-use crate::tables::parallel::in_parallel;
 use crate::tables::probe::{Arrange, Probe};
 use crate::tables::table::{GROUP, SPARE, Survivor, Table};
 
@@ -57,14 +57,26 @@ struct Candidate<F> {
 impl<F: Fingerprint> Halves<F> {
     /// Arranges `batch` to find, of the pairs within `k`, those within `low` in the low half and not
     /// within `high` in the high half.
-    pub(in crate::tables) fn of_low_half(batch: &[F], k: u32, low: u32, high: u32) -> Halves<F> {
-        Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high))
+    pub(in crate::tables) fn of_low_half(
+        batch: &[F],
+        k: u32,
+        low: u32,
+        high: u32,
+        threads: usize,
+    ) -> Halves<F> {
+        Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high), threads)
     }
 
-    fn of(batch: &[F], blocks: &[Block], k: u32, unless_high_within: Option<u32>) -> Halves<F> {
+    fn of(
+        batch: &[F],
+        blocks: &[Block],
+        k: u32,
+        unless_high_within: Option<u32>,
+        threads: usize,
+    ) -> Halves<F> {
         let places: Vec<u32> = (0..batch.len() as u32).collect();
         let half = |&block: &Block| Half::new(batch, &places, block, k);
-        Halves { halves: in_parallel(blocks, half), k, unless_high_within }
+        Halves { halves: in_parallel(threads, blocks, half), k, unless_high_within }
     }
 
     /// Whether pairs that differ in these bits are wanted.
@@ -132,8 +144,8 @@ impl<F: Fingerprint> Multiversion for Part<'_, F> {
 }
 
 impl<F: Fingerprint> Arrange<F> for Halves<F> {
-    fn arrange(batch: &[F], k: u32) -> Halves<F> {
-        Halves::of(batch, &Block::all(F::WIDTH, k), k, None)
+    fn arrange(batch: &[F], k: u32, threads: usize) -> Halves<F> {
+        Halves::of(batch, &Block::all(F::WIDTH, k), k, None, threads)
     }
 
     fn memory_bytes(&self) -> u64 {

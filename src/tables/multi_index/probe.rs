@@ -9,11 +9,11 @@ use super::scan::{Near, Scan};
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Instructions, counting};
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::tables::buckets::{Buckets, Entry};
 use crate::tables::flips::Flips;
 use crate::tables::hit::Hit;
-use crate::tables::parallel::in_parallel;
 use crate::tables::probe::{Arrange, Probe};
 
 /// The batch by blocks.
@@ -44,24 +44,19 @@ impl<F> Default for MultiIndexScratch<F> {
 
 impl<F: Fingerprint> MultiIndex<F> {
     /// Arranges `batch` to be joined with itself, in the same way on all machines.
-    pub(in crate::tables) fn for_itself(batch: &[F], k: u32) -> MultiIndex<F> {
-        MultiIndex::for_instructions(batch, k, cost::ANYWHERE)
-    }
-
-    /// Arranges `batch` by the blocks that are cheapest with these instructions.
-    fn for_instructions(batch: &[F], k: u32, instructions: Instructions) -> MultiIndex<F> {
-        MultiIndex::of(batch, k, &blocks(batch, k, instructions))
+    pub(in crate::tables) fn for_itself(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &blocks(batch, k, cost::ANYWHERE), threads)
     }
 
     /// Arranges `batch` by so many blocks.
     #[cfg(test)]
     pub(super) fn by(batch: &[F], k: u32, blocks: u32) -> MultiIndex<F> {
-        MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k))
+        MultiIndex::of(batch, k, &Block::divide(span(constant(batch)), blocks, k), 2)
     }
 
-    fn of(batch: &[F], k: u32, blocks: &[Block]) -> MultiIndex<F> {
+    fn of(batch: &[F], k: u32, blocks: &[Block], threads: usize) -> MultiIndex<F> {
         let constant = constant(batch);
-        let blocks = in_parallel(blocks, |&block| IndexedBlock::new(block, batch));
+        let blocks = in_parallel(threads, blocks, |&block| IndexedBlock::new(block, batch));
         let most = blocks.iter().map(|indexed| indexed.block.limit).max().unwrap_or_default();
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
     }
@@ -162,8 +157,8 @@ fn span<F: Fingerprint>(constant: F) -> Range<u32> {
 }
 
 impl<F: Fingerprint> Arrange<F> for MultiIndex<F> {
-    fn arrange(batch: &[F], k: u32) -> MultiIndex<F> {
-        MultiIndex::for_instructions(batch, k, Instructions::widest())
+    fn arrange(batch: &[F], k: u32, threads: usize) -> MultiIndex<F> {
+        MultiIndex::of(batch, k, &blocks(batch, k, Instructions::widest()), threads)
     }
 
     fn memory_bytes(&self) -> u64 {

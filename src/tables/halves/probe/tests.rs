@@ -14,7 +14,7 @@ fn what_is_probed_needs_no_order<F: Fingerprint>() {
         for (batch, mut others) in inputs::<F>(&mut random, k) {
             others.extend_from_within(..others.len() / 3);
             others.shuffle(&mut random);
-            let halves = Halves::arrange(&batch, k);
+            let halves = Halves::arrange(&batch, k, 2);
             assert_eq!(probed(&halves, &others), all_pairs(&batch, &others, k), "{k}");
         }
     }
@@ -33,7 +33,7 @@ fn what_is_probed_needs_no_order_at_128_bits() {
 #[test]
 fn parts_and_runs_are_counted_through() {
     let run = vec![1_u64; PART * 2 + 5];
-    let halves = Halves::arrange(&[0, 1 << 40 | 7], 3);
+    let halves = Halves::arrange(&[0, 1 << 40 | 7], 3, 2);
     let mut found = Vec::new();
     halves
         .probe(&[&run, &[], &run[..9]], &mut HalvesScratch::default(), &mut |hit| found.push(hit));
@@ -62,7 +62,7 @@ fn crowds_are_exact_in_bounded_memory<F: Fingerprint>(shifts: [u32; 2]) {
         let near = batch.iter().step_by(batch.len() / 50);
         let others: Vec<F> =
             near.zip((0..6).cycle()).map(|(&b, bits)| off(&mut random, b, bits)).collect();
-        let halves = Halves::arrange(&batch, k);
+        let halves = Halves::arrange(&batch, k, 2);
         let bound = (SPARE as u64 + 2) * 30 + 16 * 70 / 8 * 4;
         assert!(halves.memory_bytes() < 2 * bound * batch.len() as u64);
         assert_eq!(probed(&halves, &others), all_pairs(&batch, &others, k), "{shift}");
@@ -89,6 +89,6 @@ proptest! {
         let batch = set(batch.iter().map(|(bits, by)| bits >> by));
         let others: Vec<u64> =
             others.iter().map(|(bits, by, bit)| bits >> by ^ 1 << bit).collect();
-        prop_assert_eq!(probed(&Halves::arrange(&batch, k), &others), all_pairs(&batch, &others, k));
+        prop_assert_eq!(probed(&Halves::arrange(&batch, k, 2), &others), all_pairs(&batch, &others, k));
     }
 }

@@ -97,7 +97,7 @@ fn tiny_batches_are_exact() {
         let near = near.collect::<Vec<_>>();
         let others = set(near.into_iter().map(|(b, bits)| off(&mut random, b, bits)));
         for k in 0..=12 {
-            let multi_index = MultiIndex::arrange(&batch, k);
+            let multi_index = MultiIndex::arrange(&batch, k, 1);
             assert_eq!(probed(&multi_index, &others), all_pairs(&batch, &others, k), "{count} {k}");
             assert_eq!(joined(&multi_index), itself(&batch, k), "{count} {k}");
         }
@@ -110,14 +110,14 @@ fn the_batch_and_itself_are_joined_by_name() {
     let batch = uniform::<u64>(&mut random, 400);
     let near = batch.iter().map(|&b| off(&mut random, b, 7)).collect::<Vec<u64>>();
     let batch: Arc<[u64]> = set(batch.into_iter().chain(near)).into();
-    let join = SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 7).unwrap();
+    let join = SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 7, 1).unwrap();
     let mut hits = Vec::new();
     let mut scratch = SelfJoinScratch::default();
     (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
     hits.sort_unstable();
     assert_eq!(hits, itself(&batch, 7));
-    assert!(SelfJoin::new(&batch, Unmasked::Halves.into(), 3).is_err());
-    assert!(SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 13).is_err());
+    assert!(SelfJoin::new(&batch, Unmasked::Halves.into(), 3, 1).is_err());
+    assert!(SelfJoin::new(&batch, Unmasked::MultiIndex.into(), 13, 1).is_err());
 }
 
 proptest! {

@@ -143,7 +143,7 @@ fn the_halves_take_the_memory_they_say() {
     let said =
         choose(Unmasked::Halves.into(), &problem(count, 1, 3, Width::W64), u64::MAX).unwrap();
     let (said, way) = (said.chosen.memory_bytes, said.chosen.way);
-    let taken = Method::build(&batch, Unmasked::Halves.into(), way, 3).unwrap().memory_bytes();
+    let taken = Method::build(&batch, Unmasked::Halves.into(), way, 3, 1).unwrap().memory_bytes();
     assert!(taken.abs_diff(said) < 1 << 10, "{taken} {said}");
 }
 

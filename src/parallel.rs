@@ -1,0 +1,35 @@
+//! Work shared among the threads of a process.
+
+use std::thread;
+
+/// The results of `work` on each of `items`, in order, on up to `threads` threads: those that `--workers` asks for.
+/// Each takes consecutive items, about as many as the others.
+///
+/// ```
+/// use dupsieve::parallel::in_parallel;
+///
+/// assert_eq!(in_parallel(2, &[1, 2, 3], |item| item * item), [1, 4, 9]);
+/// ```
+///
+/// # Panics
+/// If `work` does.
+pub fn in_parallel<I: Sync, O: Send>(
+    threads: usize,
+    items: &[I],
+    work: impl Fn(&I) -> O + Sync,
+) -> Vec<O> {
+    let share = items.len().div_ceil(threads.max(1)).max(1);
+    if share >= items.len() {
+        return items.iter().map(work).collect();
+    }
+    thread::scope(|scope| {
+        let work = &work;
+        let shares = items.chunks(share);
+        let threads: Vec<_> = shares
+            .map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<_>>()))
+            .collect();
+        let done = threads.into_iter().map(|thread| thread.join());
+        done.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
