@@ -30,5 +30,6 @@ mod skipped;
 mod slices;
 mod store;
 mod support;
+mod tiers;
 mod verify;
 mod weights;

@@ -113,13 +113,16 @@ fn run_day(
         return Ok(read.then(found));
     }
     let mut added = None;
+    let mut merged = 0;
     failure::reported_beside(&joined.output, cluster.is_leader(), || {
         cluster.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
+            merged = plan.keep_store(global)?;
             Ok(())
         })
     })?;
-    let was_there = matches!(&added, Some(Added::Already(_)));
+    // A run that died after it had added the day may have left a merge.
+    let was_there = matches!(&added, Some(Added::Already(_))) && merged == 0;
     if let Some(added) = added {
         log_day(day, &read, &found, &added);
     }
@@ -152,7 +155,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     };
     let done = if total.is_already_done() { "done already, nothing changed" } else { "done" };
     let held = Store::open(&plan.store)?.at(None)?;
-    let store = plan.config.store.as_deref().unwrap_or(&plan.store);
+    let store = plan.config.store.path.as_deref().unwrap_or(&plan.store);
     let store = store.display();
     let config = config.display();
     Ok(total

@@ -1,22 +1,22 @@
 //! `dupsieve store`: makes, changes, lists and checks a store.
 
-use std::io::{self, Write};
+mod listing;
+mod upkeep;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::{Args, Subcommand};
-use dupsieve::error::At;
-use dupsieve::join::Preset;
-use dupsieve::store::{
-    Added, Codec, Compacted, Day, Entry, Merged, Revision, Store, Verification, Version,
-};
+use dupsieve::store::{Added, Codec, Day, Entry, Store, Verification, Version};
 use dupsieve::{Error, Kind, Result};
-use serde_json::{Value, json};
 
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
+use listing::{list, log, summary_of};
+use upkeep::compact;
+pub(crate) use upkeep::compact_tiers;
 
 /// Keep the fingerprints of all pages, day by day and in versions
 #[derive(Args, Debug)]
@@ -33,7 +33,8 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Add a day; adding the same day again changes nothing
+    /// Add a day; adding the same day again changes nothing. Where ten segments are of about one size, they
+    /// are merged into one then, so that the store never has many
     Add {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -47,6 +48,9 @@ enum Change {
         /// Add only these ids, one a line
         #[arg(long, value_name = "ids.txt")]
         only: Option<PathBuf>,
+        /// Merge no segments; `store compact --tiers` does it later
+        #[arg(long)]
+        no_compact: bool,
     },
     /// List the days in the store
     List {
@@ -77,6 +81,9 @@ enum Change {
         /// Codec of the fingerprints: elias-fano, dense, huffman or raw
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
+        /// Merge only where ten segments are of about one size, as `store add` does
+        #[arg(long, conflicts_with = "codec")]
+        tiers: bool,
     },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
@@ -105,13 +112,15 @@ struct Target {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     match &arguments.change {
         Change::Init { store } => init(store, global.dry_run),
-        Change::Add { store, segment, day, only } => {
-            add(&Store::open(store)?, segment, *day, only.as_deref(), global.dry_run)
+        Change::Add { store, segment, day, only, no_compact } => {
+            add(&Store::open(store)?, segment, *day, only.as_deref(), !no_compact, global)
         }
         Change::List { store } => list(&Store::open(store)?, global.json),
         Change::Log { store } => log(&Store::open(store)?, global.json),
         Change::Verify { store, version } => verify(&Store::open(store)?, *version, global),
-        Change::Compact { store, codec } => compact(&Store::open(store)?, *codec, global.dry_run),
+        Change::Compact { store, codec, tiers } => {
+            compact(&Store::open(store)?, (!tiers).then_some(*codec), global)
+        }
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
 }
@@ -130,29 +139,20 @@ fn add(
     segment: &Path,
     day: Day,
     only: Option<&Path>,
-    dry_run: bool,
+    compacts: bool,
+    global: &GlobalFlags,
 ) -> Result<Summary> {
-    if dry_run {
+    if global.dry_run {
         let summary = summary_of(store, &store.at(None)?);
         let would = store.would_add(segment, day, only)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
-    Ok(match store.add(segment, day, only, None)? {
-        Added::New(version) => summary_of(store, &version),
-        Added::Already(version) => summary_of(store, &version).already_done(),
-    })
-}
-
-fn compact(store: &Store, codec: Codec, dry_run: bool) -> Result<Summary> {
-    if dry_run {
-        let summary = summary_of(store, &store.at(None)?);
-        let would = store.would_compact(codec)?;
-        return Ok(if would { summary } else { summary.already_done() });
-    }
-    Ok(match store.compact(codec)? {
-        Compacted::New(version) => summary_of(store, &version),
-        Compacted::Already(version) => summary_of(store, &version).already_done(),
-    })
+    let added = store.add(segment, day, only, None)?;
+    let merged = if compacts { compact_tiers(store, global)? } else { 0 };
+    let summary = summary_of(store, &store.at(None)?).count("merged", merged);
+    // A run that died after it had added the day may have left a merge.
+    let was_there = matches!(added, Added::Already(_)) && merged == 0;
+    Ok(if was_there { summary.already_done() } else { summary })
 }
 
 /// Checks every segment of one version, or of all versions.
@@ -216,88 +216,4 @@ pub(crate) fn not_held(store: &Store, day: Day) -> Error {
     Error::new(Kind::Missing, format!("the store does not hold {day}"))
         .at(store.path())
         .help("`dupsieve store list` shows the days it holds")
-}
-
-/// Prints what each version changed, one a line.
-fn log(store: &Store, as_json: bool) -> Result<Summary> {
-    let history = store.history()?;
-    let mut out = io::stdout().lock();
-    let printed = if as_json {
-        writeln!(out, "{}", versions(&history))
-    } else {
-        print_history(&history, &mut out)
-    };
-    printed.at("stdout")?;
-    Ok(Summary::answered())
-}
-
-/// The history as one JSON object.
-fn versions(history: &[Revision]) -> Value {
-    let versions = history.iter().map(|Revision { version, change, days, rows }| {
-        json!({ "version": version, "change": change.to_string(), "days": days, "rows": rows })
-    });
-    json!({ "versions": versions.collect::<Vec<_>>() })
-}
-
-fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{:>7}  {:>6}  {:>13}  change", "version", "days", "rows")?;
-    for Revision { version, change, days, rows } in history {
-        writeln!(out, "{version:>7}  {days:>6}  {rows:>13}  {change}")?;
-    }
-    Ok(())
-}
-
-/// Prints the days, one a line, and the merged files that hold several of them.
-fn list(store: &Store, as_json: bool) -> Result<Summary> {
-    let version = store.at(None)?;
-    let mut out = io::stdout().lock();
-    let printed =
-        if as_json { writeln!(out, "{}", days(&version)) } else { print_days(&version, &mut out) };
-    printed.at("stdout")?;
-    Ok(Summary::answered())
-}
-
-/// The days as one JSON object.
-fn days(version: &Version) -> Value {
-    let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
-        let day = day.to_string();
-        let digest = digest.to_string();
-        json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
-    });
-    let merged = version.merged().iter().map(|Merged { rows, bytes, digest, .. }| {
-        json!({ "rows": rows, "bytes": bytes, "digest": digest.to_string() })
-    });
-    json!({
-        "version": version.number(),
-        "fingerprints": version.rows(),
-        "preset": preset_of(version),
-        "days": days.collect::<Vec<_>>(),
-        "merged": merged.collect::<Vec<_>>(),
-    })
-}
-
-/// The preset that the pages of the store were made with, if it was one.
-fn preset_of(version: &Version) -> Option<Preset> {
-    version.stamp().and_then(Preset::of)
-}
-
-fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
-    for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
-        let day = day.to_string();
-        writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
-    }
-    for Merged { rows, bytes, digest, .. } in version.merged() {
-        writeln!(out, "{:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged", "")?;
-    }
-    Ok(())
-}
-
-/// The summary of a version.
-fn summary_of(store: &Store, version: &Version) -> Summary {
-    Summary::new()
-        .count("version", version.number())
-        .count("days", version.entries().len() as u64)
-        .count("fingerprints", version.rows())
-        .path("store", store.path())
 }

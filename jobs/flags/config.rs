@@ -1,7 +1,7 @@
 //! Configuration files, which `run` reads, and other commands with `--config`. A section holds the same
 //! settings as the flags: one struct, read by clap and by serde.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dupsieve::join::Preset;
 use dupsieve::store::DayRange;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, read_text, typed};
+use crate::flags::settings::{DedupSettings, FingerprintSettings, StoreSettings, read_text, typed};
 
 /// A configuration file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]
@@ -22,8 +22,9 @@ pub(crate) struct Config {
     pub(crate) inputs: Vec<String>,
     /// The output folder of a day. It must contain `{date}` or all three parts.
     pub(crate) output: Option<String>,
-    /// The store.
-    pub(crate) store: Option<PathBuf>,
+    /// The store: a path, or a section.
+    #[serde(default)]
+    pub(crate) store: StoreSettings,
     /// Which pages enter the store.
     #[serde(default)]
     pub(crate) add: Add,

@@ -153,6 +153,7 @@ pub(super) fn name(
 mod tests {
     use std::collections::BTreeMap;
     use std::path::Path;
+    use std::sync::atomic::AtomicU64;
 
     use super::*;
     use crate::fingerprint::{Class, Fingerprint};
@@ -264,7 +265,7 @@ mod tests {
         }
         let batch = segment(&folder.path().join("batch"), 4)?;
         let plain = store.at(None)?;
-        store.compact(Codec::Dense)?;
+        store.compact(Codec::Dense, &AtomicU64::new(0))?;
         let compacted = store.at(None)?;
         assert_eq!((plain.segments()?.len(), compacted.segments()?.len()), (3, 1));
         for detail in [Detail::All, Detail::Best] {

@@ -1,73 +1,148 @@
-//! Compaction: merges all segments of a version into one, so that a scan reads one file and equal
-//! fingerprints are next to each other. Every row keeps its day.
-//!
-//! ```text
-//! 2026-11-20   0a 5f c3          merged   0a   5f   5f   91   c3
-//! 2026-11-21   5f 91             day      20   20   21   21   20
-//! ```
+//! Compaction: a version whose days are in fewer segments. Either all of them become one, or as many as the
+//! rule of the tiers says (see `tiers`).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-use std::fs;
-use std::path::Path;
+use std::sync::atomic::AtomicU64;
 
-use crate::error::{At, Result};
-use crate::fingerprint::{Fingerprint, Width};
-use crate::output::{UNFINISHED, check_free_space};
+use crate::error::Result;
+use crate::output::{Lock, check_free_space};
 
-use super::dated::{Dated, RowDays};
+use super::dated::Dated;
 use super::day::Day;
+use super::digest::Digest;
+use super::file_record::FileRecord;
 use super::folder::{SEGMENTS, Store};
-use super::segment::{
-    Codec, Details, EmptyIds, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment,
-    SegmentOptions, SegmentWriter,
-};
+use super::manifest::Manifest;
+use super::merge::{Target, merge};
+use super::segment::{Codec, Segment};
+use super::tiers;
 use super::version::Version;
-
-/// The most segments that are merged at once. Each needs about a megabyte.
-const FAN_IN: usize = 128;
-
-/// Bytes that are read at once from each.
-const PIECE_BYTES: u64 = 256 << 10;
 
 /// The result of a compaction.
 #[derive(Clone, Debug)]
 pub enum Compacted {
-    /// From this version on the store is one segment.
+    /// Some or all segments are one from this version on.
     New(Version),
-    /// The store was one segment or none already, in this version.
+    /// There was nothing to merge, in this version.
     Already(Version),
+}
+
+/// Segments that are to become one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merger {
+    /// The names of their files.
+    files: Vec<String>,
+    /// Their days, in order.
+    pub days: Vec<Day>,
+    /// Their fingerprints.
+    pub rows: u64,
 }
 
 impl Store {
     /// Merges all segments of the newest version into one, with its fingerprints coded by `codec`. The
-    /// entries of the days stay as they are, and so does the digest of the version.
+    /// entries of the days stay as they are, and so does the digest of the version. `merged` grows by the
+    /// fingerprints that have been read.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`], a store that another run is changing
     /// [`crate::Kind::Temporary`].
-    pub fn compact(&self, codec: Codec) -> Result<Compacted> {
+    pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
         let current = self.current()?;
         let version = Version::new(&self.path().join(SEGMENTS), current.clone());
-        let segments = version.segments()?;
-        if is_compact(&segments, codec)? {
+        if is_compact(&version.segments()?, codec)? {
             return Ok(Compacted::Already(version));
         }
-        self.remove_orphans(&current, &lock)?;
-        check_free_space(self.path(), segments.iter().map(Segment::bytes).sum())?;
-        let file = format!("compacted-{:06}.seg", current.version + 1);
-        let path = self.path().join(SEGMENTS).join(&file);
-        let identity = format!("all days of {}", version.digest());
-        let merged = merge(version.dated(segments), &path, codec, &identity)?;
-        self.commit(current.merged_into(&merged, file), &lock).map(Compacted::New)
+        let all = Merger::of(version.files());
+        self.merge(&current, &all, codec, &lock, merged).map(Compacted::New)
     }
 
     /// Whether [`Store::compact`] would change anything.
     pub fn would_compact(&self, codec: Codec) -> Result<bool> {
         Ok(!is_compact(&self.at(None)?.segments()?, codec)?)
     }
+
+    /// Does the one merge that is due by the rule of the tiers ([`Version::due`]), so that the store never
+    /// has many segments. Otherwise as [`Store::compact`].
+    pub fn compact_tiers(&self, merged: &AtomicU64) -> Result<Compacted> {
+        let lock = self.lock()?;
+        let current = self.current()?;
+        let version = Version::new(&self.path().join(SEGMENTS), current.clone());
+        match version.due() {
+            None => Ok(Compacted::Already(version)),
+            Some(due) => self
+                .merge(&current, &due, Codec::default(), &lock, merged)
+                .map(Compacted::New),
+        }
+    }
+
+    /// Makes the version after `current`, in which the segments of `merger` are one.
+    fn merge(
+        &self,
+        current: &Manifest,
+        merger: &Merger,
+        codec: Codec,
+        lock: &Lock,
+        merged: &AtomicU64,
+    ) -> Result<Version> {
+        self.remove_orphans(current, lock)?;
+        let segments = self.path().join(SEGMENTS);
+        let records = FileRecord::all(current).into_iter().filter(|it| merger.takes(&it.file));
+        let parts = records
+            .map(|record| Ok(Dated::new(record.open(&segments)?, record.day())))
+            .collect::<Result<Vec<Dated>>>()?;
+        check_free_space(self.path(), parts.iter().map(|part| part.segment().bytes()).sum())?;
+        let file = merged_name(current.version + 1);
+        let target = Target {
+            path: &segments.join(&file),
+            codec,
+            identity: &identity(&parts),
+            fence: Some(lock.fence()),
+        };
+        let merged = merge(parts, &target, merged)?;
+        self.commit(current.merging(&merger.files, &merged, file), lock)
+    }
+}
+
+impl Version {
+    /// The segments that are to be merged next, so that the store never has many; none if it has few.
+    /// Where ten segments are of about one size, within a power of ten, they become one.
+    pub fn due(&self) -> Option<Merger> {
+        let mut records = self.files();
+        let weights: Vec<u128> = records.iter().map(FileRecord::weight).collect();
+        let due = tiers::due(&weights);
+        let mut at = 0..;
+        records.retain(|_| at.next().is_some_and(|at| due.binary_search(&at).is_ok()));
+        (!records.is_empty()).then(|| Merger::of(records))
+    }
+}
+
+impl Merger {
+    fn of(records: Vec<FileRecord>) -> Merger {
+        let mut days: Vec<Day> = records.iter().flat_map(FileRecord::days).collect();
+        days.sort_unstable();
+        let rows = records.iter().map(FileRecord::rows).sum();
+        Merger { files: records.into_iter().map(|record| record.file).collect(), days, rows }
+    }
+
+    /// The number of segments.
+    pub fn segments(&self) -> usize {
+        self.files.len()
+    }
+
+    fn takes(&self, file: &str) -> bool {
+        self.files.iter().any(|taken| taken == file)
+    }
+}
+
+/// The name of the segment that version `number` has merged.
+pub(super) fn merged_name(number: u64) -> String {
+    format!("compacted-{number:06}.seg")
+}
+
+/// What a merged segment was made from: the digest of the digests of its parts.
+fn identity(parts: &[Dated]) -> String {
+    let digests = parts.iter().flat_map(|part| part.segment().digest().0.to_le_bytes());
+    format!("{} segments {}", parts.len(), Digest::of(&digests.collect::<Vec<u8>>()))
 }
 
 /// Whether there is nothing to merge and nothing to recode.
@@ -77,181 +152,4 @@ fn is_compact(segments: &[Segment], codec: Codec) -> Result<bool> {
         [one] => Ok(one.codecs()?.into_keys().all(|found| found == codec)),
         _ => Ok(false),
     }
-}
-
-/// Merges any number of segments into one at `path`, in bounded memory.
-pub(crate) fn merge(
-    mut segments: Vec<Dated>,
-    path: &Path,
-    codec: Codec,
-    identity: &str,
-) -> Result<Segment> {
-    let mut passes = 0;
-    while segments.len() > FAN_IN {
-        let first = segments.drain(..FAN_IN).collect::<Vec<Dated>>();
-        let name = format!("{UNFINISHED}merged-{passes}");
-        let merged = merge_once(&first, &path.with_file_name(name), Codec::default(), "")?;
-        // The file stays readable while it is open, and disappears with it whatever happens.
-        fs::remove_file(merged.path()).at(merged.path())?;
-        segments.push(Dated::new(merged, None));
-        passes += 1;
-    }
-    merge_once(&segments, path, codec, identity)
-}
-
-fn merge_once(segments: &[Dated], path: &Path, codec: Codec, identity: &str) -> Result<Segment> {
-    match segments.first().map(|dated| dated.segment().width()) {
-        Some(Width::W128) => merge_rows::<u128>(segments, path, codec, identity),
-        _ => merge_rows::<u64>(segments, path, codec, identity),
-    }
-}
-
-fn merge_rows<F: Fingerprint>(
-    segments: &[Dated],
-    path: &Path,
-    codec: Codec,
-    identity: &str,
-) -> Result<Segment> {
-    let options = options(segments, codec);
-    let with_ids = options.ids == IdKind::Text;
-    let mut writer = SegmentWriter::<F>::create(path, options)?;
-    let mut sources: Vec<MergeSource<F>> =
-        segments.iter().map(|dated| MergeSource::new(dated, with_ids)).collect();
-    let mut next = BinaryHeap::new();
-    for (number, source) in sources.iter_mut().enumerate() {
-        let mut head = Head { number, ..Head::default() };
-        if source.advance(&mut head)? {
-            next.push(Reverse(head));
-        }
-    }
-    while let Some(mut least) = next.peek_mut() {
-        let Reverse(head) = &mut *least;
-        let source = &mut sources[head.number];
-        writer.push(&source.row(head)?)?;
-        if !source.advance(head)? {
-            PeekMut::pop(least);
-        }
-    }
-    let mut empty = 0;
-    each_empty(segments, |id| {
-        empty += 1;
-        writer.push_empty(id)
-    })?;
-    let mut counts = counts(segments);
-    // An empty document with the same id on several days is kept once.
-    let all: u64 = segments.iter().map(|dated| dated.segment().empties()).sum();
-    counts.repeated += all - empty;
-    counts.empty = empty;
-    writer.finish(counts, identity)
-}
-
-/// The columns of the merged segment: those that any part has. Row numbers change, so they become ids.
-fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
-    let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
-    SegmentOptions {
-        ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
-        codec,
-        lengths: any(Segment::has_lengths),
-        times: any(Segment::has_times),
-        classes: any(Segment::has_classes),
-        check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
-        days: true,
-        stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
-    }
-}
-
-/// The sum of the counts of the parts.
-fn counts(segments: &[Dated]) -> RecordCounts {
-    let all = segments.iter().map(|dated| dated.segment().counts());
-    all.fold(RecordCounts::default(), |sum, part| RecordCounts {
-        read: sum.read + part.read,
-        fingerprinted: sum.fingerprinted + part.fingerprinted,
-        empty: sum.empty + part.empty,
-        repeated: sum.repeated + part.repeated,
-        quarantined: sum.quarantined + part.quarantined,
-        blank: sum.blank + part.blank,
-        truncated: sum.truncated + part.truncated,
-    })
-}
-
-/// The next row of a source, ordered as in the merged segment.
-#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Head<F> {
-    fingerprint: F,
-    /// Its id; empty if fingerprints serve as ids.
-    id: String,
-    day: Option<Day>,
-    number: usize,
-}
-
-/// One of the segments to merge.
-struct MergeSource<F: Fingerprint> {
-    scan: Scan<F>,
-    run: Vec<F>,
-    /// The number of the row after the current one.
-    next: u64,
-    /// How many rows of `run` are left, with the current one.
-    left: usize,
-    ids: Option<Ids>,
-    details: Details,
-    days: RowDays,
-}
-
-impl<F: Fingerprint> MergeSource<F> {
-    fn new(dated: &Dated, with_ids: bool) -> MergeSource<F> {
-        let segment = dated.segment();
-        MergeSource {
-            scan: segment.scan(KeyRange::all()).in_pieces_of(PIECE_BYTES),
-            run: Vec::new(),
-            next: 0,
-            left: 0,
-            ids: with_ids.then(|| segment.ids()),
-            details: Details::new(segment),
-            days: dated.days(),
-        }
-    }
-
-    /// Makes `head` the next row. Returns whether there is one.
-    fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
-        if self.left == 0 {
-            if self.scan.next(&mut self.run)?.is_none() {
-                return Ok(false);
-            }
-            self.left = self.run.len();
-        }
-        head.fingerprint = self.run[self.run.len() - self.left];
-        head.day = Some(self.days.get(self.next)?);
-        if let Some(ids) = &mut self.ids {
-            head.id.clear();
-            head.id.push_str(ids.get(self.next)?);
-        }
-        self.next += 1;
-        self.left -= 1;
-        Ok(true)
-    }
-
-    /// The complete current row.
-    fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
-        let Head { fingerprint, ref id, day, .. } = *head;
-        Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
-    }
-}
-
-/// Calls `take` with the ids of all documents without a fingerprint, in ascending order, each once.
-fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    let mut sources: Vec<EmptyIds> =
-        segments.iter().map(|dated| dated.segment().empty_ids()).collect();
-    let mut next = BinaryHeap::new();
-    for (number, source) in sources.iter_mut().enumerate() {
-        next.extend(source.next().transpose()?.map(|id| Reverse((id, number))));
-    }
-    let mut last = String::new();
-    while let Some(Reverse((id, number))) = next.pop() {
-        if id != last {
-            take(&id)?;
-        }
-        last = id;
-        next.extend(sources[number].next().transpose()?.map(|id| Reverse((id, number))));
-    }
-    Ok(())
 }

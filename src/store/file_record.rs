@@ -26,6 +26,9 @@ pub(crate) struct FileRecord {
     width: Option<Width>,
     /// The number of rows of each day in it.
     days: BTreeMap<Day, u64>,
+    /// The rows, the documents without a fingerprint, and the days that came in: what a merged segment has
+    /// of these is the sum over its parts.
+    weight: u128,
 }
 
 impl FileRecord {
@@ -46,9 +49,11 @@ impl FileRecord {
                     stamp: manifest.stamp.clone(),
                     width: manifest.width(),
                     days: BTreeMap::new(),
+                    weight: 0,
                 });
             }
             records[place].days.insert(entry.day, entry.rows);
+            records[place].weight += u128::from(entry.rows) + u128::from(entry.empties) + 1;
         }
         records
     }
@@ -56,6 +61,21 @@ impl FileRecord {
     /// The day of all its rows; none if several days share the file.
     pub(crate) fn day(&self) -> Option<Day> {
         self.empties.and_then(|_| self.days.keys().next().copied())
+    }
+
+    /// Its days, in order.
+    pub(crate) fn days(&self) -> impl Iterator<Item = Day> {
+        self.days.keys().copied()
+    }
+
+    /// The number of its fingerprints.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Its weight, by which the store merges segments (see `tiers`).
+    pub(crate) fn weight(&self) -> u128 {
+        self.weight
     }
 
     /// Opens the file in the folder `segments`.

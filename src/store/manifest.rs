@@ -110,19 +110,16 @@ impl Manifest {
         next
     }
 
-    /// The next version, with all days in the one segment `file`.
-    pub(crate) fn merged_into(&self, segment: &Segment, file: String) -> Manifest {
+    /// The next version, with the days of `files` in the one segment `merged`, whose file is `file`.
+    pub(crate) fn merging(&self, files: &[String], merged: &Segment, file: String) -> Manifest {
         let mut next = self.clone();
         next.version += 1;
-        for entry in &mut next.entries {
+        next.merged.retain(|merged| !files.contains(&merged.file));
+        for entry in next.entries.iter_mut().filter(|entry| files.contains(&entry.file)) {
             entry.file.clone_from(&file);
         }
-        next.merged = vec![Merged {
-            file,
-            digest: segment.digest(),
-            rows: segment.rows(),
-            bytes: segment.bytes(),
-        }];
+        let (digest, rows, bytes) = (merged.digest(), merged.rows(), merged.bytes());
+        next.merged.push(Merged { file, digest, rows, bytes });
         next
     }
 

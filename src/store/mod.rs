@@ -8,8 +8,9 @@
 //!
 //! A **store** ([`Store`]) is a folder of segments, one a day, and of manifests, one a version. Every
 //! version stays readable ([`Store::at`]), so a day can be joined, today and in any rerun, with
-//! exactly what was in the store before it ([`Version::before`]). Days may be merged into one segment
-//! ([`Store::compact`]), in which every row keeps its day. [`chunks`] divides the key space of a
+//! exactly what was in the store before it ([`Version::before`]). Days are merged into larger segments, in
+//! which every row keeps its day: as the store grows ([`Store::compact_tiers`]), so that it never has
+//! many, or all of them ([`Store::compact`]). [`chunks`] divides the key space of a
 //! version across all its segments; a chunk is the unit of work of a probe.
 //!
 //! Whatever is read is checked before it is used, and every length is checked before memory is
@@ -19,7 +20,8 @@
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `verification`: what can be done with a store, one a file.
+//!   `history`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
+//!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
 //! specifies the bytes. Start with [`Segment`], then [`Store`].
@@ -73,14 +75,16 @@ mod folder;
 mod history;
 mod id_filter;
 mod manifest;
+mod merge;
 mod orphans;
 mod segment;
+mod tiers;
 mod verification;
 mod version;
 
 pub use addition::Added;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
-pub use compact::Compacted;
+pub use compact::{Compacted, Merger};
 pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};
 pub use digest::Digest;

@@ -313,8 +313,8 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
     for codec in ["dense", "huffman", "raw", "elias-fano"] {
         let codec = codec.parse()?;
         assert!(store.would_compact(codec)?);
-        let Compacted::New(version) = store.compact(codec)? else { panic!("{codec}") };
-        assert!(matches!(store.compact(codec)?, Compacted::Already(_)));
+        let Compacted::New(version) = store.compact(codec, &AtomicU64::new(0))? else { panic!("{codec}") };
+        assert!(matches!(store.compact(codec, &AtomicU64::new(0))?, Compacted::Already(_)));
         assert!(!store.would_compact(codec)?);
         let merged = version.segments()?;
         assert_eq!((merged.len(), version.merged().len()), (1, 1));
@@ -338,13 +338,13 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
 fn a_compacted_store_grows_and_goes_back() -> Result<()> {
     let (folder, store, _) = recrawled()?;
     let before = dated(&store.at(None)?)?;
-    store.compact(Codec::Dense)?;
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
     add(&store, &batch(&folder, 9, 300), "2026-11-18")?;
     let grown = store.verify()?;
     let grown_rows = dated(&grown)?;
     assert_eq!((grown.segments()?.len(), grown.entries().len()), (2, 4));
     assert_eq!((grown.number(), grown_rows.len()), (6, before.len() + 300));
-    store.compact(Codec::Dense)?;
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
     let again = store.verify()?;
     assert_eq!((again.segments()?.len(), dated(&again)? == grown_rows), (1, true));
     assert_eq!(again.digest(), grown.digest());
@@ -368,9 +368,9 @@ fn a_compaction_that_died_is_no_version() -> Result<()> {
     assert_eq!(dated(&store.verify()?)?, before);
     let lock = File::options().write(true).open(store.path().join("LOCK")).unwrap();
     lock.lock().unwrap();
-    assert_eq!(store.compact(Codec::Raw).unwrap_err().kind(), Kind::Temporary);
+    assert_eq!(store.compact(Codec::Raw, &AtomicU64::new(0)).unwrap_err().kind(), Kind::Temporary);
     drop(lock);
-    store.compact(Codec::Raw)?;
+    store.compact(Codec::Raw, &AtomicU64::new(0))?;
     assert_eq!(dated(&store.verify()?)?, before);
     assert_eq!(fs::read_dir(store.path().join("segments")).unwrap().count(), 4);
     Ok(())
@@ -383,7 +383,7 @@ fn a_damaged_store_is_not_compacted() -> Result<()> {
     let mut bytes = fs::read(&path).unwrap();
     bytes[70_000] ^= 1;
     replace(&path, &bytes);
-    assert_eq!(store.compact(Codec::Dense).unwrap_err().kind(), Kind::BadData);
+    assert_eq!(store.compact(Codec::Dense, &AtomicU64::new(0)).unwrap_err().kind(), Kind::BadData);
     assert_eq!(store.at(None)?.number(), 4);
     Ok(())
 }
@@ -396,7 +396,7 @@ fn fingerprints_name_the_rows_of_several_days() -> Result<()> {
     for on in ["2026-11-19", "2026-11-20"] {
         add(&store, &path, on)?;
     }
-    store.compact(Codec::EliasFano)?;
+    store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
     let version = store.verify()?;
     let merged = &version.segments()?[0];
     assert_eq!((merged.id_kind(), merged.rows()), (IdKind::None, 1000));
@@ -412,7 +412,11 @@ fn any_number_of_segments_is_merged() -> Result<()> {
     let segment = nameless::<u128>(&path, IdKind::Numbers, &[1 << 40, 1 << 90, u128::MAX])?;
     let days: Vec<Day> = (2000..2300).filter_map(|year| Day::of(year, 1, 1)).collect();
     let parts = days.iter().map(|&day| Dated::new(segment.clone(), Some(day))).collect();
-    let merged = compact::merge(parts, &folder.path().join("b"), Codec::Dense, "all")?;
+    let merged = merge::merge(
+        parts,
+        &merge::Target { path: &folder.path().join("b"), codec: Codec::Dense, identity: "all", fence: None },
+        &AtomicU64::new(0),
+    )?;
     merged.verify()?;
     assert_eq!((merged.rows(), merged.id_kind(), merged.identity()), (900, IdKind::Text, "all"));
     let mut ids = merged.ids();

@@ -73,6 +73,11 @@ impl Version {
         &self.manifest.merged
     }
 
+    /// The number of its segments.
+    pub fn segment_count(&self) -> u64 {
+        self.files().len() as u64
+    }
+
     /// The number of its fingerprints.
     pub fn rows(&self) -> u64 {
         self.entries().iter().map(|entry| entry.rows).sum()

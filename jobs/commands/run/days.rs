@@ -9,8 +9,10 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
+use crate::commands::store::compact_tiers;
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
+use crate::flags::global::GlobalFlags;
 
 /// The days that a configuration file asks for. All keys that it needs are there.
 pub(crate) struct DayPlan<'a> {
@@ -28,7 +30,7 @@ impl DayPlan<'_> {
                 .help("see configs/local.toml for a complete file")
         };
         let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
-        let store = config.store.as_deref().ok_or_else(|| missing("store"))?;
+        let store = config.store.path.as_deref().ok_or_else(|| missing("store"))?;
         if config.inputs.is_empty() {
             return Err(missing("inputs"));
         }
@@ -76,6 +78,13 @@ impl DayPlan<'_> {
     pub(crate) fn is_held(&self, day: Day) -> bool {
         let newest = Store::open(&self.store).and_then(|store| store.at(None));
         newest.is_ok_and(|version| version.entry(day).is_some())
+    }
+
+    /// Keeps the store as the section `[store]` says, after a day was added. Returns how many segments were
+    /// merged.
+    pub(crate) fn keep_store(&self, global: &GlobalFlags) -> Result<u64> {
+        let store = Store::open(&self.store)?;
+        if self.config.store.compact { compact_tiers(&store, global) } else { Ok(0) }
     }
 
     /// Advises --redo if an output cannot be made because another one exists and the store holds its

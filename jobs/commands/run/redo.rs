@@ -79,7 +79,8 @@ pub(crate) fn redo(
         // The new outputs must survive a power cut before the store relies on them.
         redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)))?;
         draft.map_or(Ok(()), Draft::commit)?;
-        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)))
+        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)))?;
+        plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
     let total = total.moved(&format!("/{STAGED}/"), "/");

@@ -2,6 +2,7 @@
 //! and by serde from the file, so that both always have the same settings.
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
+//! [`StoreSettings`] is the section `[store]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
@@ -9,11 +10,13 @@
 mod dedup;
 mod fingerprint;
 mod recipe;
+mod store;
 mod text;
 mod values;
 
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 pub(crate) use recipe::RecipeChoice;
+pub(crate) use store::StoreSettings;
 pub(crate) use text::read_text;
 pub(crate) use values::{ByteSize, Count, parse_count, parse_width, typed};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 
@@ -252,7 +253,7 @@ proptest! {
             expected[0].lines().any(|line| line == row || line == turned)
         };
         prop_assert!(best[0].lines().skip(1).all(is_among_all));
-        store.compact(Codec::Dense).unwrap();
+        store.compact(Codec::Dense, &AtomicU64::new(0)).unwrap();
         let version = store.at(None).unwrap();
         let compacted = version.dated(version.segments().unwrap());
         prop_assert_eq!(compacted.len(), 1);

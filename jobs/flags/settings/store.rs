@@ -1,0 +1,94 @@
+//! The section `[store]` of a configuration file: where the store is, and how it is kept. `store = "PATH"`
+//! is short for a section with the path alone.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+/// Where the store is, and how `run` keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreSettings {
+    /// The folder. None if the file does not say.
+    pub(crate) path: Option<PathBuf>,
+    /// Whether segments are merged after a day was added, so that there are never many.
+    pub(crate) compact: bool,
+}
+
+impl Default for StoreSettings {
+    fn default() -> StoreSettings {
+        StoreSettings { path: None, compact: true }
+    }
+}
+
+impl<'de> Deserialize<'de> for StoreSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoreSettings, D::Error> {
+        deserializer.deserialize_any(PathOrSection)
+    }
+}
+
+/// The section with all its keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    path: PathBuf,
+    #[serde(default = "yes")]
+    compact: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+struct PathOrSection;
+
+impl<'de> Visitor<'de> for PathOrSection {
+    type Value = StoreSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the path of a store, or a section with its path and settings")
+    }
+
+    fn visit_str<E: Error>(self, path: &str) -> Result<StoreSettings, E> {
+        Ok(StoreSettings { path: Some(path.into()), ..StoreSettings::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StoreSettings, A::Error> {
+        let Section { path, compact } = Section::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(StoreSettings { path: Some(path), compact })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct File {
+        store: StoreSettings,
+    }
+
+    fn read(text: &str) -> Result<StoreSettings, String> {
+        toml::from_str::<File>(text).map(|file| file.store).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_store_is_a_path_or_a_section() {
+        let path = StoreSettings { path: Some("a/store".into()), ..StoreSettings::default() };
+        assert_eq!(read("store = \"a/store\""), Ok(path.clone()));
+        assert_eq!(read("[store]\npath = \"a/store\""), Ok(path.clone()));
+        let kept = StoreSettings { compact: false, ..path };
+        assert_eq!(read("[store]\npath = \"a/store\"\ncompact = false"), Ok(kept));
+        let wrong = [
+            ("store = 1", "the path of a store"),
+            ("[store]\ncompact = true", "missing field `path`"),
+            ("[store]\npath = \"a\"\nkeep = 1", "unknown field `keep`"),
+        ];
+        for (text, said) in wrong {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Merges segments into one, so that a scan reads one file and equal fingerprints are next to each other.
+//! Every row keeps its day.
+//!
+//! ```text
+//! 2026-11-20   0a 5f c3          merged   0a   5f   5f   91   c3
+//! 2026-11-21   5f 91             day      20   20   21   21   20
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{At, Result};
+use crate::fingerprint::{Fingerprint, Width};
+use crate::output::{Fence, UNFINISHED};
+
+use super::dated::{Dated, RowDays};
+use super::day::Day;
+use super::segment::{
+    Codec, Details, EmptyIds, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment,
+    SegmentOptions, SegmentWriter,
+};
+
+/// The most segments that are merged at once. Each needs about a megabyte.
+const FAN_IN: usize = 128;
+
+/// Bytes that are read at once from each.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// The segment that a merge makes.
+pub(super) struct Target<'a> {
+    /// Where it goes.
+    pub(super) path: &'a Path,
+    /// The codec of its fingerprints.
+    pub(super) codec: Codec,
+    /// What it is made from.
+    pub(super) identity: &'a str,
+    /// It is published only while this lock is held.
+    pub(super) fence: Option<&'a Fence>,
+}
+
+/// Merges any number of segments into one, in bounded memory. `merged` grows by the rows read.
+pub(super) fn merge(
+    mut segments: Vec<Dated>,
+    target: &Target<'_>,
+    merged: &AtomicU64,
+) -> Result<Segment> {
+    let mut passes = 0;
+    while segments.len() > FAN_IN {
+        let first = segments.drain(..FAN_IN).collect::<Vec<Dated>>();
+        let path = target.path.with_file_name(format!("{UNFINISHED}merged-{passes}"));
+        let part = Target { path: &path, codec: Codec::default(), identity: "", ..*target };
+        // Only the last pass counts, so that the count ends at the number of rows.
+        let merged = merge_once(&first, &part, &AtomicU64::new(0))?;
+        // The file stays readable while it is open, and disappears with it whatever happens.
+        fs::remove_file(merged.path()).at(merged.path())?;
+        segments.push(Dated::new(merged, None));
+        passes += 1;
+    }
+    merge_once(&segments, target, merged)
+}
+
+fn merge_once(segments: &[Dated], target: &Target<'_>, merged: &AtomicU64) -> Result<Segment> {
+    match segments.first().map(|dated| dated.segment().width()) {
+        Some(Width::W128) => merge_rows::<u128>(segments, target, merged),
+        _ => merge_rows::<u64>(segments, target, merged),
+    }
+}
+
+fn merge_rows<F: Fingerprint>(
+    segments: &[Dated],
+    target: &Target<'_>,
+    merged: &AtomicU64,
+) -> Result<Segment> {
+    let options = options(segments, target.codec);
+    let with_ids = options.ids == IdKind::Text;
+    let mut writer = SegmentWriter::<F>::create(target.path, options)?;
+    target.fence.into_iter().for_each(|fence| writer.fenced(fence));
+    let mut sources: Vec<MergeSource<'_, F>> =
+        segments.iter().map(|dated| MergeSource::new(dated, with_ids, merged)).collect();
+    let mut next = BinaryHeap::new();
+    for (number, source) in sources.iter_mut().enumerate() {
+        let mut head = Head { number, ..Head::default() };
+        if source.advance(&mut head)? {
+            next.push(Reverse(head));
+        }
+    }
+    while let Some(mut least) = next.peek_mut() {
+        let Reverse(head) = &mut *least;
+        let source = &mut sources[head.number];
+        writer.push(&source.row(head)?)?;
+        if !source.advance(head)? {
+            PeekMut::pop(least);
+        }
+    }
+    let mut empty = 0;
+    each_empty(segments, |id| {
+        empty += 1;
+        writer.push_empty(id)
+    })?;
+    let mut counts = counts(segments);
+    // An empty document with the same id on several days is kept once.
+    let all: u64 = segments.iter().map(|dated| dated.segment().empties()).sum();
+    counts.repeated += all - empty;
+    counts.empty = empty;
+    writer.finish(counts, target.identity)
+}
+
+/// The columns of the merged segment: those that any part has. Row numbers change, so they become ids.
+fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
+    let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
+    SegmentOptions {
+        ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
+        codec,
+        lengths: any(Segment::has_lengths),
+        times: any(Segment::has_times),
+        classes: any(Segment::has_classes),
+        check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
+        days: true,
+        stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
+    }
+}
+
+/// The sum of the counts of the parts.
+fn counts(segments: &[Dated]) -> RecordCounts {
+    let all = segments.iter().map(|dated| dated.segment().counts());
+    all.fold(RecordCounts::default(), |sum, part| RecordCounts {
+        read: sum.read + part.read,
+        fingerprinted: sum.fingerprinted + part.fingerprinted,
+        empty: sum.empty + part.empty,
+        repeated: sum.repeated + part.repeated,
+        quarantined: sum.quarantined + part.quarantined,
+        blank: sum.blank + part.blank,
+        truncated: sum.truncated + part.truncated,
+    })
+}
+
+/// The next row of a source, ordered as in the merged segment.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Head<F> {
+    fingerprint: F,
+    /// Its id; empty if fingerprints serve as ids.
+    id: String,
+    day: Option<Day>,
+    number: usize,
+}
+
+/// One of the segments to merge.
+struct MergeSource<'a, F: Fingerprint> {
+    scan: Scan<F>,
+    run: Vec<F>,
+    /// The number of the row after the current one.
+    next: u64,
+    /// How many rows of `run` are left, with the current one.
+    left: usize,
+    ids: Option<Ids>,
+    details: Details,
+    days: RowDays,
+    /// The rows that were read of all segments.
+    merged: &'a AtomicU64,
+}
+
+impl<F: Fingerprint> MergeSource<'_, F> {
+    fn new<'a>(dated: &Dated, with_ids: bool, merged: &'a AtomicU64) -> MergeSource<'a, F> {
+        let segment = dated.segment();
+        MergeSource {
+            scan: segment.scan(KeyRange::all()).in_pieces_of(PIECE_BYTES),
+            run: Vec::new(),
+            next: 0,
+            left: 0,
+            ids: with_ids.then(|| segment.ids()),
+            details: Details::new(segment),
+            days: dated.days(),
+            merged,
+        }
+    }
+
+    /// Makes `head` the next row. Returns whether there is one.
+    fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
+        if self.left == 0 {
+            if self.scan.next(&mut self.run)?.is_none() {
+                return Ok(false);
+            }
+            self.left = self.run.len();
+            self.merged.fetch_add(self.left as u64, Ordering::Relaxed);
+        }
+        head.fingerprint = self.run[self.run.len() - self.left];
+        head.day = Some(self.days.get(self.next)?);
+        if let Some(ids) = &mut self.ids {
+            head.id.clear();
+            head.id.push_str(ids.get(self.next)?);
+        }
+        self.next += 1;
+        self.left -= 1;
+        Ok(true)
+    }
+
+    /// The complete current row.
+    fn row<'a>(&'a mut self, head: &'a Head<F>) -> Result<Row<'a, F>> {
+        let Head { fingerprint, ref id, day, .. } = *head;
+        Ok(Row { day, ..self.details.row(self.next - 1, fingerprint, id)? })
+    }
+}
+
+/// Calls `take` with the ids of all documents without a fingerprint, in ascending order, each once.
+fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    let mut sources: Vec<EmptyIds> =
+        segments.iter().map(|dated| dated.segment().empty_ids()).collect();
+    let mut next = BinaryHeap::new();
+    for (number, source) in sources.iter_mut().enumerate() {
+        next.extend(source.next().transpose()?.map(|id| Reverse((id, number))));
+    }
+    let mut last = String::new();
+    while let Some(Reverse((id, number))) = next.pop() {
+        if id != last {
+            take(&id)?;
+        }
+        last = id;
+        next.extend(sources[number].next().transpose()?.map(|id| Reverse((id, number))));
+    }
+    Ok(())
+}
