@@ -9,10 +9,31 @@ use crate::support::{Bench, Days, Page, matches, verdicts};
 /// and two that come late.
 fn days() -> Days {
     const DAYS: [&str; 25] = [
-        "2026-02-10", "2026-02-11", "2026-02-12", "2026-02-13", "2026-02-14", "2026-02-15", "2026-02-16",
-        "2026-01-01", "2026-02-17", "2026-02-18", "2026-02-19", "2026-02-20", "2026-02-21", "2026-02-22",
-        "2026-02-23", "2026-02-24", "2025-12-31", "2026-02-25", "2026-02-26", "2026-02-27", "2026-02-28",
-        "2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04",
+        "2026-02-10",
+        "2026-02-11",
+        "2026-02-12",
+        "2026-02-13",
+        "2026-02-14",
+        "2026-02-15",
+        "2026-02-16",
+        "2026-01-01",
+        "2026-02-17",
+        "2026-02-18",
+        "2026-02-19",
+        "2026-02-20",
+        "2026-02-21",
+        "2026-02-22",
+        "2026-02-23",
+        "2026-02-24",
+        "2025-12-31",
+        "2026-02-25",
+        "2026-02-26",
+        "2026-02-27",
+        "2026-02-28",
+        "2026-03-01",
+        "2026-03-02",
+        "2026-03-03",
+        "2026-03-04",
     ];
     let sizes = (0..).map(|at| match at {
         4 | 13 => 0,
@@ -111,8 +132,10 @@ fn a_run_that_died_before_it_merged_is_completed_by_the_next() {
     assert_eq!((&told["already_done"], &told["counts"]["merged"]), (&false.into(), &10.into()));
     assert_eq!((&told["counts"]["segments"], &told["counts"]["version"]), (&2.into(), &13.into()));
     let store = bench.files("store");
-    for again in [format!("store add store --segment {day}.seg --day {day}"), "store compact store --tiers".into()]
-    {
+    for again in [
+        format!("store add store --segment {day}.seg --day {day}"),
+        "store compact store --tiers".into(),
+    ] {
         assert_eq!(bench.done(&again).summary()["already_done"], true);
     }
     assert_eq!(bench.files("store"), store);

@@ -69,9 +69,9 @@ impl Store {
         let version = Version::new(&self.path().join(SEGMENTS), current.clone());
         match version.due() {
             None => Ok(Compacted::Already(version)),
-            Some(due) => self
-                .merge(&current, &due, Codec::default(), &lock, merged)
-                .map(Compacted::New),
+            Some(due) => {
+                self.merge(&current, &due, Codec::default(), &lock, merged).map(Compacted::New)
+            }
         }
     }
 

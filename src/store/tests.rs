@@ -313,7 +313,9 @@ fn compaction_keeps_every_row_and_its_day() -> Result<()> {
     for codec in ["dense", "huffman", "raw", "elias-fano"] {
         let codec = codec.parse()?;
         assert!(store.would_compact(codec)?);
-        let Compacted::New(version) = store.compact(codec, &AtomicU64::new(0))? else { panic!("{codec}") };
+        let Compacted::New(version) = store.compact(codec, &AtomicU64::new(0))? else {
+            panic!("{codec}")
+        };
         assert!(matches!(store.compact(codec, &AtomicU64::new(0))?, Compacted::Already(_)));
         assert!(!store.would_compact(codec)?);
         let merged = version.segments()?;
@@ -414,7 +416,12 @@ fn any_number_of_segments_is_merged() -> Result<()> {
     let parts = days.iter().map(|&day| Dated::new(segment.clone(), Some(day))).collect();
     let merged = merge::merge(
         parts,
-        &merge::Target { path: &folder.path().join("b"), codec: Codec::Dense, identity: "all", fence: None },
+        &merge::Target {
+            path: &folder.path().join("b"),
+            codec: Codec::Dense,
+            identity: "all",
+            fence: None,
+        },
         &AtomicU64::new(0),
     )?;
     merged.verify()?;
