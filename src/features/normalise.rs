@@ -121,12 +121,15 @@ impl Normalise {
 
     fn fold(&self, text: &str, out: &mut String) {
         out.clear();
-        let untouched = &UNTOUCHED[usize::from(self.digits == Digits::Keep)];
-        let mut folded = Folded { parts: *self, untouched, out, in_digits: false };
+        let mut folded = Folded { parts: *self, out, in_digits: false };
         let mut rest = text;
         while !rest.is_empty() {
             rest = folded.copy(rest);
             rest = folded.convert(rest);
+        }
+        if self.case == Case::Fold {
+            // What was copied; other characters were folded one by one.
+            out.make_ascii_lowercase();
         }
         if self.white_space == WhiteSpace::Collapse && out.ends_with(' ') {
             out.pop();
@@ -134,32 +137,57 @@ impl Normalise {
     }
 }
 
-/// By first byte: the length of a character that stays as it is everywhere, except for the case of ASCII,
-/// unless a combining mark follows it. 0 if that needs a closer look.
-type Untouched = [u8; 256];
+/// How many bytes are looked at together.
+const TOGETHER: usize = 16;
 
-/// By whether digits are kept.
-static UNTOUCHED: [Untouched; 2] = [untouched(false), untouched(true)];
-
-const fn untouched(digits: bool) -> Untouched {
-    let mut lengths = [0; 256];
-    let mut byte = 0;
-    while byte < lengths.len() {
-        lengths[byte] = match byte as u8 {
-            b'0'..=b'9' => digits as u8,
-            b'!'..=b'~' => 1,
-            0xe4..=0xe9 => 3, // U+4000 to U+9FFF
-            _ => 0,
-        };
-        byte += 1;
-    }
-    lengths
+/// Whether this is a byte of a character that stays as it is everywhere, except for the case of ASCII, unless
+/// a combining mark follows it. A space is one between two such characters.
+#[inline(always)]
+fn is_untouched(byte: u8, digits: bool) -> bool {
+    let in_range = |first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+    (in_range(b' ', b'~') & (digits | !in_range(b'0', b'9')))
+        | in_range(0xe4, 0xe9) // the first byte of U+4000 to U+9FFF
+        | in_range(0x80, 0xbf) // a later byte, whose first one was looked at before
 }
 
-/// A text being written, its case, digits and white space folded as it grows.
+/// Whether a copy stops at this byte before the `next` one: of several spaces only one may stay.
+#[inline(always)]
+fn stops(byte: u8, next: u8, digits: bool) -> bool {
+    !is_untouched(byte, digits) | ((byte == b' ') & (next == b' '))
+}
+
+/// At which of the bytes before the last a copy stops, or how many there are. By itself this function becomes
+/// code for vectors, and within another it does not.
+#[inline(never)]
+fn first_stop(window: &[u8; TOGETHER + 1], digits: bool) -> usize {
+    let mut stop_at = [0; TOGETHER];
+    for (stop, (&byte, &next)) in stop_at.iter_mut().zip(window.iter().zip(&window[1..])) {
+        *stop = u8::from(stops(byte, next, digits));
+    }
+    u128::from_le_bytes(stop_at).trailing_zeros() as usize / 8
+}
+
+/// The length in bytes of what stays as it is at the start of a text that begins with no space.
+fn untouched(bytes: &[u8], digits: bool) -> usize {
+    let mut end = 0;
+    let mut stop = TOGETHER;
+    while stop == TOGETHER
+        && let Some(window) = bytes[end..].first_chunk()
+    {
+        stop = first_stop(window, digits);
+        end += stop;
+    }
+    if stop == TOGETHER {
+        let rest = &bytes[end..];
+        let pairs = rest.iter().zip(rest.iter().skip(1).chain(b" "));
+        end += pairs.take_while(|&(&byte, &next)| !stops(byte, next, digits)).count();
+    }
+    end - usize::from(bytes[..end].ends_with(b" "))
+}
+
+/// A text being written, its digits and white space folded as it grows, and the case of what is not ASCII.
 struct Folded<'a> {
     parts: Normalise,
-    untouched: &'static Untouched,
     out: &'a mut String,
     in_digits: bool,
 }
@@ -167,50 +195,35 @@ struct Folded<'a> {
 impl Folded<'_> {
     /// Copies what stays as it is at the start of `text`, and returns the rest.
     fn copy<'t>(&mut self, text: &'t str) -> &'t str {
-        let bytes = text.as_bytes();
-        let untouched = self.untouched;
-        let mut last = 0;
-        let mut end = 0;
-        while let Some(&byte) = bytes.get(end) {
-            let mut length = usize::from(untouched[usize::from(byte)]);
-            if byte == b' ' && (end > 0 || self.takes_space()) {
-                let next = bytes.get(end + 1).map_or(0, |&next| untouched[usize::from(next)]);
-                length = usize::from(next > 0);
-            }
-            if length == 0 {
-                break;
-            }
-            last = end;
-            end += length;
-        }
+        let mut end = match text.starts_with(' ') && !self.takes_space() {
+            true => 0,
+            false => untouched(text.as_bytes(), self.parts.digits == Digits::Keep),
+        };
         if self.parts.nfkc && text[end..].chars().next().is_some_and(|next| !is_plain(next)) {
-            end = last;
+            end = text.floor_char_boundary(end.saturating_sub(1));
         }
         self.in_digits &= end == 0;
-        let copied = self.out.len();
         self.out.push_str(&text[..end]);
-        if self.parts.case == Case::Fold {
-            self.out[copied..].make_ascii_lowercase();
-        }
         &text[end..]
     }
 
     /// Converts the first character of `text`, with all that form KC may join to it, and returns
     /// the rest.
     fn convert<'t>(&mut self, text: &'t str) -> &'t str {
-        let mut chars = text.char_indices();
-        let Some((_, first)) = chars.next() else { return text };
+        let mut chars = text.chars();
+        let Some(first) = chars.next() else { return text };
+        let rest = chars.as_str();
         if !self.parts.nfkc {
             self.push(first);
-            return chars.as_str();
+            return rest;
         }
-        let end = chars.find(|&(_, c)| is_plain(c)).map_or(text.len(), |(at, _)| at);
-        let (joined, rest) = text.split_at(end);
-        if joined.len() == first.len_utf8() && is_plain(first) {
+        if is_plain(first) && chars.next().is_none_or(is_plain) {
             self.push(narrow(first));
-        } else {
-            joined.nfkc().for_each(|c| self.push(c));
+            return rest;
         }
+        let (joined, rest) =
+            text.split_at(text.len() - rest.trim_start_matches(|c| !is_plain(c)).len());
+        joined.nfkc().for_each(|c| self.push(c));
         rest
     }
 

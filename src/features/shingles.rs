@@ -16,6 +16,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::features::words::{self, is_han};
+use crate::hash::{Hash, xxh3_of_three};
 
 /// Calls `shingle` with each run of `length` characters of `text` that holds a letter or digit.
 ///
@@ -27,45 +28,19 @@ pub fn characters<'t>(text: &'t str, length: usize, mut shingle: impl FnMut(&'t 
     let mut read = 0;
     let mut speaks_until = 0;
     while end < bytes.len() {
-        if read >= length && bytes[end].is_ascii() && bytes[start..end].is_ascii() {
-            // From here on, a character is a byte.
-            let run = ascii_run(&bytes[end..]);
-            for end in end + 1..=end + run {
-                if bytes[end - 1].is_ascii_alphanumeric() {
-                    speaks_until = end;
-                }
-                if speaks_until > start {
-                    shingle(&text[start..end]);
-                }
-                start += 1;
-            }
-            end += run;
-            continue;
-        }
-        let (char_bytes, speaks) = match bytes[end] {
-            byte if byte.is_ascii() => (1, byte.is_ascii_alphanumeric()),
-            0xe5..=0xe9 => (3, true), // U+5000 to U+9FFF, Han all of them
-            _ => first_char(&text[end..]),
-        };
+        let (char_bytes, speaks) = first_char(&bytes[end..]).unwrap_or_else(|| look_up(text, end));
         end += char_bytes;
         read += 1;
         if speaks {
             speaks_until = end;
         }
-        if speaks_until > start && (read >= length || end == bytes.len()) {
-            shingle(&text[start..end]);
-        }
-        if read >= length {
+        if read >= length || end == bytes.len() {
+            if speaks_until > start {
+                shingle(&text[start..end]);
+            }
             start += char_bytes_of(bytes[start]);
         }
     }
-}
-
-/// How many bytes from the first on are ASCII.
-fn ascii_run(bytes: &[u8]) -> usize {
-    let words = bytes.as_chunks::<16>().0.iter().take_while(|word| word.is_ascii()).count();
-    let rest = &bytes[16 * words..];
-    16 * words + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
 /// The length in bytes of a character, by its first.
@@ -79,9 +54,25 @@ fn char_bytes_of(first: u8) -> usize {
     }
 }
 
-/// The length in bytes of the first character of `text`, and whether it is a letter or digit.
-fn first_char(text: &str) -> (usize, bool) {
-    let first = text.chars().next().unwrap_or_default();
+/// The length in bytes of the first character, and whether it is a letter or digit, where its first bytes
+/// say so.
+#[inline(always)]
+fn first_char(bytes: &[u8]) -> Option<(usize, bool)> {
+    match *bytes {
+        [byte, ..] if byte.is_ascii() => Some((1, byte.is_ascii_alphanumeric())),
+        [0xe5..=0xe9, ..] => Some((3, true)), // U+5000 to U+9FFF, Han all of them
+        [0xe4, second, ..] => Some((3, second != 0xb7)), // U+4DC0 to U+4DFF are hexagrams
+        [0xe2, 0x80, ..] => Some((3, false)), // U+2000 to U+203F, dashes and quotation marks
+        [0xe3, 0x80, 0x80..=0x84 | 0x88..=0x91, ..] => Some((3, false)), // CJK punctuation
+        _ => None,
+    }
+}
+
+/// The same of the character at `at`, by Unicode's tables.
+#[cold]
+#[inline(never)]
+fn look_up(text: &str, at: usize) -> (usize, bool) {
+    let first = text[at..].chars().next().unwrap_or_default();
     (first.len_utf8(), is_han(first) || first.is_alphanumeric())
 }
 
@@ -172,7 +163,7 @@ pub fn plain_word_runs(text: &str, mut run: impl FnMut(u64)) {
     let mut last = [0_u64; RUN];
     let mut words = 0;
     words::each_plain(text, |word| {
-        last = [last[1], last[2], xxh3_64(word.as_bytes())];
+        last = [last[1], last[2], hash_of_word(word)];
         words += 1;
         if words >= last.len() {
             run(hash_of_run(&last));
@@ -189,7 +180,7 @@ pub fn word_runs(text: &str, mut run: impl FnMut(u64)) {
     let mut latest = Latest::default();
     let mut runs = 0;
     words::each_plain(text, |word| {
-        latest.push(xxh3_64(word.as_bytes()));
+        latest.push(hash_of_word(word));
         let hash = if word.starts_with(words::is_unspaced) {
             latest.run::<UNSPACED_RUN>()
         } else {
@@ -229,8 +220,17 @@ impl Latest {
     }
 }
 
+#[inline(always)]
+fn hash_of_word(word: &str) -> u64 {
+    Hash::Xxh3.of(word)
+}
+
+/// XXH3 of the hashes of the words.
 #[inline]
 fn hash_of_run(words: &[u64]) -> u64 {
+    if let Ok(run) = words.try_into() {
+        return xxh3_of_three(run);
+    }
     let mut bytes = [0; 8 * UNSPACED_RUN];
     for (eight, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
         *eight = word.to_le_bytes();
@@ -268,6 +268,15 @@ mod tests {
         assert_eq!(of_characters("-- 。。 !", 3), [""; 0]);
         assert_eq!(of_words(&["a".into()], 2), ["a"]);
         assert_eq!(of_words(&[], 2), [""; 0]);
+    }
+
+    #[test]
+    fn what_first_bytes_say_is_what_the_tables_say() {
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            let told = first_char(text.as_bytes());
+            assert!(told.is_none_or(|told| told == look_up(&text, 0)), "{c:?}");
+        }
     }
 
     #[test]

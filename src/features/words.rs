@@ -25,8 +25,11 @@ use crate::features::speech::Speech;
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
 pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
 
-/// The most bytes of Han that are cut at once.
+/// The most bytes of a run of Han that are cut at once.
 const LONGEST_PIECE: usize = 1 << 16;
+
+/// The most bytes of several runs of Han that are cut at once, so that jieba's answer stays in the cache.
+const SENTENCES: usize = 1 << 11;
 
 /// More bytes than most words and what stands between them take.
 const WORD_BYTES: usize = 16;
@@ -58,14 +61,44 @@ impl Words {
 
     /// Calls `word` with each word of `text`, in order, as a slice of it.
     pub fn each<'t>(&self, text: &'t str, mut word: impl FnMut(&'t str)) {
-        each_run(text, |class, run| match class {
-            Class::Separator => {}
-            Class::Han => each_piece(run, |piece| {
-                self.jieba.cut(piece, self.hmm).iter().for_each(|token| word(token.word));
-            }),
-            Class::Other => each_unicode_word(run, &mut word),
+        // Runs of Han with nothing between them that has words, yet to be cut.
+        let mut sentences = 0..0;
+        each_run(text, |class, run| {
+            let start = run.as_ptr() as usize - text.as_ptr() as usize;
+            let end = start + run.len();
+            match class {
+                Class::Separator => {}
+                Class::Han if end - sentences.start <= SENTENCES && !sentences.is_empty() => {
+                    sentences.end = end;
+                }
+                Class::Han => {
+                    self.cut(&text[sentences.clone()], &mut word);
+                    sentences = start..end;
+                }
+                Class::Other if is_apart(run) => {}
+                Class::Other => {
+                    self.cut(&text[std::mem::take(&mut sentences)], &mut word);
+                    each_unicode_word(run, &mut word);
+                }
+            }
+        });
+        self.cut(&text[sentences], word);
+    }
+
+    /// Calls `word` with the words of runs of Han, which jieba cuts one by one.
+    fn cut<'t>(&self, sentences: &'t str, mut word: impl FnMut(&'t str)) {
+        each_piece(sentences, |piece| {
+            let tokens = self.jieba.cut(piece, self.hmm);
+            let words = tokens.iter().map(|token| token.word).filter(|it| it.starts_with(is_han));
+            words.for_each(&mut word);
         });
     }
+}
+
+/// Whether `run` is punctuation that jieba, too, takes for the end of a run of Han.
+fn is_apart(run: &str) -> bool {
+    let joins = |byte| matches!(byte, b'+' | b'#' | b'&' | b'.' | b'_' | b'%' | b'-');
+    run.bytes().all(|byte| byte.is_ascii_punctuation() && !joins(byte))
 }
 
 /// Calls `word` with each word of `text`, in order, where each character of Han is a word by itself.
@@ -151,12 +184,19 @@ impl Class {
 /// Calls `run` with each longest run of one class.
 fn each_run<'t>(text: &'t str, mut run: impl FnMut(Class, &'t str)) {
     let mut start = 0;
+    let mut at = 0;
     let mut class = Class::Separator;
-    for (at, c) in text.char_indices() {
+    while let Some(c) = text[at..].chars().next() {
         let next = Class::of(c);
         if next != class {
             run(class, &text[start..at]);
             (start, class) = (at, next);
+        }
+        at += c.len_utf8();
+        if class == Class::Han {
+            // Most Han is from U+5000 to U+9FFF, which the first of three bytes tells.
+            let more = text.as_bytes()[at..].as_chunks::<3>().0.iter();
+            at += 3 * more.take_while(|char| matches!(char[0], 0xe5..=0xe9)).count();
         }
     }
     run(class, &text[start..]);
@@ -319,6 +359,13 @@ mod tests {
             rest = &rest[end..];
         }
         words
+    }
+
+    #[test]
+    fn sentences_are_cut_as_each_run_of_han_is() {
+        let sentence = "小明在清华大学；他说（我来到北京）:“好！”3.14%，\r\n\u{3000}々人、a+b的#c, 二〇二一年.年";
+        let text = sentence.repeat(3 * SENTENCES / sentence.len());
+        assert_eq!(words(&text), definition(&text));
     }
 
     proptest! {

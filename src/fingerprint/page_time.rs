@@ -54,20 +54,23 @@ impl PageClock {
     #[inline]
     pub(super) fn step(&mut self) -> bool {
         match self.steps.checked_sub(1) {
-            Some(left) => self.steps = left,
+            Some(left) => {
+                self.steps = left;
+                true
+            }
             None => self.look(),
         }
-        !self.is_late
     }
 
-    /// Reports progress, and checks whether the page is late.
+    /// Reports progress, and checks whether the page is late. False if it is: then no steps are left.
     #[cold]
-    pub(super) fn look(&mut self) {
+    pub(super) fn look(&mut self) -> bool {
         if !self.is_late {
             progress::tick(Activity::Working);
             self.is_late = Instant::now() > self.end;
             self.steps = if self.is_late { 0 } else { STEPS };
         }
+        !self.is_late
     }
 
     /// Ends the page. Fails with [`Kind::BadData`] if it was late.

@@ -6,6 +6,7 @@ use crate::features::lists::StopWords;
 use crate::features::normalise::Normalise;
 use crate::features::shingles::{self, WordWindow};
 use crate::features::words::Words;
+use crate::fingerprint::normal_form::NormalForm;
 use crate::fingerprint::page_time::{PageClock, PageTime};
 use crate::fingerprint::recipe::Features;
 
@@ -90,6 +91,14 @@ impl Reader {
             _ => {}
         }
         reader
+    }
+
+    /// The normal form of the text that was read last, if one was made of it.
+    pub(super) fn normal_form(&self) -> Option<NormalForm<'_>> {
+        match self.form {
+            Form::Normal(by) => Some(NormalForm { by, text: &self.prepared }),
+            Form::AsItIs | Form::WordCharacters => None,
+        }
     }
 
     /// Calls `feature` with each occurrence of a feature in `text`.

@@ -12,7 +12,7 @@ use crate::fingerprint::reader::{Reader, words};
 use crate::fingerprint::recipe::{Features, Recipe, ShortWords, Sketch, Text, Weights};
 use crate::fingerprint::simhash::SimHash;
 use crate::fingerprint::tally::Tally;
-use crate::fingerprint::{Class, Fingerprint, Width};
+use crate::fingerprint::{Class, Fingerprint, NormalForm, Width};
 use crate::hash::{Hash, Hashed};
 
 use short::Short;
@@ -96,6 +96,12 @@ impl Sketcher {
             Either::W128(maker) => maker.text(reader, text),
         };
         reader.clock.finish().map(|()| page)
+    }
+
+    /// The normal form of the text that was taken last, if one was made of it, for a
+    /// [signature](crate::fingerprint::Signer::sign_known) of that text.
+    pub fn normal_form(&self) -> Option<NormalForm<'_>> {
+        self.reader.as_ref().and_then(Reader::normal_form)
     }
 
     /// Calls `feature` with each occurrence of a feature in `text`.

@@ -56,7 +56,11 @@ impl Handler for Fingerprinting {
             _ => "",
         };
         let (fingerprint, class) = sketch(sketcher.as_mut(), &document, text)?.unzip();
-        let check = sign(signer.as_mut(), fingerprint, &document, text)?;
+        let mut check = Vec::new();
+        if let (Some(signer), Some(sketcher), Some(_)) = (signer, sketcher, fingerprint) {
+            let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
+            signed.map_err(|error| naming(error, &document))?;
+        }
         Ok(Some(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
@@ -92,20 +96,6 @@ fn sketch(
         (Content::Text(_), None) => Err(misfit("text", "default")),
         (Content::Features(_), None) => Err(misfit("features ready made", "features")),
     }
-}
-
-/// The signature of a document that has a fingerprint; empty if no signature is kept.
-fn sign(
-    signer: Option<&mut Signer>,
-    fingerprint: Option<u128>,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<Vec<u8>> {
-    let mut signature = Vec::new();
-    if let (Some(signer), Some(_), Content::Text(_)) = (signer, fingerprint, &document.content) {
-        signer.sign(text, &mut signature).map_err(|error| naming(error, document))?;
-    }
-    Ok(signature)
 }
 
 /// The failure of a text. If the document is at fault, the error names its id, cut if it is long.

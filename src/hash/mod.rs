@@ -23,3 +23,4 @@ pub use function::{Hash, Hashed};
 pub use lookup2::lookup2;
 
 pub use one_at_a_time::one_at_a_time;
+pub(crate) use xxh3_short::xxh3_of_three;

@@ -1,7 +1,9 @@
-//! XXH3 of 4 to 16 bytes, in 64 bits and with seed 0: a shingle's length. The library's function is
-//! the same for every length, but it is not inlined, and a hash is made for each shingle.
+//! XXH3 of 1 to 16 bytes, the length of words and shingles, and of three words, in 64 bits and with seed 0.
+//! The library's function is the same for every length, but it is not inlined, and a hash is made for each word
+//! and shingle.
 
 /// Words of XXH3's default secret, by their places.
+const SECRET_0: u64 = 0xbe4b_a423_396c_feb8;
 const SECRET_8: u64 = 0x1cad_21f7_2c81_017c;
 const SECRET_16: u64 = 0xdb97_9083_e96d_d4de;
 const SECRET_24: u64 = 0x1f67_b3b7_a4a4_4072;
@@ -9,11 +11,17 @@ const SECRET_32: u64 = 0x78e5_c0cc_4ee6_79cb;
 const SECRET_40: u64 = 0x2172_ffcc_7dd0_5a82;
 const SECRET_48: u64 = 0x8e24_43f7_7446_08b8;
 
-/// The hash of `bytes`; none unless there are 4 to 16 of them.
+/// The hash of `bytes`; none unless there are 1 to 16 of them.
 #[inline(always)]
 pub(super) fn xxh3_short(bytes: &[u8]) -> Option<u64> {
     let length = bytes.len() as u64;
     match bytes.len() {
+        1..=3 => {
+            let [first, middle, last] = [0, bytes.len() / 2, bytes.len() - 1];
+            let all = u64::from(bytes[first]) << 16 | u64::from(bytes[middle]) << 24;
+            let all = all | u64::from(bytes[last]) | length << 8;
+            Some(avalanche_of_xxh64(all ^ (SECRET_0 & 0xffff_ffff ^ SECRET_0 >> 32)))
+        }
         4..=8 => {
             let first = u32::from_le_bytes(*bytes.first_chunk()?);
             let last = u32::from_le_bytes(*bytes.last_chunk()?);
@@ -23,13 +31,36 @@ pub(super) fn xxh3_short(bytes: &[u8]) -> Option<u64> {
         9..=16 => {
             let first = u64::from_le_bytes(*bytes.first_chunk()?) ^ (SECRET_24 ^ SECRET_32);
             let last = u64::from_le_bytes(*bytes.last_chunk()?) ^ (SECRET_40 ^ SECRET_48);
-            let product = u128::from(first) * u128::from(last);
-            let folded = product as u64 ^ (product >> 64) as u64;
             let sum = length.wrapping_add(first.swap_bytes()).wrapping_add(last);
-            Some(avalanche(sum.wrapping_add(folded)))
+            Some(avalanche(sum.wrapping_add(folded(first, last))))
         }
         _ => None,
     }
+}
+
+/// The hash of three words of eight bytes, the lowest byte first.
+#[inline]
+pub(crate) fn xxh3_of_three([first, second, third]: [u64; 3]) -> u64 {
+    const PRIME: u64 = 0x9e37_79b1_85eb_ca87;
+    let begin = folded(first ^ SECRET_0, second ^ SECRET_8);
+    let end = folded(second ^ SECRET_16, third ^ SECRET_24);
+    avalanche(PRIME.wrapping_mul(24).wrapping_add(begin).wrapping_add(end))
+}
+
+/// The halves of a product, folded.
+#[inline(always)]
+fn folded(one: u64, another: u64) -> u64 {
+    let product = u128::from(one) * u128::from(another);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[inline(always)]
+fn avalanche_of_xxh64(mut hash: u64) -> u64 {
+    hash ^= hash >> 33;
+    hash = hash.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    hash ^= hash >> 29;
+    hash = hash.wrapping_mul(0x1656_67b1_9e37_79f9);
+    hash ^ hash >> 32
 }
 
 #[inline(always)]
@@ -57,8 +88,13 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn is_the_function_of_the_library(bytes in proptest::collection::vec(0..=255_u8, 0..20)) {
-            let expected = (4..=16).contains(&bytes.len()).then(|| xxh3_64(&bytes));
+            let expected = (1..=16).contains(&bytes.len()).then(|| xxh3_64(&bytes));
             assert_eq!(xxh3_short(&bytes), expected);
+        }
+
+        #[test]
+        fn three_words_are_their_bytes(words: [u64; 3]) {
+            assert_eq!(xxh3_of_three(words), xxh3_64(words.map(u64::to_le_bytes).as_flattened()));
         }
     }
 }

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::maker::Maker;
 use super::shingles::each_shingle;
 use crate::fingerprint::minhash::MinHash;
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// Makes signatures of the set of shingles of a text.
@@ -16,10 +17,10 @@ impl Maker for CharacterMinHash {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
-        each_shingle(text, prepared, |shingle| {
+        each_shingle(text, normal, |shingle| {
             if clock.step() {
                 self.0.add(xxh3_64(shingle.as_bytes()));
             }

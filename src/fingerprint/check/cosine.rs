@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::maker::{Maker, NORMALISE};
 use crate::features::by_hash::{self, ByHash};
 use crate::features::shingles;
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
@@ -63,11 +64,10 @@ impl Maker for Cosine {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
-        NORMALISE.apply(text, prepared);
-        shingles::characters(prepared, SHINGLE, |shingle| {
+        shingles::characters(normal.page(&NORMALISE, text), SHINGLE, |shingle| {
             if clock.step() {
                 self.add(xxh3_64(shingle.as_bytes()));
             }

@@ -3,17 +3,18 @@
 use std::fmt;
 
 use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// Makes signatures of texts.
 pub(super) trait Maker: fmt::Debug + Send + Sync {
     /// Appends the signature of `text`; all zeros if it has no feature. Each feature is a step of `clock`,
-    /// and `prepared` is a buffer.
+    /// and `normal` makes normal forms.
     fn sign(
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     );
 }

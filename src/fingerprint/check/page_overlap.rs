@@ -17,6 +17,7 @@ use crate::features::weighted_runs::WeightedRuns;
 use crate::fingerprint::Class;
 use crate::fingerprint::class::SHORT_WORDS;
 use crate::fingerprint::minhash::{MinHash, Permutations, mixed};
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// How short texts are normalised. A number in a title is part of what it says.
@@ -70,16 +71,15 @@ impl Maker for PageOverlap {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
         let start = signature.len();
         let class = Class::of(text, SHORT_WORDS);
         match class {
-            Class::Full => self.full.sign(text, clock, prepared, signature),
+            Class::Full => self.full.sign(text, clock, normal, signature),
             Class::Short => {
-                NORMALISE_SHORT.apply(text, prepared);
-                self.sign_short(prepared, clock, signature);
+                self.sign_short(normal.page(&NORMALISE_SHORT, text), clock, signature);
             }
         }
         if signature[start] > 0 {

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::maker::{Maker, NORMALISE};
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// The bytes that one sentence takes.
@@ -57,13 +58,12 @@ impl Maker for Sentences {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
         each(text, |sentence| {
             if clock.step() {
-                NORMALISE.apply(sentence, prepared);
-                self.add(prepared);
+                self.add(normal.part(&NORMALISE, sentence));
             }
         });
         self.finish(signature);

@@ -5,20 +5,21 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::maker::{NORMALISE, NORMALISE_WORDS};
 use crate::features::shingles;
 use crate::fingerprint::ShingleSet;
+use crate::fingerprint::normal_form::Normaliser;
 
 /// The characters of a shingle.
 const SHINGLE: usize = 3;
 
 /// Calls `shingle` with each shingle of the normal form of `text`.
-pub(super) fn each_shingle(text: &str, prepared: &mut String, shingle: impl FnMut(&str)) {
-    NORMALISE.apply(text, prepared);
-    shingles::characters(prepared, SHINGLE, shingle);
+pub(super) fn each_shingle(text: &str, normal: &mut Normaliser<'_>, shingle: impl FnMut(&str)) {
+    shingles::characters(normal.page(&NORMALISE, text), SHINGLE, shingle);
 }
 
 /// The set of the shingles that checks are made of.
 pub fn shingle_set(text: &str) -> ShingleSet {
     ShingleSet::gather(|add| {
-        each_shingle(text, &mut String::new(), |shingle| add(xxh3_64(shingle.as_bytes())));
+        let mut normal = Normaliser { known: None, buffer: &mut String::new() };
+        each_shingle(text, &mut normal, |shingle| add(xxh3_64(shingle.as_bytes())));
     })
 }
 

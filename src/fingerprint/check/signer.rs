@@ -2,20 +2,21 @@
 
 use super::maker::Maker;
 use crate::error::Result;
+use crate::fingerprint::normal_form::{NormalForm, Normaliser};
 use crate::fingerprint::page_time::{PageClock, PageTime};
 
 /// Makes the signatures of one check. It holds buffers, so each worker has its own.
 #[derive(Debug)]
 pub struct Signer {
     clock: PageClock,
-    prepared: String,
+    buffer: String,
     maker: Box<dyn Maker>,
 }
 
 impl Signer {
     pub(super) fn new(maker: impl Maker + 'static) -> Signer {
         let clock = PageClock::new(PageTime::default());
-        Signer { clock, prepared: String::new(), maker: Box::new(maker) }
+        Signer { clock, buffer: String::new(), maker: Box::new(maker) }
     }
 
     /// Allows each page this much time.
@@ -29,8 +30,21 @@ impl Signer {
     /// Fails with [`Kind::BadData`](crate::error::Kind::BadData) if the page takes longer than it is
     /// [allowed](Signer::allow).
     pub fn sign(&mut self, text: &str, signature: &mut Vec<u8>) -> Result<()> {
-        self.clock.start(text);
-        self.maker.sign(text, &mut self.clock, &mut self.prepared, signature);
-        self.clock.finish()
+        self.sign_known(text, None, signature)
+    }
+
+    /// Appends the signature of `text`, of which a normal form may be known already.
+    ///
+    /// Fails as [`Signer::sign`] does.
+    pub fn sign_known(
+        &mut self,
+        text: &str,
+        known: Option<NormalForm<'_>>,
+        signature: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Signer { clock, buffer, maker } = self;
+        clock.start(text);
+        maker.sign(text, clock, &mut Normaliser { known, buffer }, signature);
+        clock.finish()
     }
 }

@@ -6,6 +6,7 @@ use super::maker::Maker;
 use super::shingles::each_shingle;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::minhash;
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 use crate::fingerprint::simhash::{SimHash, Ties};
 
@@ -27,10 +28,10 @@ impl Maker for CharacterSimHash {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
-        each_shingle(text, prepared, |shingle| {
+        each_shingle(text, normal, |shingle| {
             if clock.step() {
                 self.0.add_one(xxh3_128(shingle.as_bytes()));
             }

@@ -6,6 +6,7 @@
 use super::maker::{Maker, NORMALISE_WORDS};
 use crate::features::shingles;
 use crate::fingerprint::minhash::{self, MinHash};
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// Makes signatures of the set of runs of words of a text.
@@ -17,13 +18,12 @@ impl Maker for WordMinHash {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
-        NORMALISE_WORDS.apply(text, prepared);
         let start = signature.len();
         let mut has_words = false;
-        shingles::plain_word_runs(prepared, |run| {
+        shingles::plain_word_runs(normal.page(&NORMALISE_WORDS, text), |run| {
             has_words = true;
             if clock.step() {
                 self.0.add(run);

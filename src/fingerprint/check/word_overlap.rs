@@ -14,6 +14,7 @@ use super::maker::{Maker, NORMALISE_WORDS};
 use crate::features::shingles;
 use crate::fingerprint::distinct::Distinct;
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
+use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
 /// The bytes before the slots: the size.
@@ -39,11 +40,10 @@ impl Maker for WordOverlap {
         &mut self,
         text: &str,
         clock: &mut PageClock,
-        prepared: &mut String,
+        normal: &mut Normaliser<'_>,
         signature: &mut Vec<u8>,
     ) {
-        NORMALISE_WORDS.apply(text, prepared);
-        shingles::word_runs(prepared, |run| {
+        shingles::word_runs(normal.page(&NORMALISE_WORDS, text), |run| {
             if clock.step() {
                 self.minhash.add(run);
                 self.runs.add(run);
