@@ -7,8 +7,8 @@
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |
 //! joining   |  tables 1/2                  |  pairs 1/4  |
-//! finalize  |  pairs 1/4  |  finalize 1/8  |  1/8  |  1/8  |    while pairs are read
-//!           |  finalize 1/8 each, at most 7 at once        |    afterwards
+//! finalize  |  ids 1/4  |  pairs 1/4  |  finalize 1/16 each, 3 at once  |    while pairs are read
+//!           |  ids 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! verifying |  verification 1/4 each, at most 3 at once      |
 //! ```
 //!
@@ -60,7 +60,12 @@ impl Budget {
 
     /// For each sort that turns pairs into verdicts.
     pub fn finalize(self) -> usize {
-        self.part(8)
+        self.part(16)
+    }
+
+    /// For the ids of the batch, which are sorted and listed.
+    pub fn ids(self) -> usize {
+        self.part(4)
     }
 
     /// For what is made of documents, which is sorted as it arrives.
@@ -100,14 +105,14 @@ mod tests {
     fn parts_that_exist_together_fit_into_the_whole() {
         for bytes in [0, 1, 7, 64 << 20, 2 << 30, u64::MAX] {
             let budget = Budget::of(bytes);
-            let [pairs, finalize, documents, rows] =
-                [budget.pairs(), budget.finalize(), budget.documents(), budget.rows()]
-                    .map(|part| part as u64);
+            let [pairs, finalize, ids] =
+                [budget.pairs(), budget.finalize(), budget.ids()].map(|part| part as u64);
+            let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows,
                 budget.tables() + pairs,
-                pairs + BESIDE_PAIRS * finalize,
-                AFTER_PAIRS * finalize,
+                ids + pairs + BESIDE_PAIRS * finalize,
+                ids + AFTER_PAIRS * finalize,
                 VERIFYING * budget.verification() as u64,
             ];
             assert!(together.iter().all(|&parts| parts <= budget.whole()), "{bytes}: {together:?}");

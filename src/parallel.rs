@@ -33,3 +33,22 @@ pub fn in_parallel<I: Sync, O: Send>(
             .collect()
     })
 }
+
+/// The results of `one` and of `other`, at the same time if there is more than one thread.
+///
+/// # Panics
+/// If one of them does.
+pub fn both<A: Send, B>(
+    threads: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    if threads < 2 {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}

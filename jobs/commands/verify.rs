@@ -129,8 +129,8 @@ fn verify_join(
         )));
     };
     report.check_files(output)?;
-    let found =
-        JoinOutput { output, report: &report, memory_bytes: global.budget().verification() };
+    let (memory_bytes, workers) = (global.budget().verification(), global.workers(1));
+    let found = JoinOutput { output, report: &report, memory_bytes, workers };
     let batch = match (batch, found.input("batch")) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),
@@ -154,6 +154,7 @@ struct JoinOutput<'a> {
     output: &'a Path,
     report: &'a Report,
     memory_bytes: usize,
+    workers: usize,
 }
 
 impl JoinOutput<'_> {
@@ -238,6 +239,7 @@ impl JoinOutput<'_> {
             seed,
             spill: &env::temp_dir(),
             memory_bytes: self.memory_bytes,
+            workers: self.workers,
         };
         recompute.run()
     }

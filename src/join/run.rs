@@ -72,18 +72,25 @@ impl Join {
             Width::W128 => self.find::<u128>(cluster, &site),
         }?;
         let ledger = found.ledger.clone();
+        let workers = cluster.topology().workers;
         let Site { output, staging, .. } = site;
         let step = format!("finalize {}", output.display());
         let done = cluster.conclude(&step, staging, |staging| {
             staging.check()?;
-            finish(self.finalize(found, output, &staging)?, staging)
+            finish(self.finalize(found, output, &staging, workers)?, staging)
         })?;
         ledger.remove()?;
         Ok(done)
     }
 
     /// Proves that everything was found, and writes the verdicts.
-    fn finalize(&self, found: Found, output: &Path, staging: &Staging) -> Result<Joined> {
+    fn finalize(
+        &self,
+        found: Found,
+        output: &Path,
+        staging: &Staging,
+        workers: usize,
+    ) -> Result<Joined> {
         let Found { chunks, pairs, receipts, segments, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
         let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
@@ -96,6 +103,8 @@ impl Join {
             detail: self.detail,
             max_matches: self.max_matches,
             memory_bytes: self.budget.finalize(),
+            ids_bytes: self.budget.ids(),
+            workers,
         };
         let pairs = pairs.sorted()?;
         let outcome = match self.batch.width() {

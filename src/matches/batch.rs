@@ -1,19 +1,19 @@
 //! The batch as verdicts need it: its pages by group, their order by id, and their group keys.
 //!
-//! A few bytes for each page are held, and its group key if it has one, but never its id. The ids are
-//! sorted once, on disk if they do not fit into memory, and read in that order when the output is written.
+//! A few bytes for each page are held, and its group key if it has one. The [ids](IdShards) are beside them, on
+//! disk if they do not fit into memory.
 
 use std::path::Path;
 
 use super::distinct::each_distinct;
 use super::group_key::{GroupKey, GroupKeys};
-use super::id::Id;
+use super::ids::{IdShards, Workshop};
 use super::keep_order::{KeepOrder, Leaders};
 use super::numbers::{FingerprintIndex, Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::similarity::{Confirm, Similarity};
 use crate::error::Result;
 use crate::fingerprint::{Check, Fingerprint, Width};
-use crate::runs::{SortedRecords, Sorter};
+use crate::runs::Sorter;
 use crate::store::Segment;
 
 /// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
@@ -41,7 +41,7 @@ pub(super) struct Batch {
     starts: Vec<Row>,
     /// How group keys divide the fingerprints, if there are any.
     divided: Option<Divided>,
-    /// The rank of each row's id.
+    /// The rank of each id, by row of the segment.
     ranks: Vec<IdRank>,
     /// The bytes of all ids.
     id_bytes: u64,
@@ -59,32 +59,17 @@ struct Divided {
 
 impl Batch {
     /// Loads a segment and sorts its ids. That holds eight bytes for each page, and with a check or
-    /// classes eight more and the group key. The sort takes about `memory_bytes` and spills into `folder`.
+    /// classes eight more and the group key.
     pub(super) fn load<F: Fingerprint>(
         segment: &Segment,
         confirm: Option<Confirm>,
-        folder: &Path,
-        memory_bytes: usize,
-    ) -> Result<(Batch, SortedRecords<Id>)> {
+        workshop: Workshop<'_>,
+    ) -> Result<(Batch, IdShards)> {
         let mut starts = Vec::new();
         each_distinct::<F>(segment, |_, row| starts.push(Row::from(row)))?;
         starts.push(Row::from(segment.rows() as u32));
-        let mut ids = segment.ids();
-        let mut sorter = Sorter::new(folder, memory_bytes);
-        let mut id_bytes = 0;
-        for row in below::<SegmentRow>(segment.rows() as u32) {
-            let id = ids.get(u32::from(row).into())?.to_owned();
-            id_bytes += id.len() as u64;
-            sorter.push(Id { id, row })?;
-        }
-        let mut ranks = vec![IdRank::from(0); segment.rows() as usize];
-        let ranked = (0..).zip(sorter.sorted()?).map(|(rank, id)| {
-            let id = id?;
-            ranks[id.row.index()] = IdRank::from(rank);
-            Ok(id)
-        });
-        let ids = SortedRecords::through_disk(folder, ranked)?;
-        let mut batch = Batch { starts, divided: None, ranks, id_bytes };
+        let ids = IdShards::read(segment, workshop)?;
+        let mut batch = Batch { starts, divided: None, ranks: ids.ranks()?, id_bytes: ids.bytes() };
         if let Some(keys) = GroupKeys::load(segment, confirm)? {
             batch.divide(keys);
         }
@@ -109,7 +94,6 @@ impl Batch {
         }
         firsts.push(Group::from(starts.len() as u32));
         starts.push(Row::from(self.rows()));
-        self.ranks = segment_rows.iter().map(|row| self.ranks[row.index()]).collect();
         self.starts = starts;
         self.divided = Some(Divided { segment_rows, firsts, keys });
     }
@@ -176,8 +160,13 @@ impl Batch {
     /// How many rows of a group have an id that comes before the one of this rank. The ids of a group
     /// ascend.
     pub(super) fn before(&self, group: Group, rank: IdRank) -> usize {
-        let ranks = &self.ranks[self.rows_of(group).indices()];
-        ranks.partition_point(|&other| other < rank)
+        let rows = self.rows_of(group).indices();
+        match &self.divided {
+            None => self.ranks[rows].partition_point(|&other| other < rank),
+            Some(Divided { segment_rows, .. }) => {
+                segment_rows[rows].partition_point(|&row| self.rank_in_segment(row) < rank)
+            }
+        }
     }
 
     /// The group of a row.
@@ -188,9 +177,7 @@ impl Batch {
     /// The row of each rank in the order of ids.
     pub(super) fn by_rank(&self) -> Vec<Row> {
         let mut rows = vec![Row::from(0); self.ranks.len()];
-        for (row, rank) in below::<Row>(self.rows()).zip(&self.ranks) {
-            rows[rank.index()] = row;
-        }
+        below::<Row>(self.rows()).for_each(|row| rows[self.rank(row).index()] = row);
         rows
     }
 
@@ -212,6 +199,11 @@ impl Batch {
 
     /// The rank of a row's id.
     pub(super) fn rank(&self, row: Row) -> IdRank {
+        self.rank_in_segment(self.segment_row(row))
+    }
+
+    /// The rank of the id of a row of the segment.
+    pub(super) fn rank_in_segment(&self, row: SegmentRow) -> IdRank {
         self.ranks[row.index()]
     }
 
@@ -229,18 +221,36 @@ impl Batch {
         memory_bytes: usize,
     ) -> Result<Leaders> {
         let mut turn = keep.turns(segment)?;
-        let mut rows = Vec::new();
-        let mut order = Sorter::new(folder, memory_bytes);
+        let mut place = |row| Ok((turn(self.segment_row(row))?, self.rank(row)));
+        let mut rows = Vec::with_capacity(self.groups() as usize);
         for group in below::<Group>(self.groups()) {
-            let mut first = None;
-            for row in self.rows_of(group).iter() {
-                let next = (turn(self.segment_row(row))?, self.rank(row), row);
-                first = first.map_or(Some(next), |first| Some(next.min(first)));
+            let mut copies = self.rows_of(group).iter();
+            let mut first = copies.next().expect("a group has a row");
+            for row in copies {
+                if place(row)? < place(first)? {
+                    first = row;
+                }
             }
-            let (turn, rank, row) = first.expect("a group has a row");
-            rows.push(row);
+            rows.push(first);
+        }
+        if keep == KeepOrder::FirstId {
+            let order = self.by_first_id(&rows).into_iter().map(Ok);
+            return Leaders::new(rows, order);
+        }
+        let mut order = Sorter::new(folder, memory_bytes);
+        for (group, &row) in below::<Group>(self.groups()).zip(&rows) {
+            let (turn, rank) = place(row)?;
             order.push((turn, rank, group))?;
         }
         Leaders::new(rows, order.sorted()?.map(|next| next.map(|(_, _, group)| group)))
+    }
+
+    /// The groups in the order of the ids of the rows that lead them.
+    fn by_first_id(&self, leaders: &[Row]) -> Vec<Group> {
+        let mut led = vec![None; self.ranks.len()];
+        for (group, &row) in below::<Group>(self.groups()).zip(leaders) {
+            led[self.rank(row).index()] = Some(group);
+        }
+        led.into_iter().flatten().collect()
     }
 }

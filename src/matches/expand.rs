@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::allocated::allocated;
 use super::batch::Batch;
-use super::id::allocated;
 use super::match_row::MatchRow;
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::origin::Origin;
@@ -245,6 +245,8 @@ mod tests {
             detail,
             max_matches: u64::MAX,
             memory_bytes: 1 << 20,
+            ids_bytes: 1 << 20,
+            workers: 2,
         };
         let out = folder.path().join("out");
         let staging = Staging::beside(&out, Lock::beside(&out)?)?;

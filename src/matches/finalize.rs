@@ -8,6 +8,7 @@ use super::detail::{BEST, Detail, too_many};
 use super::distinct::distinct_fingerprints;
 use super::drafts::Drafts;
 use super::expand::{UnnamedRow, expand_copies, expand_groups, expand_store};
+use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
 use super::listing::Listing;
@@ -43,6 +44,10 @@ pub struct Finalize<'a> {
     pub max_matches: u64,
     /// Memory that each sort may use, in bytes. Up to seven sorts run at once.
     pub memory_bytes: usize,
+    /// Memory for the ids of the batch, in bytes.
+    pub ids_bytes: usize,
+    /// How many threads there are.
+    pub workers: usize,
 }
 
 impl Finalize<'_> {
@@ -57,7 +62,9 @@ impl Finalize<'_> {
         staging: &Staging,
     ) -> Result<Outcome> {
         let spill = (staging.folder(), self.memory_bytes);
-        let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, spill.0, spill.1)?;
+        let workers = self.workers;
+        let workshop = Workshop { folder: spill.0, memory_bytes: self.ids_bytes, workers };
+        let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, workshop)?;
         let leaders = batch.leaders(self.segment, self.keep, spill.0, spill.1)?;
         let partition = self.partitioning(&batch, &leaders, spill).partition(pairs)?;
         let Partition { edges, with_store, nearest, crowded, rows, candidates, most_matches } =
@@ -81,7 +88,9 @@ impl Finalize<'_> {
         let counted = std::mem::take(&mut drafts.counted);
         let [matches, verdicts] = drafts.finish(self.segment)?;
         let empties = self.segment.empty_ids();
-        let listing = Listing { ids, empties, verdicts, matches, checked: self.confirm.is_some() };
+        let checked = self.confirm.is_some();
+        let listing =
+            Listing { ids, batch: judged.batch, empties, verdicts, matches, checked, workers };
         let (files, written) = listing.write(staging)?;
         Ok(Outcome {
             candidates,

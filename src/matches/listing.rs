@@ -1,22 +1,31 @@
 //! The files of an output: verdicts.tsv, keep.txt, drop.txt and matches.tsv.
+//!
+//! The ids are in shards. All workers make lines of a shard each; then the lines are written in the order of
+//! the shards, each file by one worker.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
 use std::iter::Peekable;
+use std::ops::Range;
 
-use super::id::Id;
+use super::batch::Batch;
+use super::ids::{IdShards, Shard};
 use super::match_row::MatchRow;
 use super::numbers::IdRank;
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
+use crate::parallel::{both, in_parallel};
+use crate::progress::{self, Activity};
 use crate::runs::SortedRecords;
 
 /// A file of the output by its name.
 pub(super) type Named = (&'static str, Sum);
 
 /// What is listed, all of it in the order of ids.
-pub(super) struct Listing<E: Iterator<Item = Result<String>>> {
+pub(super) struct Listing<'a, E: Iterator<Item = Result<String>>> {
     /// The ids of all documents with a fingerprint.
-    pub(super) ids: SortedRecords<Id>,
+    pub(super) ids: IdShards,
+    /// Their ranks.
+    pub(super) batch: &'a Batch,
     /// The ids of the empty documents.
     pub(super) empties: E,
     /// The match that the verdict on each dropped document names.
@@ -25,6 +34,24 @@ pub(super) struct Listing<E: Iterator<Item = Result<String>>> {
     pub(super) matches: SortedRecords<MatchRow>,
     /// Whether they were checked.
     pub(super) checked: bool,
+    /// How many threads there are.
+    pub(super) workers: usize,
+}
+
+/// What is listed of one shard.
+struct Section {
+    shard: usize,
+    verdicts: Vec<MatchRow>,
+    empties: Vec<String>,
+}
+
+/// The lines of one shard, except those of its matches, which may be too many.
+struct Lines {
+    ids: Shard,
+    ranks: Range<u32>,
+    verdicts: String,
+    keep: String,
+    drop: String,
 }
 
 /// The files that are being written.
@@ -37,34 +64,85 @@ struct Files {
     count: u64,
 }
 
-impl<E: Iterator<Item = Result<String>>> Listing<E> {
+impl<E: Iterator<Item = Result<String>>> Listing<'_, E> {
     /// Writes all files, and gives the number of matches too.
     pub(super) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
-        let mut files = Files::create(staging, self.checked)?;
-        let mut empties = self.empties.peekable();
-        let mut verdicts = self.verdicts.peekable();
-        let mut matches = self.matches.peekable();
-        for (rank, id) in (0_u32..).zip(self.ids) {
-            let rank = IdRank::from(rank);
-            let id = id?.id;
-            while let Some(empty) =
-                empties.next_if(|empty| empty.as_ref().map_or(true, |empty| *empty < id))
-            {
-                files.empty(&empty?)?;
-            }
-            files.verdict(&id, next_of(rank, &mut verdicts)?.as_ref())?;
-            while let Some(row) = next_of(rank, &mut matches)? {
-                files.matching(&id, &row)?;
-            }
+        let Listing { ids, batch, empties, verdicts, matches, checked, workers } = self;
+        let mut files = Files::create(staging, checked)?;
+        let mut empties = empties.peekable();
+        let (mut verdicts, mut matches) = (verdicts.peekable(), matches.peekable());
+        let shards: Vec<usize> = (0..ids.count()).collect();
+        for shards in shards.chunks(workers) {
+            let sections = shards.iter().map(|&shard| {
+                Ok(Section {
+                    shard,
+                    verdicts: below(ids.ranks_of(shard).end, &mut verdicts)?,
+                    empties: before(ids.bound(shard), &mut empties)?,
+                })
+            });
+            let sections = sections.collect::<Result<Vec<Section>>>()?;
+            let lines = in_parallel(workers, &sections, |section| section.lines(&ids, batch));
+            let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
+            files.write(&lines, &mut matches, workers)?;
         }
-        empties.try_for_each(|empty| files.empty(&empty?))?;
-        files.finish()
+        files.finish(workers)
     }
 }
 
-/// The next row, if its new document is the one of this rank.
-fn next_of(rank: IdRank, rows: &mut Peekable<SortedRecords<MatchRow>>) -> Result<Option<MatchRow>> {
-    rows.next_if(|row| row.as_ref().map_or(true, |row| row.new == rank)).transpose()
+/// The rows whose new document has a rank below `end`.
+fn below(end: u32, rows: &mut Peekable<SortedRecords<MatchRow>>) -> Result<Vec<MatchRow>> {
+    let is_below = |row: &Result<MatchRow>| row.as_ref().map_or(true, |row| row.new < end.into());
+    std::iter::from_fn(|| rows.next_if(is_below)).collect()
+}
+
+/// The ids before `bound`, or all if there is none.
+fn before<E: Iterator<Item = Result<String>>>(
+    bound: Option<&str>,
+    ids: &mut Peekable<E>,
+) -> Result<Vec<String>> {
+    let is_before = |id: &Result<String>| {
+        bound.is_none_or(|bound| id.as_ref().map_or(true, |id| **id < *bound))
+    };
+    std::iter::from_fn(|| ids.next_if(is_before)).collect()
+}
+
+impl Section {
+    fn lines(&self, ids: &IdShards, batch: &Batch) -> Result<Lines> {
+        progress::tick(Activity::Working);
+        let mut lines = Lines {
+            ids: ids.ordered(self.shard, |row| batch.rank_in_segment(row))?,
+            ranks: ids.ranks_of(self.shard),
+            verdicts: String::new(),
+            keep: String::new(),
+            drop: String::new(),
+        };
+        let Lines { ids, ranks, verdicts, keep, drop } = &mut lines;
+        let mut empties = self.empties.iter().peekable();
+        let mut dropped = self.verdicts.iter().peekable();
+        for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
+            while let Some(empty) = empties.next_if(|empty| empty.as_str() < id) {
+                add_verdict(verdicts, empty, "empty", None);
+            }
+            let of = dropped.next_if(|row| row.new == rank);
+            add_verdict(verdicts, id, if of.is_none() { "keep" } else { "drop" }, of);
+            let listed = if of.is_none() { &mut *keep } else { &mut *drop };
+            listed.push_str(id);
+            listed.push('\n');
+        }
+        empties.for_each(|empty| add_verdict(verdicts, empty, "empty", None));
+        Ok(lines)
+    }
+}
+
+/// Adds the line on a document, which is dropped because of another one, or not.
+fn add_verdict(lines: &mut String, id: &str, verdict: &str, of: Option<&MatchRow>) {
+    lines.extend([id, "\t", verdict, "\t"]);
+    match of {
+        None => lines.push_str("\t\t\n"),
+        Some(MatchRow { existing, distance, origin, .. }) => {
+            writeln!(lines, "{existing}\t{distance}\t{origin}").expect("a string takes any text");
+        }
+    }
 }
 
 impl Files {
@@ -81,39 +159,50 @@ impl Files {
         Ok(files)
     }
 
-    fn empty(&mut self, id: &str) -> Result<()> {
-        self.verdicts.write(|out| writeln!(out, "{id}\tempty\t\t\t"))
-    }
-
-    /// Lists a document as kept, or as dropped because of another one.
-    fn verdict(&mut self, id: &str, of: Option<&MatchRow>) -> Result<()> {
-        self.verdicts.write(|out| write_verdict(id, of, out))?;
-        let listed = if of.is_none() { &mut self.keep } else { &mut self.drop };
-        listed.write(|out| writeln!(out, "{id}"))
-    }
-
-    fn matching(&mut self, new: &str, row: &MatchRow) -> Result<()> {
-        self.count += 1;
-        self.matches.write(|out| row.write(new, out))
-    }
-
-    fn finish(self) -> Result<([Named; 4], u64)> {
+    /// Writes the lines of some shards, and their rows of the matches.
+    fn write(
+        &mut self,
+        shards: &[Lines],
+        rows: &mut Peekable<SortedRecords<MatchRow>>,
+        workers: usize,
+    ) -> Result<()> {
         let Files { verdicts, keep, drop, matches, count } = self;
+        let add = |file: &mut OutputFile, text: fn(&Lines) -> &str| {
+            shards
+                .iter()
+                .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
+        };
+        let verdicts = || add(verdicts, |lines| &lines.verdicts);
+        let others = || {
+            add(keep, |lines| &lines.keep)?;
+            add(drop, |lines| &lines.drop)?;
+            for Lines { ids, ranks, .. } in shards {
+                let is_here = |row: &Result<MatchRow>| {
+                    row.as_ref().map_or(true, |it| it.new < ranks.end.into())
+                };
+                while let Some(row) = rows.next_if(is_here).transpose()? {
+                    let place = u32::from(row.new) - ranks.start;
+                    matches.write(|out| row.write(ids.id(place as usize), out))?;
+                    *count += 1;
+                }
+            }
+            Ok(())
+        };
+        let (verdicts, others) = both(workers, verdicts, others);
+        verdicts.and(others)
+    }
+
+    fn finish(self, workers: usize) -> Result<([Named; 4], u64)> {
+        let Files { verdicts, keep, drop, matches, count } = self;
+        let lists = || Ok([keep.finish()?, drop.finish()?, matches.finish()?]);
+        let (verdicts, lists) = both(workers, || verdicts.finish(), lists);
+        let [keep, drop, matches] = lists?;
         let files = [
-            ("verdicts.tsv", verdicts.finish()?),
-            ("keep.txt", keep.finish()?),
-            ("drop.txt", drop.finish()?),
-            ("matches.tsv", matches.finish()?),
+            ("verdicts.tsv", verdicts?),
+            ("keep.txt", keep),
+            ("drop.txt", drop),
+            ("matches.tsv", matches),
         ];
         Ok((files, count))
-    }
-}
-
-fn write_verdict(id: &str, of: Option<&MatchRow>, out: &mut dyn Write) -> io::Result<()> {
-    match of {
-        None => writeln!(out, "{id}\tkeep\t\t\t"),
-        Some(MatchRow { existing, distance, origin, .. }) => {
-            writeln!(out, "{id}\tdrop\t{existing}\t{distance}\t{origin}")
-        }
     }
 }

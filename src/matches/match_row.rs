@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::id::allocated;
+use super::allocated::allocated;
 use super::numbers::IdRank;
 use super::origin::Origin;
 use super::similarity::Similarity;

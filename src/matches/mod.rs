@@ -30,6 +30,7 @@
 //! assert!(sieve.passes(&pair(300, 1)));
 //! ```
 
+mod allocated;
 mod audit;
 mod batch;
 mod confirm;
@@ -41,7 +42,7 @@ mod expand;
 mod finalize;
 mod frequent;
 mod group_key;
-mod id;
+mod ids;
 mod keep_order;
 mod keep_rule;
 mod lines;

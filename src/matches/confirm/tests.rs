@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
+use crate::matches::ids::Workshop;
 use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
 use crate::store::{Codec, Day, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
@@ -201,6 +202,8 @@ fn written(
         detail,
         max_matches: u64::MAX,
         memory_bytes: 1 << 20,
+        ids_bytes: 1 << 20,
+        workers: 2,
     };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
@@ -267,7 +270,8 @@ fn a_segment_without_signatures_is_refused() {
     let confirm: Confirm = "minhash-8x8".parse().unwrap();
     let page = Page { fingerprint: 1, class: Class::Full, signature: [0; 8] };
     let batch = segment(folder.path().join("batch"), &[page], false, 8).unwrap();
-    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), folder.path(), 1 << 20);
+    let workshop = Workshop { folder: folder.path(), memory_bytes: 1 << 20, workers: 1 };
+    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), workshop);
     assert!(load(confirm).is_ok());
     let wide = Confirm { check: "minhash-16x8".parse().unwrap(), ..confirm };
     let error = load(wide).map(|_| ()).unwrap_err();

@@ -38,6 +38,8 @@ pub struct Recompute<'a> {
     /// Memory in bytes, for each of three sorts, for the tables of the sample, and for what is looked up
     /// at once.
     pub memory_bytes: usize,
+    /// How many threads there are.
+    pub workers: usize,
 }
 
 /// What was recomputed and found right.

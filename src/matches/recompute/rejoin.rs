@@ -88,7 +88,8 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             crowding: tables::crowding(probes, self.of.distance),
         };
         let chosen = plan::choose(Design::Auto, &problem, self.of.memory_bytes as u64)?.chosen;
-        let method = Method::build(probes, chosen.design, chosen.way, self.of.distance, 1)?;
+        let method =
+            Method::build(probes, chosen.design, chosen.way, self.of.distance, self.of.workers)?;
         Ok(method.in_windows(chosen.window))
     }
 

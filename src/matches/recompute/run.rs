@@ -15,6 +15,7 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::matches::batch::Batch;
 use crate::matches::detail::Detail;
 use crate::matches::distinct::distinct_fingerprints;
+use crate::matches::ids::Workshop;
 use crate::matches::numbers::{FingerprintIndex, Number, Row, below};
 use crate::progress::{self, Activity};
 use crate::runs::Sorter;
@@ -32,11 +33,13 @@ impl Recompute<'_> {
     }
 
     fn run_at<F: Fingerprint>(&self) -> Result<Recomputed> {
-        let (batch, _) = Batch::load::<F>(self.batch, self.confirm, self.spill, self.memory_bytes)?;
+        let Recompute { spill: folder, memory_bytes, workers, .. } = *self;
+        let workshop = Workshop { folder, memory_bytes, workers };
+        let (batch, _) = Batch::load::<F>(self.batch, self.confirm, workshop)?;
         let rows = batch.by_rank();
         let kept = self.kept(&batch, &rows)?;
         let fingerprints: Arc<[F]> = distinct_fingerprints(self.batch)?.into();
-        let leaders = batch.leaders(self.batch, self.keep, self.spill, self.memory_bytes)?;
+        let leaders = batch.leaders(self.batch, self.keep, folder, memory_bytes)?;
         let rejoin =
             Rejoin { of: self, batch: &batch, fingerprints: &fingerprints, kept: &kept, leaders };
         let expected = rejoin.join(&self.sampled(&batch))?;
