@@ -18,6 +18,7 @@ mod memory;
 mod nothing_lost;
 mod presets;
 mod proof;
+mod prune;
 mod quality;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]

@@ -125,7 +125,20 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("store log", &[("Show what changed the store, and when", "dupsieve store log store")]),
     ("store verify", &[("Check every byte of a store", "dupsieve store verify store")]),
-    ("store compact", &[("Merge the days into one file", "dupsieve store compact store")]),
+    (
+        "store compact",
+        &[
+            ("Merge the days into one file", "dupsieve store compact store"),
+            (
+                "Merge only what a day's `store add` would merge",
+                "dupsieve store compact store --tiers",
+            ),
+        ],
+    ),
+    (
+        "store prune",
+        &[("Keep the newest 30 versions", "dupsieve store prune store --keep-versions 30")],
+    ),
     (
         "store rollback",
         &[("Go back to the contents of version 7", "dupsieve store rollback store --to 7")],
@@ -234,6 +247,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store init",
             "store add",
             "store compact",
+            "store prune",
             "store rollback",
         ],
     ),

@@ -113,16 +113,16 @@ fn run_day(
         return Ok(read.then(found));
     }
     let mut added = None;
-    let mut merged = 0;
+    let mut kept_up = false;
     failure::reported_beside(&joined.output, cluster.is_leader(), || {
         cluster.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
-            merged = plan.keep_store(global)?;
+            kept_up = plan.keep_store(global)?;
             Ok(())
         })
     })?;
     // A run that died after it had added the day may have left a merge.
-    let was_there = matches!(&added, Some(Added::Already(_))) && merged == 0;
+    let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up;
     if let Some(added) = added {
         log_day(day, &read, &found, &added);
     }

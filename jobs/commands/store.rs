@@ -3,20 +3,18 @@
 mod listing;
 mod upkeep;
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use clap::{Args, Subcommand};
-use dupsieve::store::{Added, Codec, Day, Entry, Store, Verification, Version};
+use dupsieve::store::{Added, Codec, Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 use listing::{list, log, summary_of};
-use upkeep::compact;
-pub(crate) use upkeep::compact_tiers;
+use upkeep::{compact, prune};
+pub(crate) use upkeep::{compact_tiers, prune_to, show_verifying};
 
 /// Keep the fingerprints of all pages, day by day and in versions
 #[derive(Args, Debug)]
@@ -85,6 +83,16 @@ enum Change {
         #[arg(long, conflicts_with = "codec")]
         tiers: bool,
     },
+    /// Remove all but the newest versions, and the files that only these used. What took the place of these files
+    /// is checked first. Nobody can go back to the removed versions, or join with them
+    Prune {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// Versions to keep, the newest among them
+        #[arg(long, value_name = "N")]
+        keep_versions: NonZero<u64>,
+    },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
     Rollback {
@@ -120,6 +128,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Verify { store, version } => verify(&Store::open(store)?, *version, global),
         Change::Compact { store, codec, tiers } => {
             compact(&Store::open(store)?, (!tiers).then_some(*codec), global)
+        }
+        Change::Prune { store, keep_versions } => {
+            prune(&Store::open(store)?, *keep_versions, global)
         }
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
@@ -158,22 +169,11 @@ fn add(
 /// Checks every segment of one version, or of all versions.
 pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) -> Result<Summary> {
     let verification = store.verification(version)?;
-    let (read, _shown) = show(&verification, global);
+    let (read, _shown) = show_verifying(verification.bytes(), global);
     verification.run(&read)?;
     Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
         .count("segments", verification.files()))
-}
-
-/// A counter for the bytes that are read, and the display of it.
-pub(crate) fn show(
-    verification: &Verification,
-    global: &GlobalFlags,
-) -> (Arc<AtomicU64>, Progress) {
-    let read = Arc::new(AtomicU64::new(0));
-    let bytes = verification.bytes();
-    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), global.quiet);
-    (read, shown)
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.
@@ -188,7 +188,7 @@ fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summ
     log_days("leave the store", days_of_one(&current, &version));
     log_days("come back", days_of_one(&version, &current));
     let verification = store.verification(Some(to))?;
-    let (read, _shown) = show(&verification, global);
+    let (read, _shown) = show_verifying(verification.bytes(), global);
     if global.dry_run {
         verification.run(&read)?;
         return Ok(summary_of(store, &version));

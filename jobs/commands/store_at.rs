@@ -44,8 +44,7 @@ impl StoreAt {
             StoreAt::Version(store, version) => Store::open(store)?.at(*version).map(Some),
             StoreAt::Before(store, day) => {
                 let (store, _) = Store::init(store)?;
-                let before = store.at(None)?.before(*day);
-                store.at(Some(before)).map(Some)
+                store.before(*day).map(Some)
             }
             StoreAt::Drafted(store, _, number) => Store::open(store)?.drafted(*number).map(Some),
         }

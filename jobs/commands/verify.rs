@@ -137,7 +137,7 @@ fn verify_join(
         (None, None) => None,
     };
     found.check_counts()?;
-    let store = found.input("store").map(|path| found.verify_store(&path)).transpose()?;
+    let store = found.input("store").map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
     let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
@@ -183,12 +183,18 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// Opens the version of the store that was read, and checks that its contents are the same.
-    fn verify_store(&self, path: &Path) -> Result<Version> {
-        let version = Store::open(path)?.at(self.report.store_version)?;
+    /// Opens the version of the store that was read, and checks that its contents are the same. None if it
+    /// was pruned.
+    fn verify_store(&self, path: &Path) -> Result<Option<Version>> {
+        let store = Store::open(path)?;
+        let number = self.report.store_version;
+        if number.map_or(Ok(false), |number| store.is_pruned(number))? {
+            return Ok(None);
+        }
+        let version = store.at(number)?;
         self.expect("store", version.digest().to_string(), path)?;
         version.segments()?;
-        Ok(version)
+        Ok(Some(version))
     }
 
     /// Checks that the files agree with each other and with the batch.
@@ -218,9 +224,9 @@ impl JoinOutput<'_> {
     ) -> Result<Recomputed> {
         let lacks_store = store.is_none() && self.report.store_version.is_some();
         let Some(batch) = batch.filter(|_| !lacks_store) else {
-            let which = if batch.is_none() { "batch" } else { "store" };
+            let which = if batch.is_none() { "batch" } else { "version of the store" };
             tracing::warn!(
-                "nothing was recomputed, because the {which} is no longer where it was when {} was made. \
+                "nothing was recomputed, because the {which} of {} is no longer there. \
                  The files agree with each other, but this does not prove that they are right",
                 self.output.display()
             );

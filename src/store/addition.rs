@@ -10,9 +10,9 @@ use crate::output::{Lock, NewFile, check_free_space};
 
 use super::day::Day;
 use super::digest::Digest;
-use super::folder::{SEGMENTS, Store};
+use super::folder::Store;
 use super::id_filter::IdFilter;
-use super::manifest::{Entry, Manifest};
+use super::manifest::{Entry, Manifest, SEGMENTS};
 use super::segment::Segment;
 use super::version::Version;
 

@@ -10,8 +10,8 @@ use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
-use super::folder::{SEGMENTS, Store};
-use super::manifest::Manifest;
+use super::folder::Store;
+use super::manifest::{Manifest, SEGMENTS};
 use super::merge::{Target, merge};
 use super::segment::{Codec, Segment};
 use super::tiers;
@@ -48,7 +48,7 @@ impl Store {
     pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
         let current = self.current()?;
-        let version = Version::new(&self.path().join(SEGMENTS), current.clone());
+        let version = Version::new(self.path(), current.clone());
         if is_compact(&version.segments()?, codec)? {
             return Ok(Compacted::Already(version));
         }
@@ -66,7 +66,7 @@ impl Store {
     pub fn compact_tiers(&self, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
         let current = self.current()?;
-        let version = Version::new(&self.path().join(SEGMENTS), current.clone());
+        let version = Version::new(self.path(), current.clone());
         match version.due() {
             None => Ok(Compacted::Already(version)),
             Some(due) => {

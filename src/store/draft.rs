@@ -17,7 +17,7 @@ use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
 use super::day::Day;
-use super::folder::{SEGMENTS, Store};
+use super::folder::Store;
 use super::manifest::Manifest;
 use super::version::Version;
 
@@ -52,7 +52,7 @@ impl Store {
     /// The version with that number in an uncommitted draft.
     pub fn drafted(&self, number: u64) -> Result<Version> {
         let (manifest, _) = Manifest::read(&self.manifest_path(number), number)?;
-        Ok(Version::new(&self.path().join(SEGMENTS), manifest))
+        Ok(Version::new(self.path(), manifest))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! CURRENT              the newest version: its number and the checksum of its manifest
+//! OLDEST               the oldest version, likewise; not there if none was pruned
 //! LOCK                 held by the run that changes the store
 //! manifests/000001.json, 000002.json, ...          one for each version; never changed
 //! segments/2026-11-21-<digest>.seg, ...            never changed either
@@ -22,23 +23,24 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{At, Error, Kind, Result};
 
 use super::damage::damaged;
-use super::manifest::Manifest;
+use super::day::Day;
+use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_path};
 use super::version::Version;
 use crate::output::{Lock, parent_of, sync_folder, write_file};
 use crate::small_file;
 
 pub(super) const CURRENT: &str = "CURRENT";
-/// The most bytes that `CURRENT` may have.
-const CURRENT_BYTES: u64 = 1 << 10;
+pub(super) const OLDEST: &str = "OLDEST";
+/// The most bytes that `CURRENT` and `OLDEST` may have.
+const POINTER_BYTES: u64 = 1 << 10;
 pub(super) const LOCK: &str = "LOCK";
-pub(super) const MANIFESTS: &str = "manifests";
-pub(super) const SEGMENTS: &str = "segments";
 
 /// A store of fingerprints: a folder.
 #[derive(Clone, Debug)]
@@ -96,13 +98,21 @@ impl Store {
     /// The version with that number; without a number the newest.
     ///
     /// # Errors
-    /// A version that never existed is [`Kind::Missing`]; damage is [`Kind::BadData`].
+    /// A version that never existed or was pruned is [`Kind::Missing`]; damage is [`Kind::BadData`].
     pub fn at(&self, number: Option<u64>) -> Result<Version> {
         let manifest = match number {
             Some(number) => self.manifest(number)?,
             None => self.current()?,
         };
-        Ok(Version::new(&self.path.join(SEGMENTS), manifest))
+        Ok(Version::new(&self.path, manifest))
+    }
+
+    /// The version to join `day` with, as [`Version::before`]. Of a version that was pruned only the days are
+    /// known; its segments cannot be opened.
+    pub fn before(&self, day: Day) -> Result<Version> {
+        let current = self.at(None)?;
+        let number = current.before(day);
+        if self.is_pruned(number)? { Ok(current.pruned_before(day)) } else { self.at(Some(number)) }
     }
 
     /// The error that another run has changed the store in the meantime.
@@ -135,60 +145,104 @@ impl Store {
     pub(super) fn commit(&self, manifest: Manifest, lock: &Lock) -> Result<Version> {
         let checksum = manifest.write(&self.manifest_path(manifest.version), lock)?;
         self.point_to(manifest.version, checksum, lock)?;
-        Ok(Version::new(&self.path.join(SEGMENTS), manifest))
+        Ok(Version::new(&self.path, manifest))
     }
 
     /// Makes the version with that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
-        let line = current_line(version, checksum);
-        write_file(&self.path.join(CURRENT), line.as_bytes(), lock)
+        self.point(CURRENT, version, checksum, lock)
+    }
+
+    /// Makes the version with that number the oldest. Those before it are gone then: nobody reads them, and
+    /// the next change removes what is left of them.
+    pub(super) fn begin_with(&self, version: u64, lock: &Lock) -> Result<()> {
+        let (_, checksum) = Manifest::read(&self.manifest_path(version), version)?;
+        self.point(OLDEST, version, checksum, lock)
+    }
+
+    fn point(&self, pointer: &str, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
+        let line = pointer_line(version, checksum);
+        write_file(&self.path.join(pointer), line.as_bytes(), lock)
     }
 
     /// The manifest of the newest version, which `CURRENT` names.
     pub(super) fn current(&self) -> Result<Manifest> {
-        let (number, told) = self.newest()?;
-        let path = self.manifest_path(number);
-        let (manifest, found) = Manifest::read(&path, number)?;
-        if found != told {
-            return Err(damaged("this is not the manifest that CURRENT names")
-                .at(path)
-                .expected(format_args!("checksum {told:016x}"))
-                .found(format_args!("{found:016x}")));
-        }
-        Ok(manifest)
+        self.pointed(CURRENT)
     }
 
-    /// The newest version's number and the checksum of its manifest.
-    fn newest(&self) -> Result<(u64, u64)> {
-        let path = self.path.join(CURRENT);
-        let bytes = small_file::read(&path, CURRENT_BYTES, Kind::BadData)?;
+    /// The numbers of all versions.
+    pub(super) fn versions(&self) -> Result<RangeInclusive<u64>> {
+        let oldest = match fs::exists(self.path.join(OLDEST)).at(&self.path)? {
+            true => self.pointed(OLDEST)?.version,
+            false => 1,
+        };
+        Ok(oldest..=self.pointer(CURRENT)?.0)
+    }
+
+    /// Whether the version with that number was there and was pruned.
+    pub fn is_pruned(&self, number: u64) -> Result<bool> {
+        Ok((1..*self.versions()?.start()).contains(&number))
+    }
+
+    /// The manifest that the file `pointer` names.
+    fn pointed(&self, pointer: &str) -> Result<Manifest> {
+        loop {
+            let named = self.pointer(pointer)?;
+            let (number, told) = named;
+            let path = self.manifest_path(number);
+            let error = match Manifest::read(&path, number) {
+                Ok((manifest, found)) if found == told => return Ok(manifest),
+                Ok((_, found)) => {
+                    damaged(&format!("this is not the manifest that {pointer} names"))
+                        .at(path)
+                        .expected(format_args!("checksum {told:016x}"))
+                        .found(format_args!("{found:016x}"))
+                }
+                Err(error) => error,
+            };
+            // Another run may have moved the pointer in the meantime, and pruned the version.
+            if self.pointer(pointer)? == named {
+                return Err(error);
+            }
+        }
+    }
+
+    /// The number in the file `pointer`, and the checksum of the manifest.
+    fn pointer(&self, pointer: &str) -> Result<(u64, u64)> {
+        let path = self.path.join(pointer);
+        let bytes = small_file::read(&path, POINTER_BYTES, Kind::BadData)?;
         let line = String::from_utf8_lossy(&bytes);
         let told = line.trim_end().split_once(' ').and_then(|(number, checksum)| {
             Some((number.parse().ok()?, u64::from_str_radix(checksum, 16).ok()?))
         });
-        told.filter(|&(number, checksum)| line == current_line(number, checksum)).ok_or_else(|| {
+        told.filter(|&(number, checksum)| line == pointer_line(number, checksum)).ok_or_else(|| {
             let error = damaged("this file does not name a version").at(&path);
             error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
         })
     }
 
+    /// The manifest of the version with that number.
     pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
-        let (newest, _) = self.newest()?;
-        if !(1..=newest).contains(&number) {
-            return Err(Error::new(Kind::Missing, "the store has no such version")
-                .at(&self.path)
-                .expected(format_args!("1 to {newest}"))
-                .found(number));
+        let versions = self.versions()?;
+        if versions.contains(&number) {
+            return Ok(Manifest::read(&self.manifest_path(number), number)?.0);
         }
-        Ok(Manifest::read(&self.manifest_path(number), number)?.0)
+        let what = match self.is_pruned(number)? {
+            true => "this version of the store was pruned",
+            false => "the store has no such version",
+        };
+        Err(Error::new(Kind::Missing, what)
+            .at(&self.path)
+            .expected(format_args!("{} to {}", versions.start(), versions.end()))
+            .found(number))
     }
 
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
-        self.path.join(MANIFESTS).join(format!("{number:06}.json"))
+        manifest_path(&self.path, number)
     }
 }
 
-/// The contents of `CURRENT`.
-fn current_line(number: u64, checksum: u64) -> String {
+/// The contents of `CURRENT` or `OLDEST`.
+fn pointer_line(number: u64, checksum: u64) -> String {
     format!("{number:06} {checksum:016x}\n")
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::error::Result;
 
+use super::compact::merged_name;
 use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
@@ -31,14 +32,15 @@ pub enum Change {
     Init,
     /// This day was added.
     Add(Day),
-    /// All days were merged into one segment.
+    /// Segments were merged.
     Compact,
-    /// The contents of an earlier version came back: the first version with these contents.
-    Rollback(u64),
+    /// The contents of an earlier version came back: the first version with these contents, unless that
+    /// was pruned.
+    Rollback(Option<u64>),
 }
 
 impl Store {
-    /// The history of the store, from the first version to the newest.
+    /// The history of the store, from the oldest version to the newest.
     ///
     /// # Errors
     /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
@@ -51,14 +53,14 @@ impl Store {
             let change = match added {
                 Some(entry) => Change::Add(entry.day),
                 None if number == 1 => Change::Init,
-                None if first < number => Change::Rollback(first),
-                None => Change::Compact,
+                None if manifest.merged(&merged_name(number)).is_some() => Change::Compact,
+                None => Change::Rollback(Some(first).filter(|first| *first < number)),
             };
             let days = manifest.entries.len() as u64;
             let rows = manifest.entries.iter().map(|entry| entry.rows).sum();
             Ok(Revision { version: number, change, days, rows })
         };
-        (1..=self.current()?.version).map(revision).collect()
+        self.versions()?.map(revision).collect()
     }
 }
 
@@ -74,7 +76,8 @@ impl fmt::Display for Change {
             Change::Init => f.write_str("init"),
             Change::Add(day) => write!(f, "add {day}"),
             Change::Compact => f.write_str("compact"),
-            Change::Rollback(version) => write!(f, "rollback to {version}"),
+            Change::Rollback(Some(version)) => write!(f, "rollback to {version}"),
+            Change::Rollback(None) => f.write_str("rollback to a version that was pruned"),
         }
     }
 }

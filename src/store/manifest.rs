@@ -11,7 +11,7 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +25,11 @@ use super::digest::Digest;
 use super::segment::Segment;
 use crate::output::{Lock, write_file};
 use crate::small_file;
+
+/// The folder of a store for manifests.
+pub(super) const MANIFESTS: &str = "manifests";
+/// The folder of a store for segments.
+pub(super) const SEGMENTS: &str = "segments";
 
 /// The version of the manifest's format.
 const FORMAT: u32 = 1;
@@ -219,6 +224,16 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+/// The path of the manifest of a version, in the store at `store`.
+pub(super) fn manifest_path(store: &Path, version: u64) -> PathBuf {
+    store.join(MANIFESTS).join(manifest_name(version))
+}
+
+/// The name of the manifest of a version.
+pub(super) fn manifest_name(version: u64) -> String {
+    format!("{version:06}.json")
 }
 
 /// Whether `name` is a plain file name, which cannot lead out of its folder.

@@ -20,7 +20,7 @@
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
+//!   `history`, `prune`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
@@ -77,6 +77,7 @@ mod id_filter;
 mod manifest;
 mod merge;
 mod orphans;
+mod prune;
 mod segment;
 mod tiers;
 mod verification;
@@ -92,6 +93,7 @@ pub use draft::Draft;
 pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
+pub use prune::Pruning;
 pub(crate) use segment::BLOCK_ROWS;
 pub use segment::{
     Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,

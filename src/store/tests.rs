@@ -1,6 +1,9 @@
 //! The store moves from whole version to whole version, and every version stays readable.
 
+mod model;
+
 use std::fs::{self, File};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -357,6 +360,82 @@ fn a_compacted_store_grows_and_goes_back() -> Result<()> {
     }
     assert_eq!(add(&store, &batch(&folder, 9, 300), "2026-11-18")?, (true, 10));
     Ok(())
+}
+
+/// A store of twelve days, of which version 12 has merged ten, that keeps versions 11 to 14.
+fn pruned() -> Result<(TempDir, Store)> {
+    let (folder, store) = new_store();
+    for number in 1..=12 {
+        let path = batch(&folder, number, 20);
+        add(&store, &path, &format!("2026-11-{number:02}"))?;
+        store.compact_tiers(&AtomicU64::new(0))?;
+    }
+    store.prune(NonZero::new(4).unwrap(), &AtomicU64::new(0))?;
+    Ok((folder, store))
+}
+
+#[test]
+fn a_reader_that_has_opened_a_version_goes_on_after_it_was_pruned() -> Result<()> {
+    let (_folder, store) = pruned()?;
+    let [opened, late] = [store.at(Some(11))?, store.at(Some(11))?];
+    let segments = opened.segments()?;
+    assert_eq!(segments.len(), 10);
+    store.prune(NonZero::<u64>::MIN, &AtomicU64::new(0))?;
+    let rows = segments.iter().map(|it| read::<u64>(it).map(|rows| rows.len()));
+    assert_eq!(rows.sum::<Result<usize>>()?, 200);
+    let error = late.segments().unwrap_err();
+    assert_eq!(error.kind(), Kind::Temporary);
+    assert!(error.to_string().contains("version 11 of the store was pruned"), "{error}");
+    assert_eq!(store.verify()?.rows(), 240);
+    Ok(())
+}
+
+#[test]
+fn nothing_is_pruned_while_what_has_taken_its_place_is_damaged() -> Result<()> {
+    let (folder, store) = pruned()?;
+    let merged = store.path().join("segments").join(&store.at(None)?.merged()[0].file);
+    let sound = fs::read(&merged).unwrap();
+    let mut bytes = sound.clone();
+    bytes[500] ^= 1;
+    replace(&merged, &bytes);
+    let names = || fs::read_dir(store.path().join("segments")).unwrap().count();
+    let before = names();
+    let prune = |keep: u64| store.prune(NonZero::new(keep).unwrap(), &AtomicU64::new(0));
+    assert_eq!(prune(1).unwrap_err().kind(), Kind::BadData);
+    assert_eq!((names(), store.at(Some(11))?.segments()?.len()), (before, 10));
+    replace(&merged, &sound);
+    assert_eq!(prune(1)?.segments(), 10);
+    // A version that would be kept is no reason to look at them.
+    add(&store, &batch(&folder, 99, 20), "2026-12-01")?;
+    replace(&merged, &bytes);
+    assert_eq!((prune(1)?.segments(), names()), (0, before - 10 + 1));
+    Ok(())
+}
+
+#[test]
+fn a_flipped_byte_in_oldest_is_an_error_and_hides_no_version() -> Result<()> {
+    let (folder, store) = pruned()?;
+    let path = store.path().join("OLDEST");
+    let whole = fs::read(&path).unwrap();
+    let segments = || fs::read_dir(store.path().join("segments")).unwrap().count();
+    let before = segments();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        replace(&path, &bytes);
+        let errors = [
+            store.verify().err(),
+            store.prune(NonZero::<u64>::MIN, &AtomicU64::new(0)).err(),
+            add(&store, &batch(&folder, 50, 20), "2026-12-01").err(),
+        ];
+        for error in errors {
+            let kind = error.unwrap_or_else(|| panic!("byte {at}")).kind();
+            assert!(matches!(kind, Kind::BadData | Kind::Missing), "byte {at}: {kind:?}");
+        }
+    }
+    assert_eq!(segments(), before);
+    replace(&path, &whole);
+    store.verify().map(drop)
 }
 
 #[test]

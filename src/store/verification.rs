@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicU64;
 use crate::error::Result;
 
 use super::file_record::FileRecord;
-use super::folder::{SEGMENTS, Store};
-use super::manifest::Manifest;
+use super::folder::Store;
+use super::manifest::SEGMENTS;
 use super::version::Version;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
@@ -29,14 +29,11 @@ impl Store {
     /// A version that never existed is [`Kind::Missing`](crate::Kind::Missing); a damaged manifest is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
-        let newest = self.current()?.version;
-        let mut verification = Verification {
-            segments: self.path().join(SEGMENTS),
-            versions: 0,
-            files: BTreeMap::new(),
-        };
-        for number in number.map_or(1..=newest, |number| number..=number) {
-            verification.add(&self.manifest(number)?);
+        let mut verification = Verification::new(self);
+        for number in number.map_or(self.versions()?, |number| number..=number) {
+            let manifest = self.manifest(number)?;
+            verification.versions += 1;
+            FileRecord::all(&manifest).into_iter().for_each(|record| verification.add(record));
         }
         Ok(verification)
     }
@@ -52,13 +49,17 @@ impl Store {
 }
 
 impl Verification {
-    fn add(&mut self, manifest: &Manifest) {
-        self.versions += 1;
-        for record in FileRecord::all(manifest) {
-            let records = self.files.entry(record.file.clone()).or_default();
-            if !records.contains(&record) {
-                records.push(record);
-            }
+    /// Nothing to verify yet, in `store`.
+    pub(super) fn new(store: &Store) -> Verification {
+        let segments = store.path().join(SEGMENTS);
+        Verification { segments, versions: 0, files: BTreeMap::new() }
+    }
+
+    /// Adds what a version says about one of its files.
+    pub(super) fn add(&mut self, record: FileRecord) {
+        let records = self.files.entry(record.file.clone()).or_default();
+        if !records.contains(&record) {
+            records.push(record);
         }
     }
 

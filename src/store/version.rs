@@ -13,7 +13,7 @@ use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
-use super::manifest::{Entry, Manifest, Merged};
+use super::manifest::{Entry, Manifest, Merged, SEGMENTS, manifest_path};
 use super::segment::KeyRange;
 use super::segment::Segment;
 
@@ -34,13 +34,24 @@ pub(crate) fn chunk_bytes(segments: &[Segment]) -> u64 {
 /// A version of a store, which never changes.
 #[derive(Clone, Debug)]
 pub struct Version {
-    segments: PathBuf,
+    store: PathBuf,
     manifest: Manifest,
+    /// Whether nothing but its manifest is known.
+    is_pruned: bool,
 }
 
 impl Version {
-    pub(crate) fn new(segments: &Path, manifest: Manifest) -> Version {
-        Version { segments: segments.to_path_buf(), manifest }
+    pub(crate) fn new(store: &Path, manifest: Manifest) -> Version {
+        Version { store: store.to_path_buf(), manifest, is_pruned: false }
+    }
+
+    /// The version that `day` was joined with, after it was pruned: its days are those of this version that
+    /// were added earlier, because no version between the two has taken one of them back.
+    pub(super) fn pruned_before(mut self, day: Day) -> Version {
+        let added_in = self.before(day) + 1;
+        self.manifest.entries.retain(|entry| entry.added_in < added_in);
+        self.manifest.version = added_in - 1;
+        Version { is_pruned: true, ..self }
     }
 
     /// Its number. Version 1 is empty.
@@ -109,22 +120,45 @@ impl Version {
     ///
     /// # Errors
     /// A file that is not as the manifest says is [`Kind::BadData`]; more files than one process may open
-    /// are [`Kind::Permission`].
+    /// are [`Kind::Permission`]; a version that was pruned is [`Kind::Missing`], and
+    /// [`Kind::Temporary`] if that happened just now.
     pub fn segments(&self) -> Result<Vec<Segment>> {
+        if self.is_pruned {
+            return Err(self.pruned(Kind::Missing));
+        }
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
         let records = self.files();
         let files = records.len() as u64;
         match getrlimit(Resource::Nofile).current {
             Some(allowed) if files + SPARE_FILES > allowed => Err(self.too_many(files, allowed)),
-            _ => records.iter().map(|record| record.open(&self.segments)).collect(),
+            _ => records.iter().map(|record| self.open(record)).collect(),
         }
+    }
+
+    /// Opens one of its segments.
+    fn open(&self, record: &FileRecord) -> Result<Segment> {
+        record.open(&self.store.join(SEGMENTS)).map_err(|error| match error.kind() {
+            Kind::Missing if !self.manifest_path().exists() => self.pruned(Kind::Temporary),
+            _ => error,
+        })
+    }
+
+    /// The error that this version was pruned.
+    fn pruned(&self, kind: Kind) -> Error {
+        let what = format!("version {} of the store was pruned", self.number());
+        let help = "with the newest version, run the same command again; `store prune` and `keep_versions` say how many older ones are kept";
+        Error::new(kind, what).at(self.manifest_path()).help(help)
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        manifest_path(&self.store, self.number())
     }
 
     /// The error that not all segments may be open at once.
     fn too_many(&self, files: u64, allowed: u64) -> Error {
         Error::new(Kind::Permission, "the store has more segments than this process may open files")
-            .at(&self.segments)
+            .at(&self.store)
             .expected(format_args!("a limit of at least {}", files + SPARE_FILES))
             .found(allowed)
             .help("raise the hard limit on open files (`ulimit -Hn`, or `LimitNOFILE` in systemd), or merge the segments with `dupsieve store compact`")

@@ -100,6 +100,7 @@ JOBS = [
     Job("store init", "store init new-store", store="new-store"),
     Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
     Job("store compact", "store compact store", store="store"),
+    Job("store prune", "store prune ten --keep-versions 1", store="ten"),
     Job("store add, merging", "store add nine --segment batch.seg --day 2026-01-10", store="nine"),
     Job("weights", "weights --recipe shingles-1 --input pages.tsv --output new/table", outputs=["new/table"]),
     Job("filter", "filter --input pages.tsv --ids numbers.txt --output new/kept.tsv", outputs=["new/kept.tsv"]),
@@ -138,6 +139,8 @@ class Bench:
         self.done(self.made, "store", "init", "nine")
         for day in range(1, 10):
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")
+        shutil.copytree(self.made / "nine", self.made / "ten")
+        self.done(self.made, "store", "add", "ten", "--segment", "old.seg", "--day", "2026-01-10")
 
     def command(self, *words):
         return [self.program, *words, "--quiet"]

@@ -9,10 +9,11 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
-use crate::commands::store::compact_tiers;
+use crate::commands::store::{compact_tiers, prune_to};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
+use crate::flags::settings::StoreSettings;
 
 /// The days that a configuration file asks for. All keys that it needs are there.
 pub(crate) struct DayPlan<'a> {
@@ -80,11 +81,17 @@ impl DayPlan<'_> {
         newest.is_ok_and(|version| version.entry(day).is_some())
     }
 
-    /// Keeps the store as the section `[store]` says, after a day was added. Returns how many segments were
-    /// merged.
-    pub(crate) fn keep_store(&self, global: &GlobalFlags) -> Result<u64> {
+    /// Keeps the store as the section `[store]` says, after a day was added: merges segments, removes old
+    /// versions. Returns whether anything changed.
+    pub(crate) fn keep_store(&self, global: &GlobalFlags) -> Result<bool> {
         let store = Store::open(&self.store)?;
-        if self.config.store.compact { compact_tiers(&store, global) } else { Ok(0) }
+        let StoreSettings { compact, keep_versions, .. } = self.config.store;
+        let merged = if compact { compact_tiers(&store, global)? } else { 0 };
+        let pruned = match keep_versions {
+            Some(keep) => prune_to(&store, keep, global)?.versions(),
+            None => 0,
+        };
+        Ok(merged + pruned > 0)
     }
 
     /// Advises --redo if an output cannot be made because another one exists and the store holds its

@@ -21,7 +21,7 @@ use super::days::DayPlan;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
-use crate::commands::store::{not_held, show};
+use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
@@ -155,7 +155,7 @@ impl RedoPlan {
             redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day);
         }
         let verification = store.verification(Some(base))?;
-        let (read, _shown) = show(&verification, global);
+        let (read, _shown) = show_verifying(verification.bytes(), global);
         verification.run(&read)?;
         Ok(redo_plan)
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::join::Preset;
-use dupsieve::store::{Entry, Merged, Revision, Store, Version};
+use dupsieve::store::{Day, Entry, Merged, Revision, Store, Version};
 use serde_json::{Value, json};
 
 use crate::outcome::summary::Summary;
@@ -42,22 +42,27 @@ fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
 /// Prints the days, one a line, and the merged files that hold several of them.
 pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
     let version = store.at(None)?;
+    let older = store.bytes_besides(&version)?;
     let mut out = io::stdout().lock();
-    let printed =
-        if as_json { writeln!(out, "{}", days(&version)) } else { print_days(&version, &mut out) };
+    let printed = if as_json {
+        writeln!(out, "{}", days(&version, older))
+    } else {
+        print_days(&version, older, &mut out)
+    };
     printed.at("stdout")?;
     Ok(Summary::answered())
 }
 
 /// The days as one JSON object.
-fn days(version: &Version) -> Value {
+fn days(version: &Version, older: u64) -> Value {
     let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
         let day = day.to_string();
         let digest = digest.to_string();
         json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
     });
-    let merged = version.merged().iter().map(|Merged { rows, bytes, digest, .. }| {
-        json!({ "rows": rows, "bytes": bytes, "digest": digest.to_string() })
+    let merged = version.merged().iter().map(|Merged { file, rows, bytes, digest }| {
+        let days: Vec<Day> = days_in(version, file).collect();
+        json!({ "days": days, "rows": rows, "bytes": bytes, "digest": digest.to_string() })
     });
     json!({
         "version": version.number(),
@@ -66,6 +71,7 @@ fn days(version: &Version) -> Value {
         "preset": preset_of(version),
         "days": days.collect::<Vec<_>>(),
         "merged": merged.collect::<Vec<_>>(),
+        "older_bytes": older,
     })
 }
 
@@ -74,14 +80,24 @@ fn preset_of(version: &Version) -> Option<Preset> {
     version.stamp().and_then(Preset::of)
 }
 
-fn print_days(version: &Version, out: &mut impl Write) -> io::Result<()> {
+/// The days whose rows are in one file.
+fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day> {
+    version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
+}
+
+/// Each day as it was added; then the segments that several days share; then what older versions need besides.
+fn print_days(version: &Version, older: u64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
     for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
         let day = day.to_string();
         writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
     }
-    for Merged { rows, bytes, digest, .. } in version.merged() {
-        writeln!(out, "{:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged", "")?;
+    for Merged { file, rows, bytes, digest } in version.merged() {
+        let days = format!("{} days", days_in(version, file).count());
+        writeln!(out, "{days:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged")?;
+    }
+    if older > 0 {
+        writeln!(out, "{:<10}  {:>7}  {:>13}  {older:>15}", "older", "", "")?;
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! What keeps a store small and fast: merging its segments.
+//! What keeps a store fast and small: merging its segments, and removing old versions.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::Result;
-use dupsieve::store::{Codec, Compacted, Merger, Store};
+use dupsieve::store::{Codec, Compacted, Merger, Pruning, Store};
 
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
@@ -28,7 +29,7 @@ pub(super) fn compact(
     }
     let merged = match codec {
         Some(codec) => {
-            let (count, _shown) = show(current.rows(), global);
+            let (count, _shown) = show_merging(current.rows(), global);
             store.compact(codec, &count)?;
             current.segment_count()
         }
@@ -51,7 +52,7 @@ fn compact_all_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
 /// Does the merge that is due by the rule of the tiers, if one is. Returns how many segments it merged.
 pub(crate) fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     let Some(due) = store.at(None)?.due() else { return Ok(0) };
-    let (count, _shown) = show(due.rows, global);
+    let (count, _shown) = show_merging(due.rows, global);
     match store.compact_tiers(&count)? {
         Compacted::New(version) => {
             tracing::info!("{}; store version {}", describe(&due), version.number());
@@ -62,14 +63,47 @@ pub(crate) fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> 
 }
 
 /// A counter for the fingerprints that are merged, and the display of it.
-fn show(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
+fn show_merging(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
     let count = Arc::new(AtomicU64::new(0));
     let shown =
         Progress::show("merging", Unit::Fingerprints, rows, Arc::clone(&count), global.quiet);
     (count, shown)
 }
 
+/// A counter for the bytes that are verified, and the display of it.
+pub(crate) fn show_verifying(bytes: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
+    let read = Arc::new(AtomicU64::new(0));
+    let shown = Progress::show("verifying", Unit::Bytes, bytes, Arc::clone(&read), global.quiet);
+    (read, shown)
+}
+
 fn describe(Merger { days, rows, .. }: &Merger) -> String {
     let [first, last] = [days.first(), days.last()].map(|day| day.expect("a segment has a day"));
     format!("{} days from {first} to {last}, {rows} fingerprints, are one segment now", days.len())
+}
+
+/// Keeps the newest versions and removes the others.
+pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Summary> {
+    let pruning =
+        if global.dry_run { store.pruning(keep)? } else { prune_to(store, keep, global)? };
+    let summary = summary_of(store, &store.at(None)?)
+        .count("pruned_versions", pruning.versions())
+        .count("pruned_segments", pruning.segments())
+        .count("pruned_bytes", pruning.bytes());
+    Ok(if pruning.versions() == 0 { summary.already_done() } else { summary })
+}
+
+/// Removes all versions but the newest `keep`, and logs what has gone.
+pub(crate) fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Pruning> {
+    let (read, _shown) = show_verifying(store.pruning(keep)?.bytes_to_read(), global);
+    let pruning = store.prune(keep, &read)?;
+    if pruning.versions() > 0 {
+        tracing::info!(
+            "pruned {} old versions of the store, and {} segments ({} bytes) that only they used",
+            pruning.versions(),
+            pruning.segments(),
+            pruning.bytes()
+        );
+    }
+    Ok(pruning)
 }

@@ -20,7 +20,7 @@ pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     let keep = found.join("keep.txt");
     let is_unchanged = |entry: &Entry| {
         let only = entry.only.map(|_| keep.as_path());
-        let joined = store.at(Some(entry.added_in - 1)).map(|version| version.digest().to_string());
+        let joined = store.before(day).map(|version| version.digest().to_string());
         store.would_add(batch.path(), day, only) == Ok(false)
             && joined.as_ref().ok() == report.parameters.get("store")
     };

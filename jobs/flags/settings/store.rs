@@ -2,6 +2,7 @@
 //! is short for a section with the path alone.
 
 use std::fmt;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -15,11 +16,13 @@ pub(crate) struct StoreSettings {
     pub(crate) path: Option<PathBuf>,
     /// Whether segments are merged after a day was added, so that there are never many.
     pub(crate) compact: bool,
+    /// The number of versions that are kept after a day was added. None keeps all.
+    pub(crate) keep_versions: Option<NonZero<u64>>,
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
-        StoreSettings { path: None, compact: true }
+        StoreSettings { path: None, compact: true, keep_versions: None }
     }
 }
 
@@ -36,6 +39,7 @@ struct Section {
     path: PathBuf,
     #[serde(default = "yes")]
     compact: bool,
+    keep_versions: Option<NonZero<u64>>,
 }
 
 fn yes() -> bool {
@@ -56,8 +60,9 @@ impl<'de> Visitor<'de> for PathOrSection {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StoreSettings, A::Error> {
-        let Section { path, compact } = Section::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(StoreSettings { path: Some(path), compact })
+        let section = Section::deserialize(MapAccessDeserializer::new(map))?;
+        let Section { path, compact, keep_versions } = section;
+        Ok(StoreSettings { path: Some(path), compact, keep_versions })
     }
 }
 
@@ -79,12 +84,14 @@ mod tests {
         let path = StoreSettings { path: Some("a/store".into()), ..StoreSettings::default() };
         assert_eq!(read("store = \"a/store\""), Ok(path.clone()));
         assert_eq!(read("[store]\npath = \"a/store\""), Ok(path.clone()));
-        let kept = StoreSettings { compact: false, ..path };
-        assert_eq!(read("[store]\npath = \"a/store\"\ncompact = false"), Ok(kept));
+        let kept = StoreSettings { compact: false, keep_versions: NonZero::new(7), ..path };
+        let section = "[store]\npath = \"a/store\"\ncompact = false\nkeep_versions = 7";
+        assert_eq!(read(section), Ok(kept));
         let wrong = [
             ("store = 1", "the path of a store"),
             ("[store]\ncompact = true", "missing field `path`"),
             ("[store]\npath = \"a\"\nkeep = 1", "unknown field `keep`"),
+            ("[store]\npath = \"a\"\nkeep_versions = 0", "nonzero"),
         ];
         for (text, said) in wrong {
             let error = read(text).unwrap_err();

@@ -1,0 +1,115 @@
+//! Pruning: the oldest versions leave the store, and with them the files that only they used.
+//!
+//! Versions share files, and a merge leaves the old ones to the versions before it. For example, with
+//! segments a, b and c, of which version 4 has merged a and b:
+//!
+//! ```text
+//! version   2: a   3: a b   4: m   5: m c        keep 2 versions: 4 and 5
+//! OLDEST    "000004 <checksum>"                  versions 2 and 3 are gone from here on
+//! removed   manifests 1, 2, 3, then a and b      m has their days
+//! ```
+//!
+//! One rename, of `OLDEST`, decides. What a run that died after it has left, the next change removes. No
+//! file is removed before the file of the newest version that has its days was read from end to end and is
+//! sound.
+//!
+//! A reader that has opened its version goes on, because an open file stays readable. (Where hosts share a
+//! file system that does not keep that promise, such as NFS, it ends with an error; so keep as many versions as
+//! are made while the longest join runs.) A reader that comes too late to open it is told so, with
+//! [`Kind::Temporary`](crate::Kind::Temporary); run again, it reads the newest.
+
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
+
+use crate::error::Result;
+
+use super::day::Day;
+use super::file_record::FileRecord;
+use super::folder::Store;
+use super::manifest::Manifest;
+use super::verification::Verification;
+
+/// What leaves a store when it keeps only its newest versions.
+#[derive(Debug)]
+pub struct Pruning {
+    /// The first version that is kept.
+    oldest: u64,
+    versions: u64,
+    /// The files that no kept version uses, and their sizes.
+    files: BTreeMap<String, u64>,
+    /// The files of the newest version that have their days.
+    heirs: Verification,
+}
+
+impl Store {
+    /// Removes all versions but the newest `keep`, and the files that only they used. With as many or fewer
+    /// versions nothing changes. `read` grows by the bytes that are read to check what takes their place.
+    ///
+    /// # Errors
+    /// Damage in these is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
+    /// another run is changing is [`Kind::Temporary`](crate::Kind::Temporary).
+    pub fn prune(&self, keep: NonZero<u64>, read: &AtomicU64) -> Result<Pruning> {
+        let lock = self.lock()?;
+        let pruning = self.pruning(keep)?;
+        if pruning.versions > 0 {
+            pruning.heirs.run(read)?;
+            self.begin_with(pruning.oldest, &lock)?;
+        }
+        self.remove_orphans(&self.current()?, &lock)?;
+        Ok(pruning)
+    }
+
+    /// What [`Store::prune`] would remove.
+    pub fn pruning(&self, keep: NonZero<u64>) -> Result<Pruning> {
+        let versions = self.versions()?;
+        let (first, newest) = (*versions.start(), *versions.end());
+        let oldest = first.max(newest.saturating_sub(keep.get() - 1));
+        let mut kept = HashSet::new();
+        for number in oldest..=newest {
+            kept.extend(self.manifest(number)?.entries.into_iter().map(|entry| entry.file));
+        }
+        let mut files = BTreeMap::new();
+        let mut days: HashSet<Day> = HashSet::new();
+        for number in first..oldest {
+            let records = FileRecord::all(&self.manifest(number)?);
+            for record in records.into_iter().filter(|it| !kept.contains(&it.file)) {
+                days.extend(record.days());
+                files.insert(record.file, record.bytes);
+            }
+        }
+        let heirs = self.heirs(&self.manifest(newest)?, &days);
+        Ok(Pruning { oldest, versions: oldest - first, files, heirs })
+    }
+
+    /// The files of `newest` that have some of `days`.
+    fn heirs(&self, newest: &Manifest, days: &HashSet<Day>) -> Verification {
+        let mut heirs = Verification::new(self);
+        let records = FileRecord::all(newest).into_iter();
+        let shares = |record: &FileRecord| record.days().any(|day| days.contains(&day));
+        records.filter(shares).for_each(|record| heirs.add(record));
+        heirs
+    }
+}
+
+impl Pruning {
+    /// The number of versions that leave.
+    pub fn versions(&self) -> u64 {
+        self.versions
+    }
+
+    /// The number of segments that leave.
+    pub fn segments(&self) -> u64 {
+        self.files.len() as u64
+    }
+
+    /// The bytes of these segments.
+    pub fn bytes(&self) -> u64 {
+        self.files.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    }
+
+    /// The bytes that are read before anything is removed.
+    pub fn bytes_to_read(&self) -> u64 {
+        self.heirs.bytes()
+    }
+}

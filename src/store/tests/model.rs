@@ -1,0 +1,259 @@
+//! A store against a plain list of rows for each version, through random changes: days of any size and in
+//! any order, merges, compactions, rollbacks, prunings, and what runs that died on the way leave.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use proptest::prelude::*;
+
+use super::{Document, dated, documents, new_store, numbers, options, rollback, write};
+use crate::error::{Kind, Result};
+use crate::store::{Added, Codec, Day, Digest, Store, Version};
+
+/// The rows of a version, as [`dated`] gives them.
+type Rows = Vec<(Document<u64>, Day)>;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Adds a day of so many rows; then merges as often as it is due, or leaves it.
+    Add {
+        day: u16,
+        rows: usize,
+        merges: bool,
+    },
+    Compact,
+    /// Goes back so many versions.
+    Rollback(u64),
+    Prune {
+        keep: u64,
+        dies: bool,
+    },
+    /// A run leaves a segment and a manifest, and no version.
+    Die,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let rows =
+        prop_oneof![2 => Just(0usize), 6 => 1..10usize, 3 => 10..100usize, 1 => 100..300usize];
+    let add = (0..400u16, rows, prop::bool::weighted(0.9));
+    let step = prop_oneof![
+        20 => add.prop_map(|(day, rows, merges)| Step::Add { day, rows, merges }),
+        1 => Just(Step::Compact),
+        1 => (0..4u64).prop_map(Step::Rollback),
+        1 => (1..12u64, any::<bool>()).prop_map(|(keep, dies)| Step::Prune { keep, dies }),
+        1 => Just(Step::Die),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// A store, and what it must hold.
+struct Model {
+    folder: tempfile::TempDir,
+    store: Store,
+    /// The rows of each version, from version 1 on; none once it was pruned.
+    versions: Vec<Option<Rows>>,
+    /// The digest of each version, also of those that were pruned.
+    digests: Vec<Digest>,
+    /// The version that each day of the newest version was joined with.
+    joined: HashMap<Day, u64>,
+    /// The joined versions of each version.
+    joins: Vec<HashMap<Day, u64>>,
+    /// Whether every addition so far was followed by its merges.
+    in_tiers: bool,
+}
+
+impl Model {
+    fn new() -> Result<Model> {
+        let (folder, store) = new_store();
+        let digests = vec![store.at(None)?.digest()];
+        let (versions, joins) = (vec![Some(Rows::new())], vec![HashMap::new()]);
+        let joined = HashMap::new();
+        Ok(Model { folder, store, versions, digests, joined, joins, in_tiers: true })
+    }
+
+    fn newest(&self) -> u64 {
+        self.versions.len() as u64
+    }
+
+    fn take(&mut self, step: &Step) -> Result<()> {
+        match *step {
+            Step::Add { day, rows, merges } => self.add(day, rows, merges),
+            Step::Compact => {
+                let before = self.newest();
+                self.store.compact(Codec::Dense, &AtomicU64::new(0))?;
+                self.made(self.store.at(None)?.number() > before)
+            }
+            Step::Rollback(back) => {
+                let to = self.newest().saturating_sub(back).max(1);
+                let Some(rows) = self.versions[to as usize - 1].clone() else {
+                    let error = rollback(&self.store, to).unwrap_err();
+                    assert_eq!(error.kind(), Kind::Missing);
+                    return Ok(());
+                };
+                rollback(&self.store, to)?;
+                self.joined = self.joins[to as usize - 1].clone();
+                self.versions.push(Some(rows));
+                // What it goes back to may have had a merge due.
+                self.in_tiers = false;
+                self.remember()
+            }
+            Step::Prune { keep, dies } => self.prune(keep, dies),
+            Step::Die => {
+                let next = self.newest() + 1;
+                let stray = |name: String| fs::write(self.store.path().join(name), "half").unwrap();
+                stray(format!("segments/compacted-{next:06}.seg"));
+                stray(format!("segments/.unfinished-{next}"));
+                stray(format!("manifests/{next:06}.json"));
+                Ok(())
+            }
+        }
+    }
+
+    fn add(&mut self, day: u16, rows: usize, merges: bool) -> Result<()> {
+        let day = Day::of(2000 + day / 28, 1, 1 + (day % 28) as u8).unwrap();
+        let path = self.folder.path().join("day.seg");
+        // Few different fingerprints, so that days share them.
+        let fingerprints: Vec<u64> =
+            numbers(day.number()).take(rows).map(|bits| (bits % 97) << 50).collect();
+        let pages = documents(&fingerprints);
+        write(&path, options("r"), &pages, &["nothing"])?;
+        let before = self.newest();
+        match self.store.add(&path, day, None, None) {
+            Ok(Added::New(_)) => {
+                let mut all = self.versions.last().cloned().flatten().unwrap();
+                all.extend(pages.into_iter().map(|page| (page, day)));
+                all.sort();
+                self.versions.push(Some(all));
+                self.joined.insert(day, before);
+                self.remember()?;
+            }
+            Ok(Added::Already(_)) => assert!(self.joined.contains_key(&day)),
+            Err(error) => assert_eq!(error.kind(), Kind::Exists),
+        }
+        self.in_tiers &= merges;
+        if merges {
+            let before = self.newest();
+            self.store.compact_tiers(&AtomicU64::new(0))?;
+            self.made(self.store.at(None)?.number() > before)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a version with the rows of the one before, if there is one.
+    fn made(&mut self, is_new: bool) -> Result<()> {
+        if is_new {
+            self.versions.push(self.versions.last().cloned().flatten());
+            self.remember()?;
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self) -> Result<()> {
+        self.digests.push(self.store.at(None)?.digest());
+        self.joins.push(self.joined.clone());
+        Ok(())
+    }
+
+    fn prune(&mut self, keep: u64, dies: bool) -> Result<()> {
+        let before = files(self.store.path());
+        self.store.prune(NonZero::new(keep).unwrap(), &AtomicU64::new(0))?;
+        let gone = self.newest().saturating_sub(keep) as usize;
+        self.versions.iter_mut().take(gone).for_each(|rows| *rows = None);
+        if dies {
+            // As if it had died when `OLDEST` had moved: the next prune removes the rest.
+            for (path, bytes) in before.iter().filter(|(path, _)| !path.exists()) {
+                fs::write(path, bytes).unwrap();
+            }
+            self.check()?;
+            self.store.prune(NonZero::new(keep).unwrap(), &AtomicU64::new(0))?;
+        }
+        let named: BTreeSet<PathBuf> = self.named()?;
+        let held: BTreeSet<PathBuf> =
+            files(&self.store.path().join("segments")).into_keys().collect();
+        assert_eq!(held, named, "a pruned store has the files of its versions and no others");
+        Ok(())
+    }
+
+    /// The versions that are there, by the model.
+    fn kept(&self) -> impl Iterator<Item = (u64, &Rows)> {
+        (1..).zip(&self.versions).filter_map(|(number, rows)| Some((number, rows.as_ref()?)))
+    }
+
+    /// The segments of all versions.
+    fn named(&self) -> Result<BTreeSet<PathBuf>> {
+        let segments = self.store.path().join("segments");
+        let mut named = BTreeSet::new();
+        for (number, _) in self.kept() {
+            let version = self.store.at(Some(number))?;
+            named.extend(version.entries().iter().map(|entry| segments.join(&entry.file)));
+        }
+        Ok(named)
+    }
+
+    /// Compares everything but the rows of older versions.
+    fn check(&self) -> Result<()> {
+        let newest = self.store.at(None)?;
+        assert_eq!(newest.number(), self.newest());
+        assert_eq!(&dated(&newest)?, self.versions.last().unwrap().as_ref().unwrap());
+        if self.in_tiers {
+            let weight: u64 = newest.entries().iter().map(|it| it.rows + it.empties + 1).sum();
+            assert!(newest.segment_count() <= 9 * (1 + u64::from(weight.max(1).ilog10())));
+            assert_eq!(newest.due(), None);
+        }
+        for (&day, &number) in &self.joined {
+            let before = self.store.before(day)?;
+            let known = (before.number(), before.digest());
+            assert_eq!(known, (number, self.digests[number as usize - 1]));
+            let is_there = self.versions[number as usize - 1].is_some();
+            assert_eq!(before.segments().is_ok(), is_there);
+        }
+        Ok(())
+    }
+
+    /// Compares the rows of all versions.
+    fn check_versions(&self) -> Result<()> {
+        self.store.verify()?;
+        for (number, rows) in self.kept() {
+            assert_eq!(&dated(&self.store.at(Some(number))?)?, rows, "version {number}");
+        }
+        let history = self.store.history()?;
+        let told: Vec<u64> = history.iter().map(|revision| revision.version).collect();
+        assert_eq!(told, self.kept().map(|(number, _)| number).collect::<Vec<_>>());
+        for number in (1..=self.newest()).filter(|number| !told.contains(number)) {
+            let missing = |found: Result<Version>| found.unwrap_err().kind() == Kind::Missing;
+            assert!(missing(self.store.at(Some(number))) && self.store.is_pruned(number)?);
+        }
+        Ok(())
+    }
+}
+
+/// The files below a folder and their contents.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn a_store_holds_what_a_list_of_rows_holds(steps in steps()) {
+        let mut model = Model::new()?;
+        for step in &steps {
+            model.take(step)?;
+            model.check()?;
+        }
+        model.check_versions()?;
+    }
+}
