@@ -20,7 +20,9 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod changes;
 mod cluster;
+mod clustering;
 mod counting;
 mod dispatch;
 mod documents;
@@ -38,6 +40,7 @@ mod reduce;
 mod role;
 mod stream;
 mod sweep;
+mod unite;
 
 pub use cluster::Cluster;
 pub use counting::Counted;

@@ -10,7 +10,7 @@ use crate::error::{At, Error, Kind, Result};
 const LINE_BYTES: u64 = 256 << 10;
 
 /// The lines of a file of the output.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     path: PathBuf,
     lines: BufReader<File>,
     line: Vec<u8>,
@@ -19,13 +19,13 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn open(path: PathBuf) -> Result<Lines> {
+    pub(crate) fn open(path: PathBuf) -> Result<Lines> {
         let lines = BufReader::with_capacity(1 << 20, File::open(&path).at(&path)?);
         Ok(Lines { path, lines, line: Vec::new(), number: 0 })
     }
 
     /// The next line, without its end.
-    pub(super) fn next(&mut self) -> Result<Option<&str>> {
+    pub(crate) fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         let read = self.lines.by_ref().take(LINE_BYTES).read_until(b'\n', &mut self.line);
         if read.at(&self.path)? == 0 {
@@ -38,7 +38,7 @@ impl Lines {
         }
     }
 
-    pub(super) fn expect_header(&mut self, header: &str) -> Result<()> {
+    pub(crate) fn expect_header(&mut self, header: &str) -> Result<()> {
         match self.next()? {
             Some(found) if found == header => Ok(()),
             _ => Err(self.wrong("not the expected header").expected(header)),
@@ -61,12 +61,12 @@ impl Lines {
     }
 
     /// The number of the line that was read last, from 1.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// The error for the line that was read last.
-    pub(super) fn wrong(&self, what: &str) -> Error {
+    pub(crate) fn wrong(&self, what: &str) -> Error {
         wrong(&self.path, self.number, what)
     }
 }

@@ -66,6 +66,7 @@ pub use distinct::distinct_fingerprints;
 pub use finalize::Finalize;
 pub use frequent::Frequent;
 pub use keep_order::KeepOrder;
+pub(crate) use lines::Lines;
 pub use numbers::{FingerprintIndex, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};

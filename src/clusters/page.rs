@@ -1,0 +1,76 @@
+//! A page of a cluster: an id, and the day of the batch that it came with.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::runs::Record;
+use crate::store::Day;
+
+/// A page. Crawled again on another day, the same id is another page. Ordered by the bytes of the id, then
+/// by day, as the rows of clusters.tsv are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct Page {
+    /// Its id.
+    pub(super) id: String,
+    /// The day of its batch.
+    pub(super) day: PageDay,
+}
+
+/// The day of a page, or that none is known. No day comes before every day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize)]
+pub struct PageDay(
+    /// 20261121 for 2026-11-21, and 0 for none: a day is compared and copied for every row of a clustering.
+    u32,
+);
+
+impl PageDay {
+    /// No day is known.
+    pub const NONE: PageDay = PageDay(0);
+
+    /// Reads `YYYY-MM-DD`, or nothing at all for no day. The files that it stands in are checksummed, so the
+    /// calendar is not asked.
+    pub(super) fn read(text: &str) -> Option<PageDay> {
+        let bytes = text.as_bytes();
+        if bytes.is_empty() {
+            return Some(PageDay::NONE);
+        }
+        if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
+            return None;
+        }
+        let number = |digits: &[u8]| {
+            digits.iter().try_fold(0, |sum, digit| {
+                digit.is_ascii_digit().then(|| 10 * sum + u32::from(digit - b'0'))
+            })
+        };
+        let day = number(&bytes[..4])? * 10_000 + number(&bytes[5..7])? * 100 + number(&bytes[8..])?;
+        Some(PageDay(day))
+    }
+}
+
+impl From<Option<Day>> for PageDay {
+    fn from(day: Option<Day>) -> PageDay {
+        PageDay(day.map_or(0, |day| day.number() as u32))
+    }
+}
+
+impl fmt::Display for PageDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            day => write!(f, "{:04}-{:02}-{:02}", day / 10_000, day / 100 % 100, day % 100),
+        }
+    }
+}
+
+impl Record for Page {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.id)
+    }
+}
+
+/// About how many bytes a string takes on the heap.
+pub(super) fn allocated(text: &str) -> usize {
+    text.len().next_multiple_of(16) + 16
+}

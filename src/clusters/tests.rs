@@ -1,0 +1,330 @@
+//! Clusterings against their definition, and against themselves from nothing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Source};
+use crate::document::IdList;
+use crate::error::{Kind, Result};
+use crate::output::{Lock, Staging};
+
+/// One thread that does everything as it is defined.
+struct Alone;
+
+impl Engine for Alone {
+    fn unite(&mut self, forest: &Arc<Forest>, links: Arc<dyn Portions>) -> Result<()> {
+        for portion in 0..links.portions() {
+            links.portion(portion)?.iter().for_each(|&(one, other)| forest.join(one, other));
+        }
+        Ok(())
+    }
+
+    fn changes(
+        &mut self,
+        before: Vec<Assignment>,
+        after: Vec<Assignment>,
+    ) -> Result<Vec<(Assignment, isize)>> {
+        let [before, after] = [before, after].map(BTreeSet::from_iter);
+        let go = before.difference(&after).map(|&it| (it, -1));
+        let come = after.difference(&before).map(|&it| (it, 1));
+        let changes: BTreeSet<(Assignment, isize)> = go.chain(come).collect();
+        Ok(changes.into_iter().collect())
+    }
+}
+
+/// An id, and the number of a day.
+type Page = (String, u8);
+
+/// A match: the new page, the one it is near, the distance, and whether it is the verdict.
+type Match = (Page, Page, u32, bool);
+
+fn day(number: u8) -> String {
+    format!("2026-11-{number:02}")
+}
+
+/// An output with these matches, which are all of one day.
+fn source(folder: PathBuf, of: u8, matches: &[&Match]) -> Source {
+    fs::create_dir_all(&folder).unwrap();
+    let against = |existing: &Page| match existing.1 == of {
+        true => "batch".to_owned(),
+        false => day(existing.1),
+    };
+    let mut rows: Vec<(&str, u32, &str, String)> = matches
+        .iter()
+        .map(|(new, existing, apart, _)| (&*new.0, *apart, &*existing.0, against(existing)))
+        .collect();
+    rows.sort();
+    let mut text = "new\texisting\tdistance\tagainst\n".to_owned();
+    for (new, apart, existing, against) in rows {
+        writeln!(text, "{new}\t{existing}\t{apart}\t{against}").unwrap();
+    }
+    fs::write(folder.join("matches.tsv"), text).unwrap();
+    let mut verdicts: BTreeMap<&str, String> =
+        matches.iter().map(|(new, ..)| (&*new.0, "keep\t\t\t".to_owned())).collect();
+    for (new, existing, apart, _) in matches.iter().filter(|it| it.3) {
+        let line = format!("drop\t{}\t{apart}\t{}", existing.0, against(existing));
+        verdicts.insert(&new.0, line);
+    }
+    let mut text = "id\tverdict\tof\tdistance\tagainst\n".to_owned();
+    verdicts.iter().for_each(|(id, verdict)| writeln!(text, "{id}\t{verdict}").unwrap());
+    fs::write(folder.join("verdicts.tsv"), text).unwrap();
+    Source { folder, day: PageDay::read(&day(of)).unwrap() }
+}
+
+/// The outputs of these matches, one for each day.
+fn sources(folder: &Path, matches: &[Match]) -> Vec<Source> {
+    let days: BTreeSet<u8> = matches.iter().map(|(new, ..)| new.1).collect();
+    let output = |of: &u8| {
+        let matches: Vec<&Match> = matches.iter().filter(|(new, ..)| new.1 == *of).collect();
+        source(folder.join(of.to_string()), *of, &matches)
+    };
+    days.iter().map(output).collect()
+}
+
+/// Makes the folder `output`.
+fn cluster(clustering: &Clustering, output: &Path) -> Result<Clusters> {
+    let staging = Staging::beside(output, Lock::beside(output)?)?;
+    let clusters = clustering.write(&mut Alone, &staging)?;
+    staging.commit().map(|()| clusters)
+}
+
+/// The rows of clusters.tsv by definition.
+fn rows_by_definition(matches: &[Match], method: Method) -> Vec<(String, String, u8)> {
+    let counts = |it: &&Match| method == Method::Components || it.3;
+    let matches: Vec<&Match> = matches.iter().filter(counts).collect();
+    let pages: BTreeSet<&Page> = matches.iter().flat_map(|(new, old, ..)| [new, old]).collect();
+    let parents: HashMap<&Page, &Page> = matches.iter().map(|(new, old, ..)| (new, old)).collect();
+    let star = |page| {
+        let mut page: &Page = page;
+        while let Some(parent) = parents.get(page) {
+            page = parent;
+        }
+        page.0.clone()
+    };
+    let component = |page: &Page| {
+        let mut reached = BTreeSet::from([page]);
+        loop {
+            let before = reached.len();
+            for (new, old, ..) in &matches {
+                if reached.contains(new) || reached.contains(old) {
+                    reached.extend([new, old]);
+                }
+            }
+            let ids: BTreeSet<&str> = reached.iter().map(|page| &*page.0).collect();
+            reached.extend(pages.iter().filter(|page| ids.contains(&*page.0)));
+            if reached.len() == before {
+                return reached.first().unwrap().0.clone();
+            }
+        }
+    };
+    let cluster = |page| match method {
+        Method::Star => star(page),
+        Method::Components => component(page),
+    };
+    pages.iter().map(|page| (page.0.clone(), cluster(page), page.1)).collect()
+}
+
+/// The rows of a file below its header.
+fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().skip(1).map(str::to_owned).collect()
+}
+
+/// What happens to a clustering: a day comes, or pages with these ids leave, or both.
+#[derive(Clone, Debug)]
+struct Event {
+    matches: Vec<Match>,
+    removed: Vec<String>,
+}
+
+/// One page of a day: its id, whether and in favour of which page it is dropped, and more matches.
+type Draft = (usize, Option<(usize, u8)>, Vec<(usize, u8)>);
+
+/// Random days. A page is dropped in favour of one of a day before, or of a kept one of its own day.
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let other = || (0_usize..9, 0_u8..8);
+    let page = (0_usize..9, prop::option::of(other()), prop::collection::vec(other(), 0..2));
+    let day = prop::collection::vec(page, 0..7);
+    let removed = prop::option::weighted(0.3, prop::collection::vec(0_usize..9, 1..3));
+    prop::collection::vec((day, removed), 1..6).prop_shuffle().prop_flat_map(|drafts| {
+        let days: Vec<u8> = (10..10 + drafts.len() as u8).collect();
+        (Just(drafts), Just(days).prop_shuffle()).prop_map(|(drafts, days)| {
+            let event = |((drafts, removed), of): ((Vec<Draft>, Option<Vec<usize>>), u8)| Event {
+                matches: matches_of(&drafts, of),
+                removed: removed.unwrap_or_default().into_iter().map(id).collect(),
+            };
+            drafts.into_iter().zip(days).map(event).collect()
+        })
+    })
+}
+
+/// Ids whose order as bytes is not that of people, and that a careless reader would split or quote.
+fn id(number: usize) -> String {
+    ["a", "B", "a b", "\"q\"", "ä", "狐狸", "-", "a0", "http://x/?a=1&b=\\t"][number].to_owned()
+}
+
+fn matches_of(drafts: &[Draft], of: u8) -> Vec<Match> {
+    let pages: BTreeMap<usize, &Draft> = drafts.iter().map(|draft| (draft.0, draft)).collect();
+    let is_kept = |number: usize| pages.get(&number).is_some_and(|draft| draft.1.is_none());
+    let existing = |new: usize, (number, back): (usize, u8)| match back {
+        0 => (is_kept(number) && id(number) < id(new)).then(|| (id(number), of)),
+        back => Some((id(number), of - back)),
+    };
+    let mut matches: BTreeMap<(Page, Page), (u32, bool)> = BTreeMap::new();
+    for (&new, (_, of_kept, more)) in &pages {
+        let apart = |number: usize| (new * 3 + number) as u32 % 8;
+        let page = (id(new), of);
+        let verdict = of_kept.and_then(|kept| existing(new, kept).map(|page| (kept.0, page)));
+        if let Some((number, kept)) = &verdict {
+            matches.insert((page.clone(), kept.clone()), (apart(*number), true));
+        }
+        for &other in more {
+            if let Some(other_page) = existing(new, other) {
+                matches.entry((page.clone(), other_page)).or_insert((apart(other.0), false));
+            }
+        }
+    }
+    matches.into_iter().map(|((new, old), (apart, verdict))| (new, old, apart, verdict)).collect()
+}
+
+/// The state's three files.
+fn files(folder: &Path) -> [Vec<u8>; 3] {
+    ["clusters.tsv", "sizes.tsv", "links.bin"].map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// After every day and every removal: what the definition gives, what a clustering from nothing gives, byte
+    /// for byte, and the rows before with the changes.
+    #[test]
+    fn every_event_leaves_what_a_clustering_from_nothing_would(
+        events in events(),
+        method in prop::sample::select(vec![Method::Star, Method::Components]),
+        memory_bytes in prop::sample::select(vec![100, 1 << 20]),
+    ) {
+        let home = TempDir::new().unwrap();
+        let at = |name: &str, number: usize| home.path().join(format!("{name}-{number}"));
+        let mut matches: Vec<Match> = Vec::new();
+        let mut previous: Option<PathBuf> = None;
+        for (number, event) in events.into_iter().enumerate() {
+            let is_removed = |(new, old, ..): &Match| event.removed.contains(&new.0) || event.removed.contains(&old.0);
+            matches.extend(event.matches.clone());
+            matches.retain(|it| !is_removed(it));
+            let list = home.path().join("removed.txt");
+            fs::write(&list, event.removed.join("\n")).unwrap();
+            let clustering = Clustering {
+                method,
+                sources: sources(&at("day", number), &event.matches),
+                previous: previous.clone(),
+                removed: Some(IdList::read(&list, 1 << 20).unwrap()),
+                memory_bytes,
+            };
+            let updated = at("updated", number);
+            let made = cluster(&clustering, &updated).unwrap();
+
+            let by_definition = rows_by_definition(&matches, method);
+            let expected: Vec<String> = by_definition
+                .iter()
+                .map(|(id, cluster, of)| format!("{id}\t{cluster}\t{}", day(*of)))
+                .collect();
+            prop_assert_eq!(lines(&updated.join("clusters.tsv")), expected);
+
+            let scratch = Clustering {
+                method,
+                sources: sources(&at("all", number), &matches),
+                previous: None,
+                removed: None,
+                memory_bytes,
+            };
+            let anew = at("anew", number);
+            let mut from_nothing = cluster(&scratch, &anew).unwrap();
+            prop_assert_eq!(files(&updated), files(&anew));
+            from_nothing.changes = made.changes;
+            let changes = made.files.get("changes.tsv");
+            from_nothing.files.extend(changes.map(|sum| ("changes.tsv".to_owned(), sum.clone())));
+            prop_assert_eq!(made, from_nothing);
+
+            if let Some(previous) = previous {
+                prop_assert_eq!(changed_rows(&previous, &updated), lines(&updated.join("clusters.tsv")));
+            }
+            previous = Some(updated);
+        }
+    }
+}
+
+/// The rows of a clustering after changes.tsv of the next one.
+fn changed_rows(before: &Path, after: &Path) -> Vec<String> {
+    let mut rows: BTreeMap<Vec<String>, i32> = BTreeMap::new();
+    let split = |line: String| -> Vec<String> { line.split('\t').map(str::to_owned).collect() };
+    for row in lines(&before.join("clusters.tsv")) {
+        let row = split(row);
+        *rows.entry([0, 2, 1].map(|at: usize| row[at].clone()).to_vec()).or_default() += 1;
+    }
+    for change in lines(&after.join("changes.tsv")) {
+        let change = split(change);
+        let diff: i32 = change[2].parse().unwrap();
+        *rows.entry([1, 3, 0].map(|at: usize| change[at].clone()).to_vec()).or_default() += diff;
+    }
+    assert!(rows.values().all(|&count| count == 0 || count == 1), "{rows:?}");
+    let left = rows.into_iter().filter(|(_, count)| *count == 1);
+    left.map(|(row, _)| [&*row[0], &row[2], &row[1]].join("\t")).collect()
+}
+
+fn clustering(sources: Vec<Source>, method: Method, previous: Option<PathBuf>) -> Clustering {
+    Clustering { method, sources, previous, removed: None, memory_bytes: 1 << 20 }
+}
+
+fn page(id: &str, of: u8) -> Page {
+    (id.to_owned(), of)
+}
+
+#[test]
+fn verdicts_that_lead_in_a_circle_are_refused() {
+    let home = TempDir::new().unwrap();
+    let matches =
+        [(page("a", 11), page("b", 12), 1, true), (page("b", 12), page("a", 11), 1, true)];
+    let all = clustering(sources(&home.path().join("in"), &matches), Method::Star, None);
+    let error = cluster(&all, &home.path().join("out")).unwrap_err();
+    assert_eq!(error.kind(), Kind::BadData);
+    let first = clustering(all.sources[..1].to_vec(), Method::Star, None);
+    cluster(&first, &home.path().join("one")).unwrap();
+    let next =
+        clustering(all.sources[1..].to_vec(), Method::Star, Some(home.path().join("one")));
+    let told = cluster(&next, &home.path().join("two")).unwrap_err();
+    assert_eq!(told.to_string(), error.to_string());
+    let joined = clustering(all.sources, Method::Components, None);
+    assert_eq!(cluster(&joined, &home.path().join("three")).unwrap().clusters, 1);
+}
+
+#[test]
+fn the_largest_clusters_are_described() {
+    let home = TempDir::new().unwrap();
+    // Two stars around k and m, which a match of their members joins.
+    let matches = [
+        (page("k1", 12), page("k", 11), 3, true),
+        (page("k2", 12), page("k", 11), 2, true),
+        (page("m1", 12), page("m", 11), 1, true),
+        (page("m1", 12), page("k2", 12), 5, false),
+    ];
+    let sources = sources(&home.path().join("in"), &matches);
+    let joined = clustering(sources.clone(), Method::Components, None);
+    let joined = cluster(&joined, &home.path().join("joined")).unwrap();
+    assert_eq!((joined.members, joined.clusters, joined.stars, joined.links), (5, 1, 2, 4));
+    let whole = &joined.largest[0];
+    assert_eq!((&*whole.cluster, whole.members, whole.kept), ("k", 5, 2));
+    assert_eq!((whole.steps_at_most, whole.diameter_at_most), (Some(4), Some(20)));
+    assert_eq!(whole.farthest, 5);
+    let stars = cluster(&clustering(sources, Method::Star, None), &home.path().join("stars"));
+    let stars = stars.unwrap();
+    assert_eq!((stars.members, stars.clusters, stars.stars, stars.links), (5, 2, 2, 3));
+    let found: Vec<_> =
+        stars.largest.iter().map(|it| (&*it.cluster, it.members, it.diameter_at_most)).collect();
+    assert_eq!(found, [("k", 3, Some(6)), ("m", 2, Some(1))]);
+    assert_eq!(stars.sizes.iter().map(|it| (it.from, it.to, it.clusters)).collect::<Vec<_>>(), [(2, 3, 2)]);
+}
