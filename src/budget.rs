@@ -10,6 +10,7 @@
 //! finalize  |  ids 1/4  |  pairs 1/4  |  finalize 1/16 each, 3 at once  |    while pairs are read
 //!           |  ids 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! verifying |  verification 1/4 each, at most 3 at once      |
+//! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
 //!
 //! With the default of 2 GiB, a join plans tables of at most 1 GiB and holds pairs of up to 512 MiB before
@@ -83,6 +84,11 @@ impl Budget {
         self.part(4)
     }
 
+    /// For each sort of a clustering.
+    pub fn clustering(self) -> usize {
+        self.part(4)
+    }
+
     fn part(self, of: u64) -> usize {
         usize::try_from(self.bytes / of).unwrap_or(usize::MAX)
     }
@@ -100,6 +106,8 @@ mod tests {
     const AFTER_PAIRS: u64 = 7;
     /// The sorts that exist while verdicts are audited: documents, claims, and pages claimed to be kept.
     const VERIFYING: u64 = 3;
+    /// The sorts that exist while the members of clusters are named: names, rows with their names, and sizes.
+    const CLUSTERING: u64 = 3;
 
     #[test]
     fn parts_that_exist_together_fit_into_the_whole() {
@@ -114,6 +122,7 @@ mod tests {
                 ids + pairs + BESIDE_PAIRS * finalize,
                 ids + AFTER_PAIRS * finalize,
                 VERIFYING * budget.verification() as u64,
+                CLUSTERING * budget.clustering() as u64,
             ];
             assert!(together.iter().all(|&parts| parts <= budget.whole()), "{bytes}: {together:?}");
         }

@@ -3,6 +3,7 @@
 mod all_or_nothing;
 mod architecture;
 mod check;
+mod clusters;
 mod command_line;
 mod crowds;
 mod evaluate;

@@ -9,6 +9,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dupsieve::output::STDOUT;
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::cluster;
 use crate::commands::compare;
 use crate::commands::dedup;
 use crate::commands::evaluate;
@@ -60,6 +61,7 @@ enum Command {
     Run(run::Arguments),
     Fingerprint(fingerprint::Arguments),
     Dedup(dedup::Arguments),
+    Cluster(cluster::Arguments),
     Filter(filter::Arguments),
     Generate(generate::Arguments),
     Inspect(inspect::Arguments),
@@ -146,6 +148,7 @@ impl CommandLine {
             Command::Run(arguments) => run::run(arguments, global),
             Command::Fingerprint(arguments) => fingerprint::run(arguments, global),
             Command::Dedup(arguments) => dedup::run(arguments, global),
+            Command::Cluster(arguments) => cluster::run(arguments, global),
             Command::Filter(arguments) => filter::run(arguments, global),
             Command::Generate(arguments) => generate::run(arguments, global),
             Command::Inspect(arguments) => inspect::run(arguments, global),

@@ -14,7 +14,7 @@ use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, Parameters, Report};
+use dupsieve::report::{self, Existing, Made, Parameters, Report};
 use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
@@ -257,7 +257,7 @@ impl Job {
     }
 
     /// What is at the path of the output.
-    fn existing(&self, global: &GlobalFlags) -> Result<Existing> {
+    fn existing(&self, global: &GlobalFlags) -> Result<Existing<Report>> {
         let parameters = self.parameters();
         // A day that was joined but not added is joined again if the store has changed since.
         let unfinished = self.request.store.is_unfinished()?;

@@ -67,6 +67,23 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "cluster",
+        &[
+            (
+                "Find the clusters of two days",
+                "dupsieve cluster --matches out/2026-11-20 out/2026-11-21 --output clusters-21",
+            ),
+            (
+                "Add a third day, and see what changes",
+                "dupsieve cluster --previous clusters-21 --matches out/2026-11-22 --output clusters-22",
+            ),
+            (
+                "Take pages out",
+                "dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b",
+            ),
+        ],
+    ),
+    (
         "filter",
         &[(
             "Copy the pages that were kept",
@@ -224,8 +241,8 @@ const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
 
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
-    ("workers", &["run", "fingerprint", "dedup", "weights", "evaluate", "plan"]),
-    ("memory", &["run", "fingerprint", "dedup", "weights", "filter", "evaluate", "plan", "verify"]),
+    ("workers", &["run", "fingerprint", "dedup", "cluster", "weights", "evaluate", "plan"]),
+    ("memory", &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "evaluate", "plan", "verify"]),
     ("processes", SHARED),
     ("hosts", SHARED),
     ("process", SHARED),
@@ -240,6 +257,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "run",
             "fingerprint",
             "dedup",
+            "cluster",
             "weights",
             "filter",
             "generate",
@@ -251,7 +269,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store rollback",
         ],
     ),
-    ("overwrite", &["run", "fingerprint", "dedup", "weights", "filter", "generate", "evaluate"]),
+    ("overwrite", &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "generate", "evaluate"]),
     (
         "config",
         &[

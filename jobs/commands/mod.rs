@@ -10,6 +10,7 @@
 //! Start with `command_line`, which parses the command line and calls the command. A new command is a new
 //! file, a line of its enum `Command`, and an example in `help`.
 
+pub(crate) mod cluster;
 pub(crate) mod command_line;
 pub(crate) mod compare;
 pub(crate) mod dedup;

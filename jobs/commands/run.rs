@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::flow::Cluster;
-use dupsieve::report;
+use dupsieve::report::{Made, Report};
 use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -133,7 +133,7 @@ fn run_day(
 /// Adds the day to the version of the store that it was joined with.
 fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
     let only = plan.only(&joined.output);
-    let report = report::Report::read(&joined.output)?;
+    let report = Report::read(&joined.output)?;
     let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
     Store::open(&plan.store)?.add(&joined.batch, day, only.as_deref(), after)
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use dupsieve::document::Content;
 use dupsieve::error::At;
 use dupsieve::evaluate::Measure;
-use dupsieve::report::{self, Nearest, Report};
+use dupsieve::report::{self, Made, Nearest, Report};
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
 use dupsieve::output::{SUCCESS, Sum, beside};
-use dupsieve::report::{Report, records};
+use dupsieve::report::{Made, Report, records};
 use dupsieve::runs::{SortedRecords, Sorter};
 use dupsieve::store::{Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::cluster;
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
@@ -23,7 +24,7 @@ use crate::outcome::summary::Summary;
 /// Prove that an output is complete, undamaged and right
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Output folder of dedup or of a day of run, a segment, or a store
+    /// Output folder of dedup, of a day of run or of cluster, a segment, or a store
     output: PathBuf,
     /// Recompute the matches of all pages of the batch instead of a sample
     #[arg(long)]
@@ -63,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     if !path.exists() {
         return Err(Error::new(Kind::Missing, "this path does not exist").at(path));
+    }
+    if let Some(verified) = cluster::verify(path)? {
+        return Ok(verified);
     }
     verify_join(path, None, arguments, global)
 }

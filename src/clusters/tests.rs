@@ -198,7 +198,7 @@ fn files(folder: &Path) -> [Vec<u8>; 3] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     /// After every day and every removal: what the definition gives, what a clustering from nothing gives, byte
     /// for byte, and the rows before with the changes.

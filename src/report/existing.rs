@@ -3,62 +3,67 @@
 use std::fs;
 use std::path::Path;
 
-use super::join_report::Report;
+use super::made::Made;
 use super::parameters::{Parameters, made_otherwise};
 use crate::error::{At, Error, Kind, Result};
 use crate::output;
 
 /// What exists where an output is to be made.
-pub enum Existing {
+pub enum Existing<R> {
     /// Nothing, or something that may be replaced.
     Nothing,
     /// The output that is asked for.
-    Same(Box<Report>),
+    Same(Box<R>),
 }
 
-/// Checks what exists at `output`, which is to be made with these parameters. An output made with other
+/// Checks what exists at `output`, which is to be made with these parameters and a report `R`. An output made with other
 /// parameters is refused unless `may_replace` or `overwrite` allows to replace it. Anything that is not
 /// an output of dupsieve is always refused.
-pub fn existing(
+pub fn existing<R: Made>(
     output: &Path,
     parameters: &Parameters,
     may_replace: impl FnOnce(&Parameters) -> bool,
     overwrite: bool,
-) -> Result<Existing> {
+) -> Result<Existing<R>> {
     if output.is_symlink() && !output.exists() {
         return Err(output::foreign(output, "a whole output of dupsieve"));
     }
     if !output.exists() {
         return Ok(Existing::Nothing);
     }
-    let report = Report::read(output).and_then(|report| {
+    let report = R::read(output).and_then(|report| {
         report.as_ref().map_or(Ok(()), |report| report.check_files(output))?;
         Ok(report)
     });
     match report {
         Ok(None) => Err(output::foreign(output, "a whole output of dupsieve")),
-        Ok(Some(report)) if report.parameters == *parameters => {
+        Ok(Some(report)) if *report.parameters() == *parameters => {
             Ok(Existing::Same(Box::new(report)))
         }
-        Ok(Some(report)) if overwrite || may_replace(&report.parameters) => {
-            refuse_strangers(output, report.outcome.files.keys())
+        Ok(Some(report)) if overwrite || may_replace(report.parameters()) => {
+            refuse_strangers(output, report.files().keys())
+                .map(|()| Existing::Nothing)
         }
-        Err(_) if overwrite => refuse_strangers(output, [].iter()),
-        Ok(Some(report)) => Err(made_otherwise(output, &report.parameters, parameters)),
+        Err(_) if overwrite => refuse_strangers(output, [].iter()).map(|()| Existing::Nothing),
+        Ok(Some(report)) => Err(made_otherwise(output, report.parameters(), parameters)),
         Err(error) => Err(error),
     }
 }
 
 /// The files that an output of any version may have, besides those that its report names.
-const OURS: [&str; 12] = [
+const OURS: [&str; 16] = [
     "_SUCCESS",
+    "changes.tsv",
+    "clusters.tsv",
     "drop.txt",
     "keep.txt",
+    "links.bin",
     "matches.jsonl",
     "matches.parquet",
     "matches.tsv",
     "report.html",
     "report.json",
+    "sizes.tsv",
     "verdicts.jsonl",
     "verdicts.parquet",
     "verdicts.tsv",
@@ -70,7 +75,7 @@ const OURS: [&str; 12] = [
 pub fn refuse_strangers<'a>(
     output: &Path,
     files: impl Iterator<Item = &'a String> + Clone,
-) -> Result<Existing> {
+) -> Result<()> {
     for entry in fs::read_dir(output).at(output)? {
         let name = entry.at(output)?.file_name();
         let ours =
@@ -85,5 +90,5 @@ pub fn refuse_strangers<'a>(
             .help("replacing the output would delete it; move it away first"));
         }
     }
-    Ok(Existing::Nothing)
+    Ok(())
 }

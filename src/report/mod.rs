@@ -1,11 +1,12 @@
-//! What an output of a join says about itself: its report, its verdicts and its matches, read back.
+//! What an output says about itself: its report, its verdicts and its matches, read back.
 //!
-//! - `join_report`: `report.json` ([`Report`]).
+//! - `join_report`, `cluster_report`: `report.json` of a join ([`Report`]) and of a clustering
+//!   ([`ClusterReport`]), both [`Made`] and sealed (`seal`).
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
-//! Imports `join`, and what `join` imports. Start with [`Report::read`].
+//! Imports `join`, and what `join` imports. Start with [`Made`].
 //!
 //! ```
 //! let output = tempfile::tempdir()?;
@@ -17,12 +18,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cluster_report;
 mod existing;
 mod join_report;
+mod made;
 mod parameters;
+mod seal;
 mod verdicts;
 
+pub use cluster_report::ClusterReport;
 pub use existing::{Existing, existing, refuse_strangers};
 pub use join_report::{Report, records};
+pub use made::Made;
 pub use parameters::{Parameters, made_otherwise};
 pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dupsieve::fingerprint::Recipe;
 use dupsieve::matches::KeepOrder;
-use dupsieve::report::{self, Parameters, Report};
+use dupsieve::report::{self, Made, Parameters, Report};
 use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 

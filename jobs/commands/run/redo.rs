@@ -12,7 +12,7 @@ use std::path::Path;
 use dupsieve::error::At;
 use dupsieve::flow::Cluster;
 use dupsieve::output::{self, Lock};
-use dupsieve::report::{self, Report};
+use dupsieve::report::{self, Made, Report};
 use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dupsieve::store::{Entry, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use dupsieve::report::Report;
+use dupsieve::report::{Made, Report};
 
 /// Fails if the store that a day of `run` entered now holds something else for that day: another batch, other
 /// pages of the same batch, nothing, or pages that were kept by a join with another version. `found` is the

@@ -1,0 +1,289 @@
+//! `dupsieve cluster`: which pages belong together, over any number of days?
+//!
+//! The clustering itself is the library's ([`dupsieve::clusters`]). Here it gets its flags, its lock and its
+//! report.
+
+use std::path::{self, Path, PathBuf};
+
+use clap::Args;
+use dupsieve::clusters::{Clustering, Method, PageDay, Source};
+use dupsieve::document::IdList;
+use dupsieve::flow::Cluster;
+use dupsieve::output::{self, Lock, Staging};
+use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
+use dupsieve::store::{Day, Digest};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::flags::global::GlobalFlags;
+use crate::outcome::failure;
+use crate::outcome::summary::Summary;
+use crate::processes::cluster;
+
+/// Find which pages belong together, from the matches of any number of days
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Outputs of dedup, or of days of run
+    #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
+    matches: Vec<PathBuf>,
+    /// The folder to write
+    #[arg(long, value_name = "DIR")]
+    output: PathBuf,
+    /// Which pages are one cluster: a kept page and those dropped in favour of it (star), or all that a chain
+    /// of matches connects (components) [default: that of --previous, else star]
+    #[arg(long, value_name = "METHOD")]
+    method: Option<Method>,
+    /// The clusters to which the matches are added, as this command wrote them
+    #[arg(long, value_name = "DIR")]
+    previous: Option<PathBuf>,
+    /// The day of the matches, if they do not say it themselves
+    #[arg(long, value_name = "D", requires = "matches")]
+    day: Option<Day>,
+    /// A list of ids, one a line, whose pages leave: all matches with them count for nothing
+    #[arg(long, value_name = "FILE")]
+    removed: Option<PathBuf>,
+}
+
+/// A clustering that is asked for.
+pub(crate) struct Request {
+    pub(crate) matches: Vec<PathBuf>,
+    pub(crate) output: PathBuf,
+    pub(crate) method: Option<Method>,
+    pub(crate) previous: Option<PathBuf>,
+    pub(crate) day: Option<Day>,
+    pub(crate) removed: Option<PathBuf>,
+}
+
+/// Runs the job as its command line asks.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let Arguments { matches, output, method, previous, day, removed } = arguments;
+    if matches.is_empty() && removed.is_none() {
+        let what = "there is nothing to add and nothing to remove";
+        return Err(Error::new(Kind::Usage, what).help("give --matches, or --removed"));
+    }
+    let request = Request {
+        matches: matches.clone(),
+        output: output.clone(),
+        method: *method,
+        previous: previous.clone(),
+        day: *day,
+        removed: removed.clone(),
+    };
+    let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
+    let summary = cluster_pages(&mut cluster, &request, global)?;
+    if global.dry_run {
+        return Ok(summary);
+    }
+    let [members, clusters] = ["members", "clusters"].map(|name| summary.counted(name));
+    let files = if previous.is_some() { ", changes.tsv" } else { "" };
+    Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
+        "written to {}: clusters.tsv, sizes.tsv{files}, report.json",
+        output.display()
+    )))
+}
+
+/// Makes the clusters, unless they are there.
+pub(crate) fn cluster_pages(
+    cluster: &mut Cluster,
+    request: &Request,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    failure::reported_beside(&request.output, !global.dry_run, || {
+        Job::open(request, global)?.run(cluster, request, global)
+    })
+}
+
+/// A clustering with its inputs checked.
+struct Job {
+    clustering: Clustering,
+    parameters: Parameters,
+    /// All days that will be in it.
+    days: Vec<String>,
+    /// The bytes of the inputs.
+    bytes: u64,
+}
+
+impl Job {
+    fn open(request: &Request, global: &GlobalFlags) -> Result<Job> {
+        check_apart(request)?;
+        let previous = request.previous.as_deref().map(read_previous).transpose()?;
+        let method = method(request, previous.as_ref())?;
+        let mut job = Job {
+            clustering: Clustering {
+                method,
+                sources: Vec::new(),
+                previous: request.previous.clone(),
+                removed: None,
+                memory_bytes: global.budget().clustering(),
+            },
+            parameters: Parameters::from([("method".to_owned(), method.to_string())]),
+            days: Vec::new(),
+            bytes: 0,
+        };
+        if let Some(report) = previous {
+            job.parameters.insert("previous".to_owned(), sums(&report));
+            job.bytes += bytes(&report);
+            job.days = report.days;
+        }
+        request.matches.iter().try_for_each(|path| job.add(path, request))?;
+        if let Some(path) = &request.removed {
+            let removed = IdList::read(path, global.budget().whole())?;
+            let keys: Vec<u8> = removed.keys().iter().flat_map(|key| key.to_le_bytes()).collect();
+            job.parameters.insert("removed".to_owned(), Digest::of(&keys).to_string());
+            job.clustering.removed = Some(removed);
+        }
+        job.days.sort();
+        Ok(job)
+    }
+
+    /// Adds the output of a join: its files are checked, and its day.
+    fn add(&mut self, path: &Path, request: &Request) -> Result<()> {
+        let folder = report::folder(path);
+        let report = Report::read(&folder)?.ok_or_else(|| not_whole(&folder))?;
+        report.check_files(&folder)?;
+        let day = match (report.day, request.day) {
+            (Some(own), Some(given)) if own != given => {
+                return Err(Error::new(Kind::Usage, "these matches are of another day")
+                    .at(&folder)
+                    .expected(given)
+                    .found(own)
+                    .help("leave --day out"));
+            }
+            (own, given) => PageDay::from(own.or(given)),
+        };
+        if self.days.contains(&day.to_string()) {
+            let of = match day {
+                PageDay::NONE => "a day that is not known".to_owned(),
+                day => day.to_string(),
+            };
+            return Err(Error::new(Kind::Usage, format!("the matches of {of} are there already"))
+                .at(&folder)
+                .help("give each day once; say with --day of which day the matches of one output are"));
+        }
+        self.days.push(day.to_string());
+        self.parameters.insert(format!("matches {day}"), sums(&report));
+        self.bytes += bytes(&report);
+        self.clustering.sources.push(Source { folder, day });
+        Ok(())
+    }
+
+    fn run(
+        self,
+        cluster: &mut Cluster,
+        request: &Request,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        let output = &request.output;
+        let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
+        let existing = report::existing(output, &self.parameters, |_| false, global.overwrite)?;
+        if let Existing::Same(report) = existing {
+            tracing::info!("{} is done already", output.display());
+            lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
+            return Ok(summary(&report, output).already_done());
+        }
+        output::check_free_space(output::parent_of(output), self.bytes)?;
+        let Some(lock) = lock else {
+            let days = self.clustering.sources.len() as u64;
+            let would = format!("would make {}", output.display());
+            return Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would));
+        };
+        let staging = Staging::beside(output, lock)?;
+        let found = self.clustering.write(cluster, &staging)?;
+        let place = |path: &PathBuf| path::absolute(path).unwrap_or(path.clone());
+        let run = json!({
+            "inputs": {
+                "matches": request.matches.iter().map(place).collect::<Vec<_>>(),
+                "previous": request.previous.as_ref().map(place),
+            },
+            "workers": cluster.topology().workers,
+        });
+        let method = self.clustering.method;
+        let mut report = ClusterReport::of(self.parameters, method, self.days, found, run);
+        report.write(&staging)?;
+        staging.commit()?;
+        if let Some(warning) = &report.warning {
+            tracing::warn!("{warning}");
+        }
+        Ok(summary(&report, output))
+    }
+}
+
+/// The clusters that were made before, whole and unchanged.
+fn read_previous(folder: &Path) -> Result<ClusterReport> {
+    let report = ClusterReport::read(folder)?.ok_or_else(|| {
+        Error::new(missing_or_bad(folder), "this is not a complete output of `cluster`")
+            .at(folder)
+            .help("leave --previous out to begin from nothing")
+    })?;
+    report.check_files(folder)?;
+    Ok(report)
+}
+
+/// The error for matches that are not whole.
+fn not_whole(folder: &Path) -> Error {
+    Error::new(missing_or_bad(folder), "this is not a complete output of dupsieve with matches")
+        .at(folder)
+        .expected("an output of dedup, or a day of run")
+}
+
+fn missing_or_bad(folder: &Path) -> Kind {
+    if folder.exists() { Kind::BadData } else { Kind::Missing }
+}
+
+/// The method that is asked for, which is that of the clusters before.
+fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method> {
+    let made = previous.map(|report| report.method);
+    match (request.method, made) {
+        (Some(asked), Some(made)) if asked != made => {
+            Err(Error::new(Kind::Usage, "the clusters before were made with another method")
+                .expected(asked)
+                .found(made)
+                .help("leave --previous out to begin from nothing"))
+        }
+        (asked, made) => Ok(asked.or(made).unwrap_or_default()),
+    }
+}
+
+/// The output replaces its folder as a whole, so no input may be in it.
+fn check_apart(request: &Request) -> Result<()> {
+    let output = output::resolved(&request.output);
+    let inputs = request.matches.iter().chain(&request.previous).chain(&request.removed);
+    match inputs.map(|input| output::resolved(input)).find(|input| input.starts_with(&output)) {
+        None => Ok(()),
+        Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
+            .at(&request.output)
+            .found(input.display())
+            .help("choose another --output")),
+    }
+}
+
+/// The files that an output names, by their sums.
+fn sums(report: &impl Made) -> String {
+    let files = report.files().iter().map(|(name, sum)| format!("{name} {}", sum.xxh3));
+    files.collect::<Vec<_>>().join(", ")
+}
+
+fn bytes(report: &impl Made) -> u64 {
+    report.files().values().map(|sum| sum.bytes).sum()
+}
+
+fn summary(report: &ClusterReport, output: &Path) -> Summary {
+    let found = &report.found;
+    let summary = Summary::new()
+        .count("members", found.members)
+        .count("clusters", found.clusters)
+        .count("stars", found.stars)
+        .count("links", found.links)
+        .path("output", output);
+    match found.changes {
+        Some(changes) => summary.count("changes", changes),
+        None => summary,
+    }
+}
+
+/// Verifies an output of `cluster`: its report and the sums of its files; none if it is something else.
+pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
+    let Some(report) = ClusterReport::read(output)? else { return Ok(None) };
+    report.check_files(output)?;
+    Ok(Some(summary(&report, output).count("bytes", bytes(&report))))
+}

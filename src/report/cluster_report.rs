@@ -1,0 +1,116 @@
+//! `report.json` of a clustering: what it was made from, and what it found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::made::Made;
+use super::parameters::Parameters;
+use super::seal;
+use crate::clusters::{Clusters, Method};
+use crate::error::{At, Result};
+use crate::output::{SUCCESS, Staging, Sum};
+
+/// The report of a clustering.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ClusterReport {
+    /// What made it: `cluster`.
+    job: String,
+    /// The version of dupsieve that made it.
+    pub dupsieve: String,
+    /// A run with the same parameters finds its output done.
+    pub parameters: Parameters,
+    /// Which pages are one cluster.
+    pub method: Method,
+    /// The days whose matches are in it, in order; nothing in place of one that is not known.
+    pub days: Vec<String>,
+    /// Clusters and their sizes.
+    pub found: Clusters,
+    /// Where components join what stars keep apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// How it was run: the one part that differs from run to run.
+    pub run: Value,
+}
+
+impl ClusterReport {
+    const NAME: &str = "report.json";
+    const JOB: &str = "cluster";
+
+    /// The report of what was found.
+    pub fn of(
+        parameters: Parameters,
+        method: Method,
+        days: Vec<String>,
+        found: Clusters,
+        run: Value,
+    ) -> ClusterReport {
+        ClusterReport {
+            job: ClusterReport::JOB.to_owned(),
+            dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            parameters,
+            method,
+            days,
+            warning: warning(method, &found),
+            found,
+            run,
+        }
+    }
+
+    /// Writes the report into an output that is being built.
+    pub fn write(&mut self, staging: &Staging) -> Result<()> {
+        seal::prepare(&mut self.run);
+        let mut file = staging.create(ClusterReport::NAME)?;
+        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
+        file.finish().map(drop)
+    }
+}
+
+impl Made for ClusterReport {
+    fn read(output: &Path) -> Result<Option<ClusterReport>> {
+        let path = output.join(ClusterReport::NAME);
+        if !output.join(SUCCESS).exists() || !path.exists() {
+            return Ok(None);
+        }
+        let damaged = |what: &str| seal::damaged(what).at(&path);
+        let text = String::from_utf8(fs::read(&path).at(&path)?)
+            .map_err(|_| damaged("the report is not UTF-8"))?;
+        let value: Value =
+            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()))?;
+        if value["job"] != ClusterReport::JOB {
+            return Ok(None);
+        }
+        let report: ClusterReport =
+            serde_json::from_value(value).map_err(|cause| damaged(&cause.to_string()))?;
+        seal::check(&text, &report.run, &path)?;
+        Ok(Some(report))
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn files(&self) -> &BTreeMap<String, Sum> {
+        &self.found.files
+    }
+}
+
+/// What to say where components join stars.
+fn warning(method: Method, found: &Clusters) -> Option<String> {
+    let Clusters { stars, clusters, largest, .. } = found;
+    if method == Method::Star || stars == clusters {
+        return None;
+    }
+    let joined = largest.iter().filter(|cluster| cluster.kept > 1).take(3);
+    let examples: Vec<String> = joined
+        .map(|it| format!("{} ({} members of {} stars)", it.cluster, it.members, it.kept))
+        .collect();
+    let of_which = if examples.is_empty() { "" } else { "; among the largest: " };
+    Some(format!(
+        "components join what stars keep apart: {stars} stars in {clusters} clusters{of_which}{}",
+        examples.join(", ")
+    ))
+}

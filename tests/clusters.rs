@@ -1,0 +1,282 @@
+//! Promise: clusters of any number of days, made day by day or from nothing, with any number of workers, are the
+//! same bytes; a damaged state is told.
+
+use std::fs;
+
+use proptest::prelude::*;
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::Bench;
+
+const DAYS: [&str; 4] = ["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
+
+/// Ids that a careless reader would split, quote, fold or sort as people do.
+fn id(number: u64) -> String {
+    let odd = ["\"a\"", "狐 狸", "É", "e", "E", "-x", "#", "http://h/?q=a+b&c=%09", "' OR 1"];
+    match odd.get(number as usize) {
+        Some(id) => (*id).to_owned(),
+        None => format!("p{number}"),
+    }
+}
+
+/// Days of pages around a few fingerprints, many of them crawled again with other contents, taken through `run`.
+fn crawled(seed: u64, add: &str) -> Bench {
+    let bench = Bench::new();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let centres: Vec<u64> = (0..6).map(|_| random.random()).collect();
+    for day in DAYS {
+        let mut text = String::new();
+        let pages: Vec<u64> = (0..40).filter(|_| random.random_bool(0.4)).collect();
+        for page in pages {
+            let mut bits = centres[random.random_range(0..centres.len())];
+            (0..random.random_range(0..5)).for_each(|_| bits ^= 1 << random.random_range(0..12));
+            text += &format!("{}\t{bits:#x}\n", id(page));
+        }
+        bench.write(&format!("in/{day}.tsv"), text);
+    }
+    bench.write(
+        "days.toml",
+        format!(
+            "inputs = [\"in/{{date}}.tsv\"]\noutput = \"out/{{date}}\"\nstore = \"out/store\"\n\
+             add = \"{add}\"\ndates = {DAYS:?}\n[fingerprint]\nformat = \"fingerprints\"\n\
+             [dedup]\ndistance = 3\nmatches = \"all\"\n"
+        ),
+    );
+    bench.done("run days.toml");
+    bench
+}
+
+/// The state, and what its report says of it. What a clustering was made from is left out.
+fn state(bench: &Bench, folder: &str) -> Vec<Vec<u8>> {
+    let mut found = bench.report(folder)["found"].clone();
+    found.as_object_mut().unwrap().remove("changes");
+    found["files"].as_object_mut().unwrap().remove("changes.tsv");
+    let files = ["clusters.tsv", "sizes.tsv", "links.bin"];
+    let bytes = files.map(|name| bench.bytes(&format!("{folder}/{name}"))).into_iter();
+    bytes.chain([found.to_string().into_bytes()]).collect()
+}
+
+/// The rows of a file, below its header.
+fn rows(bench: &Bench, file: &str) -> Vec<String> {
+    bench.read(file).lines().skip(1).map(str::to_owned).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn day_by_day_is_from_nothing(
+        seed: u64,
+        add in prop::sample::select(vec!["kept", "all"]),
+        method in prop::sample::select(vec!["star", "components"]),
+        removed in prop::collection::vec(0_u64..40, 1..8),
+    ) {
+        let bench = crawled(seed, add);
+        let ids: Vec<String> = removed.into_iter().map(id).collect();
+        bench.write("gone.txt", ids.join("\n"));
+        let outputs = |days: &[&str]| days.iter().map(|day| format!("out/{day}")).collect::<Vec<_>>().join(" ");
+        let flags = format!("--method {method}");
+        bench.done(&format!("cluster --matches {} --output c0 {flags}", outputs(&DAYS[..1])));
+        for (number, day) in DAYS.iter().enumerate().skip(1) {
+            let before = number - 1;
+            bench.done(&format!(
+                "cluster --previous c{before} --day {day} --matches out/{day} --output c{number} --workers 2"
+            ));
+            let all = outputs(&DAYS[..=number]);
+            bench.done(&format!("cluster --matches {all} --output all{number} {flags} --memory 1MB"));
+            prop_assert_eq!(state(&bench, &format!("c{number}")), state(&bench, &format!("all{number}")));
+        }
+        bench.done("cluster --previous c3 --removed gone.txt --output left");
+        let all = outputs(&DAYS);
+        bench.done(&format!("cluster --matches {all} --removed gone.txt --output anew {flags} --workers 7"));
+        prop_assert_eq!(state(&bench, "left"), state(&bench, "anew"));
+        for row in rows(&bench, "left/clusters.tsv") {
+            prop_assert!(!ids.contains(&row.split('\t').next().unwrap().to_owned()), "{}", row);
+        }
+    }
+}
+
+#[test]
+fn stars_are_what_the_verdicts_say() {
+    let bench = crawled(3, "kept");
+    let all = DAYS.map(|day| format!("out/{day}")).join(" ");
+    bench.done(&format!("cluster --matches {all} --output stars"));
+    let mut expected: Vec<(String, String, String)> = Vec::new();
+    for day in DAYS {
+        for row in rows(&bench, &format!("out/{day}/dedup/verdicts.tsv")) {
+            let [id, verdict, of, _, against] = row.split('\t').collect::<Vec<_>>()[..] else { panic!() };
+            if verdict == "drop" {
+                let kept = if against == "batch" { day } else { against };
+                expected.push((id.to_owned(), day.to_owned(), of.to_owned()));
+                expected.push((of.to_owned(), kept.to_owned(), of.to_owned()));
+            }
+        }
+    }
+    expected.sort();
+    expected.dedup();
+    let expected: Vec<String> =
+        expected.iter().map(|(id, day, cluster)| format!("{id}\t{cluster}\t{day}")).collect();
+    assert!(expected.len() > 20);
+    assert_eq!(rows(&bench, "stars/clusters.tsv"), expected);
+}
+
+#[test]
+fn any_number_of_workers() {
+    let bench = crawled(5, "all");
+    let all = DAYS.map(|day| format!("out/{day}")).join(" ");
+    for method in ["star", "components"] {
+        for workers in [1, 2, 7] {
+            let flags = format!("--method {method} --workers {workers}");
+            bench.done(&format!("cluster --matches {all} --output {method}{workers} {flags}"));
+            bench.done(&format!(
+                "cluster --matches out/{} --output first{method}{workers} {flags}", DAYS[0]
+            ));
+            bench.done(&format!(
+                "cluster --previous first{method}{workers} --matches out/{} --output second{method}{workers} {flags}",
+                DAYS[1]
+            ));
+        }
+        for workers in [2, 7] {
+            for folder in [method.to_owned(), format!("second{method}")] {
+                let [one, other] = [1, workers].map(|workers| format!("{folder}{workers}"));
+                let (mut one, mut other) = (bench.files(&one), bench.files(&other));
+                // The digests of what was read differ in no way either.
+                assert_eq!(one.remove("report.json"), other.remove("report.json"));
+                assert_eq!(one, other);
+            }
+        }
+    }
+    let said = bench.fails(2, &format!("cluster --matches {all} --output many --processes 2"));
+    assert!(said.contains("--processes") && said.contains("cluster"), "{said}");
+}
+
+#[test]
+fn what_is_done_is_found_and_what_contradicts_is_refused() {
+    let bench = crawled(7, "kept");
+    let [first, second] = [DAYS[0], DAYS[1]];
+    let made = format!("cluster --matches out/{first} --output one");
+    let dry = bench.done(&format!("{made} --dry-run"));
+    assert!(!bench.path("one").exists() && dry.count("days") == 1);
+    bench.done(&made);
+    let times = bench.times("one");
+    let again = bench.done(&made);
+    assert_eq!((again.summary()["already_done"].clone(), bench.times("one")), (true.into(), times));
+    bench.fails(73, &format!("cluster --matches out/{second} --output one"));
+    bench.done(&format!("cluster --matches out/{second} --output two"));
+    bench.done(&format!("cluster --matches out/{first} --output two --overwrite"));
+    assert_eq!(state(&bench, "one"), state(&bench, "two"));
+
+    let refused = [
+        (2, format!("cluster --matches out/{first} out/{first} --output x"), "there already"),
+        (2, format!("cluster --matches out/{first} --previous one --output x"), "there already"),
+        (2, format!("cluster --matches out/{first} --day {second} --output x"), "another day"),
+        (2, format!("cluster --matches out/{second} --previous one --method components --output x"), "another method"),
+        (2, "cluster --previous one --output x".to_owned(), "nothing to add"),
+        (2, format!("cluster --matches out/{first} --output out/{first}"), "one place"),
+        (2, format!("cluster --matches out/{second} --previous one --output one --overwrite"), "one place"),
+        (66, "cluster --matches nowhere --output x".to_owned(), "not a complete output"),
+        (65, "cluster --matches in --output x".to_owned(), "not a complete output"),
+        (65, format!("cluster --matches out/{second} --previous in --output x"), "not a complete output"),
+        (73, format!("cluster --matches out/{first} --output in --overwrite"), "something else"),
+    ];
+    for (code, line, told) in refused {
+        let said = bench.fails(code, &line);
+        assert!(said.contains(told), "{line}: {said}");
+        assert!(!bench.path("x").exists());
+    }
+}
+
+#[test]
+fn damage_is_found_wherever_it_is() {
+    let bench = crawled(11, "kept");
+    let [first, second] = [DAYS[0], DAYS[1]];
+    bench.done(&format!("cluster --matches out/{first} --output one --method components"));
+    bench.done("verify one");
+    let next = format!("cluster --matches out/{second} --previous one --output two");
+    for name in bench.names("one").iter().filter(|name| *name != "_SUCCESS") {
+        let path = bench.path(&format!("one/{name}"));
+        let whole = fs::read(&path).unwrap();
+        for at in [0, whole.len() / 2, whole.len() - 1] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            fs::write(&path, &bytes).unwrap();
+            bench.fails(65, &next);
+            bench.fails(65, "verify one");
+        }
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        bench.fails(65, &next);
+        fs::remove_file(&path).unwrap();
+        bench.fails(65, &next);
+        fs::write(&path, &whole).unwrap();
+    }
+    let matches = bench.path(&format!("out/{second}/dedup/verdicts.tsv"));
+    let whole = fs::read_to_string(&matches).unwrap();
+    fs::write(&matches, whole.replacen("drop", "keep", 1)).unwrap();
+    bench.fails(65, &next);
+    fs::write(&matches, whole).unwrap();
+    bench.done(&next);
+    assert!(!bench.path("two.failed.json").exists());
+}
+
+#[test]
+fn days_without_matches_and_with_one() {
+    let bench = Bench::new();
+    bench.segment("none", 64, &[("a".to_owned(), 0), ("b".to_owned(), u128::from(u64::MAX))]);
+    bench.segment("pair", 64, &[("a".to_owned(), 0), ("b".to_owned(), 1)]);
+    bench.segment("empty", 64, &[]);
+    for name in ["none", "pair", "empty"] {
+        bench.done(&format!("dedup --batch {name}.seg --output {name}"));
+    }
+    for (method, name) in [("star", "none"), ("components", "none"), ("star", "empty")] {
+        let ended = bench.done(&format!(
+            "cluster --matches {name} --output {method}-{name} --method {method}"
+        ));
+        assert_eq!((ended.count("members"), ended.count("clusters")), (0, 0));
+        assert_eq!(bench.read(&format!("{method}-{name}/clusters.tsv")), "member\tcluster\tday\n");
+    }
+    bench.done("cluster --matches pair --output one");
+    assert_eq!(bench.read("one/clusters.tsv"), "member\tcluster\tday\na\ta\t\nb\ta\t\n");
+    assert_eq!(bench.read("one/sizes.tsv"), "cluster\tsize\na\t2\n");
+    let from = "cluster --previous star-none --matches pair --day 2026-11-20 --output";
+    bench.done(&format!("{from} next"));
+    let changes = "cluster\tmember\tdiff\tday\na\ta\t+1\t2026-11-20\na\tb\t+1\t2026-11-20\n";
+    assert_eq!(bench.read("next/changes.tsv"), changes);
+    bench.write("gone.txt", "a\n");
+    bench.done("cluster --previous next --removed gone.txt --output last");
+    assert_eq!(bench.read("last/changes.tsv"), changes.replace("+1", "-1"));
+    assert_eq!(bench.read("last/clusters.tsv"), "member\tcluster\tday\n");
+}
+
+#[test]
+fn a_hundred_thousand_identical_pages_are_one_star() {
+    let bench = Bench::new();
+    let copies: Vec<_> = (0..100_000).map(|number| (format!("{number:06}"), 0xabcd)).collect();
+    bench.segment("day", 64, &copies);
+    bench.done("dedup --batch day.seg --output found");
+    for method in ["star", "components"] {
+        let flags = format!("--method {method} --memory 4MB");
+        let ended = bench.done(&format!("cluster --matches found --output {method} {flags}"));
+        assert_eq!((ended.count("members"), ended.count("clusters")), (100_000, 1));
+        assert_eq!(bench.read(&format!("{method}/sizes.tsv")), "cluster\tsize\n000000\t100000\n");
+        let largest = &bench.report(method)["found"]["largest"][0];
+        assert_eq!(largest["diameter_at_most"], 0);
+        assert_eq!(largest["steps_at_most"], 2);
+    }
+}
+
+#[test]
+fn components_say_where_they_join_stars() {
+    let bench = Bench::new();
+    // b is near a and c, which are not near each other.
+    let pages = [("a", 0b0), ("b", 0b111), ("c", 0b11_1111), ("x", 0xff << 40), ("y", 0xff << 40)];
+    bench.segment("day", 64, &pages.map(|(id, bits)| (id.to_owned(), bits)));
+    bench.done("dedup --batch day.seg --output found --matches all");
+    let ended = bench.done("cluster --matches found --output joined --method components");
+    assert!(ended.stderr.contains("3 stars in 2 clusters"), "{}", ended.stderr);
+    let report = bench.report("joined");
+    assert!(report["warning"].as_str().unwrap().contains("a (3 members of 2 stars)"));
+    let ended = bench.done("cluster --matches found --output stars");
+    assert!(!ended.stderr.contains("join"), "{}", ended.stderr);
+    assert_eq!(bench.read("stars/sizes.tsv"), "cluster\tsize\na\t2\nx\t2\n");
+}
