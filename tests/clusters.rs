@@ -2,6 +2,7 @@
 //! same bytes; a damaged state is told.
 
 use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use rand::prelude::*;
@@ -105,7 +106,9 @@ fn stars_are_what_the_verdicts_say() {
     let mut expected: Vec<(String, String, String)> = Vec::new();
     for day in DAYS {
         for row in rows(&bench, &format!("out/{day}/dedup/verdicts.tsv")) {
-            let [id, verdict, of, _, against] = row.split('\t').collect::<Vec<_>>()[..] else { panic!() };
+            let [id, verdict, of, _, against] = row.split('\t').collect::<Vec<_>>()[..] else {
+                panic!()
+            };
             if verdict == "drop" {
                 let kept = if against == "batch" { day } else { against };
                 expected.push((id.to_owned(), day.to_owned(), of.to_owned()));
@@ -130,7 +133,8 @@ fn any_number_of_workers() {
             let flags = format!("--method {method} --workers {workers}");
             bench.done(&format!("cluster --matches {all} --output {method}{workers} {flags}"));
             bench.done(&format!(
-                "cluster --matches out/{} --output first{method}{workers} {flags}", DAYS[0]
+                "cluster --matches out/{} --output first{method}{workers} {flags}",
+                DAYS[0]
             ));
             bench.done(&format!(
                 "cluster --previous first{method}{workers} --matches out/{} --output second{method}{workers} {flags}",
@@ -171,13 +175,25 @@ fn what_is_done_is_found_and_what_contradicts_is_refused() {
         (2, format!("cluster --matches out/{first} out/{first} --output x"), "there already"),
         (2, format!("cluster --matches out/{first} --previous one --output x"), "there already"),
         (2, format!("cluster --matches out/{first} --day {second} --output x"), "another day"),
-        (2, format!("cluster --matches out/{second} --previous one --method components --output x"), "another method"),
+        (
+            2,
+            format!("cluster --matches out/{second} --previous one --method components --output x"),
+            "another method",
+        ),
         (2, "cluster --previous one --output x".to_owned(), "nothing to add"),
         (2, format!("cluster --matches out/{first} --output out/{first}"), "one place"),
-        (2, format!("cluster --matches out/{second} --previous one --output one --overwrite"), "one place"),
+        (
+            2,
+            format!("cluster --matches out/{second} --previous one --output one --overwrite"),
+            "one place",
+        ),
         (66, "cluster --matches nowhere --output x".to_owned(), "not a complete output"),
         (65, "cluster --matches in --output x".to_owned(), "not a complete output"),
-        (65, format!("cluster --matches out/{second} --previous in --output x"), "not a complete output"),
+        (
+            65,
+            format!("cluster --matches out/{second} --previous in --output x"),
+            "not a complete output",
+        ),
         (73, format!("cluster --matches out/{first} --output in --overwrite"), "something else"),
     ];
     for (code, line, told) in refused {
@@ -229,9 +245,8 @@ fn days_without_matches_and_with_one() {
         bench.done(&format!("dedup --batch {name}.seg --output {name}"));
     }
     for (method, name) in [("star", "none"), ("components", "none"), ("star", "empty")] {
-        let ended = bench.done(&format!(
-            "cluster --matches {name} --output {method}-{name} --method {method}"
-        ));
+        let ended = bench
+            .done(&format!("cluster --matches {name} --output {method}-{name} --method {method}"));
         assert_eq!((ended.count("members"), ended.count("clusters")), (0, 0));
         assert_eq!(bench.read(&format!("{method}-{name}/clusters.tsv")), "member\tcluster\tday\n");
     }
@@ -279,4 +294,21 @@ fn components_say_where_they_join_stars() {
     let ended = bench.done("cluster --matches found --output stars");
     assert!(!ended.stderr.contains("join"), "{}", ended.stderr);
     assert_eq!(bench.read("stars/sizes.tsv"), "cluster\tsize\na\t2\nx\t2\n");
+}
+
+#[test]
+fn a_state_of_every_version_stays_readable() {
+    let bench = Bench::new();
+    let museum = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/clusters-1");
+    let old = museum.display();
+    let files = bench.files(museum.to_str().unwrap());
+    assert_eq!(files["clusters.tsv"].iter().filter(|&&byte| byte == b'\n').count(), 8);
+    bench.done(&format!("verify {old}"));
+    bench.write("gone.txt", "b\n");
+    bench.done(&format!("cluster --previous {old} --removed gone.txt --output left"));
+    // b connected a with c and d.
+    assert_eq!(
+        bench.read("left/clusters.tsv"),
+        "member\tcluster\tday\nc\tc\t2026-11-20\nd\tc\t2026-11-21\nx\tx\t2026-11-20\ny\tx\t2026-11-20\n"
+    );
 }

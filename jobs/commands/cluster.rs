@@ -158,7 +158,9 @@ impl Job {
             };
             return Err(Error::new(Kind::Usage, format!("the matches of {of} are there already"))
                 .at(&folder)
-                .help("give each day once; say with --day of which day the matches of one output are"));
+                .help(
+                    "give each day once; say with --day of which day the matches of one output are",
+                ));
         }
         self.days.push(day.to_string());
         self.parameters.insert(format!("matches {day}"), sums(&report));

@@ -242,7 +242,20 @@ const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ("workers", &["run", "fingerprint", "dedup", "cluster", "weights", "evaluate", "plan"]),
-    ("memory", &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "evaluate", "plan", "verify"]),
+    (
+        "memory",
+        &[
+            "run",
+            "fingerprint",
+            "dedup",
+            "cluster",
+            "weights",
+            "filter",
+            "evaluate",
+            "plan",
+            "verify",
+        ],
+    ),
     ("processes", SHARED),
     ("hosts", SHARED),
     ("process", SHARED),
@@ -269,7 +282,10 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store rollback",
         ],
     ),
-    ("overwrite", &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "generate", "evaluate"]),
+    (
+        "overwrite",
+        &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "generate", "evaluate"],
+    ),
     (
         "config",
         &[

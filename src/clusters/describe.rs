@@ -48,6 +48,12 @@ pub struct LargeCluster {
     pub diameter_at_most: Option<u64>,
 }
 
+/// A line of sizes.tsv.
+struct Size {
+    cluster: String,
+    members: u64,
+}
+
 /// What the files of a clustering show.
 #[derive(Debug)]
 pub(super) struct Description {
@@ -60,20 +66,20 @@ pub(super) fn describe(folder: &Path) -> Result<Description> {
     let (sizes, largest) = read_sizes(folder)?;
     let links = LinkFile::open(folder)?;
     let spread = Spread::of(folder, &largest, &links)?;
-    let describe = |(at, (cluster, members))| spread.describe(at, cluster, members);
+    let describe = |(at, size)| spread.describe(at, size);
     let largest = largest.into_iter().enumerate().map(describe).collect();
     Ok(Description { sizes, largest })
 }
 
 /// The sizes by powers of two, and the largest clusters with their sizes.
-fn read_sizes(folder: &Path) -> Result<(Vec<SizeRange>, Vec<(String, u64)>)> {
+fn read_sizes(folder: &Path) -> Result<(Vec<SizeRange>, Vec<Size>)> {
     let mut by_bits = [0; u64::BITS as usize + 1];
     let mut largest = Vec::new();
     let mut sizes = SizeReader::open(folder)?;
     while let Some((size, cluster)) = sizes.next()? {
         by_bits[(u64::BITS - size.leading_zeros()) as usize] += 1;
         if largest.len() < LARGEST {
-            largest.push((cluster.to_owned(), size));
+            largest.push(Size { cluster: cluster.to_owned(), members: size });
         }
     }
     let range = |(bits, clusters): (u32, u64)| {
@@ -100,13 +106,13 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(folder: &Path, largest: &[(String, u64)], links: &LinkFile) -> Result<Spread> {
+    fn of(folder: &Path, largest: &[Size], links: &LinkFile) -> Result<Spread> {
         let mut rows = RowSet::default();
         let mut clusters = Vec::new();
         let mut reader = RowReader::open(folder)?;
         let mut number = 0;
         while let Some(row) = reader.next()? {
-            if let Some(at) = largest.iter().position(|(id, _)| id == row.cluster) {
+            if let Some(at) = largest.iter().position(|size| size.cluster == row.cluster) {
                 rows.insert(number);
                 clusters.push(at as u8);
             }
@@ -137,7 +143,7 @@ impl Spread {
         }
     }
 
-    fn describe(&self, at: usize, cluster: String, members: u64) -> LargeCluster {
+    fn describe(&self, at: usize, Size { cluster, members }: Size) -> LargeCluster {
         let of_cluster = || (0_u32..).zip(&self.clusters).filter(|(_, of)| usize::from(**of) == at);
         let pieces = of_cluster().filter(|&(row, _)| self.forest.root(row) == row).count();
         let centres = of_cluster().filter(|&(row, _)| self.centres.contains(row)).count() as u64;

@@ -10,9 +10,11 @@ use super::measure::Measure;
 use crate::error::{At, Error, Kind, Result};
 use crate::output::{OutputFile, Staging, Sum};
 
-/// The first bytes of the file: its name and its version.
-const MAGIC: [u8; 12] = *b"dupslinks\0\0\x01";
-/// The bytes before the first link: those, and the measure.
+/// The first bytes of the file.
+const MAGIC: &[u8] = b"DUPSLINK";
+/// The version of the format.
+const VERSION: u32 = 1;
+/// The bytes before the first link: those two, and the measure.
 const HEAD: u64 = 16;
 /// The bytes of a link.
 const LINK: usize = 12;
@@ -45,11 +47,14 @@ impl LinkFile {
         };
         let mut head = [0; HEAD as usize];
         file.read_exact_at(&mut head, 0).map_err(|_| damaged("the file ends early"))?;
-        if head[..MAGIC.len()] != MAGIC {
-            return Err(damaged("these are no links of a version that is known"));
+        if !head.starts_with(MAGIC) {
+            return Err(damaged("this is no file of links"));
         }
-        let number = word(&head, MAGIC.len()) as usize;
-        let measure = Measure::ALL.get(number).copied();
+        if word(&head, 8) != VERSION {
+            let error = damaged("the version of this file is not known");
+            return Err(error.expected(VERSION).found(word(&head, 8)));
+        }
+        let measure = Measure::ALL.get(word(&head, 12) as usize).copied();
         let measure = measure.ok_or_else(|| damaged("the measure is unknown"))?;
         if !(bytes - HEAD).is_multiple_of(LINK as u64) {
             return Err(damaged("the file ends within a link"));
@@ -118,7 +123,8 @@ impl LinkWriter {
     pub(super) fn create(staging: &Staging, measure: Measure) -> Result<LinkWriter> {
         let mut file = staging.create(LinkFile::NAME)?;
         file.write(|out| {
-            out.write_all(&MAGIC)?;
+            out.write_all(MAGIC)?;
+            out.write_all(&VERSION.to_le_bytes())?;
             out.write_all(&(measure as u32).to_le_bytes())
         })?;
         Ok(LinkWriter { file, last: None, judged: None, counts: LinkCounts::default() })

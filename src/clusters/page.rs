@@ -18,8 +18,9 @@ pub(super) struct Page {
 }
 
 /// The day of a page, or that none is known. No day comes before every day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct PageDay(
     /// 20261121 for 2026-11-21, and 0 for none: a day is compared and copied for every row of a clustering.
     u32,
@@ -44,7 +45,8 @@ impl PageDay {
                 digit.is_ascii_digit().then(|| 10 * sum + u32::from(digit - b'0'))
             })
         };
-        let day = number(&bytes[..4])? * 10_000 + number(&bytes[5..7])? * 100 + number(&bytes[8..])?;
+        let day =
+            number(&bytes[..4])? * 10_000 + number(&bytes[5..7])? * 100 + number(&bytes[8..])?;
         Some(PageDay(day))
     }
 }

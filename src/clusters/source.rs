@@ -117,11 +117,14 @@ impl Table {
         let found = lines.next()?.unwrap_or_default();
         let is_header = |measure: &Measure| {
             let rest = found.strip_prefix(&header(measure));
-            rest.is_some_and(|rest| matches!((columns, rest), (_, "") | (Column::OfMatch, "\tcheck")))
+            rest.is_some_and(|rest| {
+                matches!((columns, rest), (_, "") | (Column::OfMatch, "\tcheck"))
+            })
         };
         let measure = Measure::ALL.into_iter().find(is_header);
-        let measure = measure
-            .ok_or_else(|| lines.wrong("not the expected header").expected(header(&Measure::Distance)))?;
+        let measure = measure.ok_or_else(|| {
+            lines.wrong("not the expected header").expected(header(&Measure::Distance))
+        })?;
         Ok(Table { lines, measure })
     }
 

@@ -294,8 +294,7 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     assert_eq!(error.kind(), Kind::BadData);
     let first = clustering(all.sources[..1].to_vec(), Method::Star, None);
     cluster(&first, &home.path().join("one")).unwrap();
-    let next =
-        clustering(all.sources[1..].to_vec(), Method::Star, Some(home.path().join("one")));
+    let next = clustering(all.sources[1..].to_vec(), Method::Star, Some(home.path().join("one")));
     let told = cluster(&next, &home.path().join("two")).unwrap_err();
     assert_eq!(told.to_string(), error.to_string());
     let joined = clustering(all.sources, Method::Components, None);
@@ -326,5 +325,8 @@ fn the_largest_clusters_are_described() {
     let found: Vec<_> =
         stars.largest.iter().map(|it| (&*it.cluster, it.members, it.diameter_at_most)).collect();
     assert_eq!(found, [("k", 3, Some(6)), ("m", 2, Some(1))]);
-    assert_eq!(stars.sizes.iter().map(|it| (it.from, it.to, it.clusters)).collect::<Vec<_>>(), [(2, 3, 2)]);
+    assert_eq!(
+        stars.sizes.iter().map(|it| (it.from, it.to, it.clusters)).collect::<Vec<_>>(),
+        [(2, 3, 2)]
+    );
 }

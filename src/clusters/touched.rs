@@ -90,11 +90,8 @@ impl Before<'_> {
         let standing = labels.len();
         let new = places.iter().zip(&linked).filter(|(place, _)| !matches!(place, Place::Held(_)));
         let new = new.map(|(_, page)| TouchedPage::of(page.clone(), false));
-        let mut pages: Vec<TouchedPage> = freed
-            .into_iter()
-            .map(|(_, page)| TouchedPage::of(page, true))
-            .chain(new)
-            .collect();
+        let mut pages: Vec<TouchedPage> =
+            freed.into_iter().map(|(_, page)| TouchedPage::of(page, true)).chain(new).collect();
         pages.sort_unstable_by(|one, other| one.page.cmp(&other.page));
         let mut touched =
             Touched { labels, standing, apart, pages, edges: Vec::new(), linked, links };
@@ -217,8 +214,13 @@ impl Touched {
             .filter(|(_, page)| page.is_held)
             .map(|(node, _)| node)
             .collect();
-        let old = old_links.iter().map(|link| (freed[link.new as usize], freed[link.existing as usize], link.is_verdict));
-        let new = self.links.iter().map(|link| (nodes[link.new as usize], nodes[link.existing as usize], link.is_verdict));
+        let old = old_links
+            .iter()
+            .map(|link| (freed[link.new as usize], freed[link.existing as usize], link.is_verdict));
+        let new = self
+            .links
+            .iter()
+            .map(|link| (nodes[link.new as usize], nodes[link.existing as usize], link.is_verdict));
         let links: Vec<(u32, u32, bool)> = old.chain(new).collect();
         for (new, existing, is_verdict) in links {
             for node in [new, existing] {

@@ -41,8 +41,7 @@ pub fn existing<R: Made>(
             Ok(Existing::Same(Box::new(report)))
         }
         Ok(Some(report)) if overwrite || may_replace(report.parameters()) => {
-            refuse_strangers(output, report.files().keys())
-                .map(|()| Existing::Nothing)
+            refuse_strangers(output, report.files().keys()).map(|()| Existing::Nothing)
         }
         Err(_) if overwrite => refuse_strangers(output, [].iter()).map(|()| Existing::Nothing),
         Ok(Some(report)) => Err(made_otherwise(output, report.parameters(), parameters)),

@@ -97,6 +97,9 @@ JOBS = [
     Job("fingerprint", "fingerprint --format fingerprints --input crawl/2026-01-02.tsv --output new/batch.seg",
         outputs=["new/batch.seg"]),
     Job("dedup", "dedup --batch batch.seg --store store --output new/dedup", outputs=["new/dedup"]),
+    Job("cluster", "cluster --matches found --output new/clusters --method components", outputs=["new/clusters"]),
+    Job("cluster a day", "cluster --previous clusters --matches found --day 2026-01-02 --output new/clusters",
+        outputs=["new/clusters"]),
     Job("store init", "store init new-store", store="new-store"),
     Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
     Job("store compact", "store compact store", store="store"),
@@ -141,6 +144,9 @@ class Bench:
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")
         shutil.copytree(self.made / "nine", self.made / "ten")
         self.done(self.made, "store", "add", "ten", "--segment", "old.seg", "--day", "2026-01-10")
+        for name, words in [("earlier", ["--batch", "old.seg"]), ("found", ["--batch", "batch.seg", "--store", "store"])]:
+            self.done(self.made, "dedup", *words, "--output", name)
+        self.done(self.made, "cluster", "--matches", "earlier", "--day", DAYS[0], "--output", "clusters")
 
     def command(self, *words):
         return [self.program, *words, "--quiet"]

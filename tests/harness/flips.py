@@ -63,6 +63,8 @@ def make(bench, home):
     bench.done(home, "dedup", "--batch", "batch.seg", "--store", "store", "--output", "out")
     for name in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
         kinds.append(Kind(f"output: {name}", [home / "out" / name], "verify out"))
+    for name in ["report.json", "clusters.tsv", "sizes.tsv", "links.bin", "_SUCCESS"]:
+        kinds.append(Kind(f"clusters: {name}", [home / "clusters" / name], "verify clusters"))
     (home / "bad.tsv").write_text((home / f"crawl/{DAYS[0]}.tsv").read_text() + "no fingerprint\nnone here\n")
     bench.done(home, "fingerprint", "--format", "fingerprints", "--input", "bad.tsv", "--output", "bad.seg")
     kinds.append(Kind("quarantine", [home / "bad.seg.quarantine.tsv"], "verify bad.seg"))
