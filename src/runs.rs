@@ -145,6 +145,14 @@ pub struct SortedRecords<R> {
 }
 
 impl<R: Record> SortedRecords<R> {
+    /// Writes `records`, which are in order, to disk and returns them from there.
+    pub(crate) fn through_disk(
+        folder: &Path,
+        records: impl Iterator<Item = Result<R>>,
+    ) -> Result<SortedRecords<R>> {
+        SortedRecords::of(folder, Vec::new(), vec![write_run(folder, records)?])
+    }
+
     fn of(folder: &Path, held: Vec<R>, runs: Vec<File>) -> Result<SortedRecords<R>> {
         let runs =
             runs.into_iter().map(|run| RunReader::open(folder, run)).collect::<Result<_>>()?;

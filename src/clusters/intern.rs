@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::link::Link;
 use super::method::Method;
-use super::page::{Page, allocated};
+use super::page::Page;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
+use crate::matches::allocated;
 use crate::runs::{Record, SortedRecords, Sorter};
 
 /// Links whose pages have numbers.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::matches::allocated;
 use crate::runs::Record;
 use crate::store::Day;
 
@@ -70,9 +71,4 @@ impl Record for Page {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.id)
     }
-}
-
-/// About how many bytes a string takes on the heap.
-pub(super) fn allocated(text: &str) -> usize {
-    text.len().next_multiple_of(16) + 16
 }

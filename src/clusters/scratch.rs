@@ -21,11 +21,12 @@ use super::link::Link;
 use super::link_file::{LinkCounts, LinkFile, LinkWriter};
 use super::measure::Measure;
 use super::method::Method;
-use super::page::{Page, allocated};
+use super::page::Page;
 use super::row::{Row, RowWriter, SizeWriter};
 use super::row_set::RowSet;
 use super::written::Written;
 use crate::error::{Error, Kind, Result};
+use crate::matches::allocated;
 use crate::output::{Staging, Sum};
 use crate::runs::{Record, SortedRecords, Sorter};
 

@@ -12,13 +12,14 @@ use super::intern::{Interned, Space, too_many};
 use super::link::Link;
 use super::link_file::{LinkCounts, LinkWriter};
 use super::method::Method;
-use super::page::{Page, PageDay, allocated};
+use super::page::{Page, PageDay};
 use super::renumbering::Renumbering;
 use super::row::{CHANGES, Row, RowReader, RowWriter, SizeReader, SizeWriter};
 use super::scratch::circle;
 use super::touched::{Before, Touched};
 use super::written::Written;
 use crate::error::{Error, Kind, Result};
+use crate::matches::allocated;
 use crate::output::{Staging, Sum};
 use crate::runs::{Record, Sorter};
 

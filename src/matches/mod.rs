@@ -59,6 +59,7 @@ mod sieve;
 mod similarity;
 mod store_pair;
 
+pub(crate) use allocated::allocated;
 pub use audit::{Audit, Document};
 pub use batch::held_bytes;
 pub use detail::{Detail, too_many};
