@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench kernels -- [--batch 1e6] [--density 8e9] [--count 3e7] [--distance 3]
-//!                                [--width 64] [--cold 0] [--designs conditioned+10+paper] [--times 3]
+//!                                [--width 64] [--shape uniform] [--designs conditioned+10+paper] [--times 3]
 //!                                [--itself 0]
 //! ```
 //!
@@ -10,8 +10,9 @@
 //! uses, against a random batch. Every tenth fingerprint of the batch is moved near one of the set. `paper`
 //! is the reference: the ten sorted tables of Manku, Jain and Das Sarma with a binary search in each. All
 //! designs must find the same number of pairs. The output has the median, the least and the greatest time
-//! of each. With `--cold N` the last N bits of all fingerprints are zeros. With `--itself 1` the batch is
-//! joined with itself, which designs of masks and `multi-index` can do.
+//! of each. With `--designs within:4` they are the one that the cost model chooses and those that it prices at
+//! less than four times as much; the estimates are for all of the set. With `--itself 1` the batch is joined with
+//! itself, which designs of masks and `multi-index` can do. The shapes are told at [`Shape`].
 //!
 //! The clock is read by hand and not by `criterion`: a line also has the time to build, the memory and the
 //! pairs, which `cost_model.py` reads, and one turn of a slow design takes minutes, so the number of turns
@@ -22,8 +23,12 @@ use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
-use dupsieve::tables::{Design, Masked, Method, MethodScratch, Probe, SelfJoin, Way};
+use dupsieve::tables::{
+    Design, Estimate, Masked, Method, MethodScratch, Plan, Probe, Problem, SelfJoin, Way, crowding, plan,
+};
 
+/// What a join allows tables by default.
+const MEMORY_BYTES: u64 = 1 << 30;
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
 /// One of this many fingerprints of the batch is moved near the next one of the set. It is moved, not added,
@@ -37,9 +42,72 @@ struct Point {
     density: u64,
     count: usize,
     k: u32,
-    cold: u32,
+    shape: Shape,
     designs: Vec<String>,
     times: usize,
+}
+
+/// How the fingerprints lie in the key space.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// `uniform`.
+    Uniform,
+    /// `cold:N`: the last N bits are zeros.
+    Cold(u32),
+    /// `slice:N`: the first N bits are zeros.
+    Slice(u32),
+    /// `store-slice:N`: those of the set alone.
+    StoreSlice(u32),
+    /// `zeros:N`: N bits in the middle are zeros, in every second one.
+    Zeros(u32),
+    /// `light:N`: the bits of N uniform ones joined by AND, so that few are ones.
+    Light(u32),
+}
+
+impl Shape {
+    fn named(name: &str) -> Shape {
+        let (name, bits) = name.split_once(':').unwrap_or((name, "0"));
+        let bits = bits.parse().expect("a number of bits");
+        match name {
+            "uniform" => Shape::Uniform,
+            "cold" => Shape::Cold(bits),
+            "slice" => Shape::Slice(bits),
+            "store-slice" => Shape::StoreSlice(bits),
+            "zeros" => Shape::Zeros(bits),
+            "light" => Shape::Light(bits),
+            _ => panic!("no shape"),
+        }
+    }
+
+    /// Gives uniform fingerprints this shape, and sorts them.
+    fn of<F: Fingerprint>(self, set: &mut Vec<F>, is_store: bool) {
+        let zeros = |bits: u32| F::MAX >> (F::BITS - bits) << 24;
+        match self {
+            Shape::Uniform => {}
+            Shape::Cold(bits) => set.iter_mut().for_each(|f| *f = *f >> bits << bits),
+            Shape::Slice(bits) => set.iter_mut().for_each(|f| *f = *f >> bits),
+            Shape::StoreSlice(bits) if is_store => set.iter_mut().for_each(|f| *f = *f >> bits),
+            Shape::StoreSlice(_) => {}
+            Shape::Zeros(bits) => {
+                set.iter_mut().step_by(2).for_each(|f| *f = *f & !zeros(bits));
+            }
+            Shape::Light(count) => {
+                let others = |at| (1..count).map(move |turn| F::from_u128(mixed(at, turn)));
+                let ands = set.iter().zip(0..).map(|(&f, at)| others(at).fold(f, |f, it| f & it));
+                *set = ands.collect();
+            }
+        }
+        set.sort_unstable();
+        set.dedup();
+    }
+}
+
+/// A random number.
+fn mixed(at: u64, turn: u32) -> u128 {
+    let at = u128::from(at) << 32 | u128::from(turn) | 1 << 100;
+    let mix = |it: u128| (it ^ it >> 61).wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645);
+    let mixed = mix(mix(mix(at)));
+    mixed ^ mixed >> 64
 }
 
 fn main() {
@@ -54,7 +122,7 @@ fn main() {
         density: number("--density", "8e9"),
         count: number("--count", "3e7") as usize,
         k: number("--distance", "3") as u32,
-        cold: number("--cold", "0") as u32,
+        shape: Shape::named(&value("--shape", "uniform")),
         designs: value("--designs", "conditioned").split('+').map(str::to_owned).collect(),
         times: number("--times", "3") as usize,
     };
@@ -95,11 +163,11 @@ fn measure_itself<F: Fingerprint>(point: &Point) {
 fn measure<F: Fingerprint>(point: &Point) {
     let (store, batch) = inputs::<F>(point);
     println!("{point:?}, {} probed at {} bits", store.len(), F::BITS);
-    println!("| design | ns each | least | greatest | M/s | build s | MiB | pairs |");
-    println!("|---|---|---|---|---|---|---|---|");
-    for design in &point.designs {
+    println!("| design | ns each | least | greatest | M/s | build s | MiB | pairs | estimate s |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, estimate) in designs(point, &batch) {
         let begun = Instant::now();
-        let name = design.as_str();
+        let name = name.as_str();
         let method = (name != "paper").then(|| {
             let (design, way) = match name.strip_suffix("/sorted") {
                 Some(design) => (design, Way::Sorted),
@@ -130,9 +198,29 @@ fn measure<F: Fingerprint>(point: &Point) {
         let rate = 1e3 / median;
         let mebibytes = bytes >> 20;
         println!(
-            "| {design} | {median:.2} | {least:.2} | {greatest:.2} | {rate:.0} | {built:.2} | {mebibytes} | {pairs} |"
+            "| {name} | {median:.2} | {least:.2} | {greatest:.2} | {rate:.0} | {built:.3} | {mebibytes} | {pairs} | {estimate:.3} |"
         );
     }
+}
+
+/// The designs to measure, each with the seconds that the cost model expects, if it was asked.
+fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
+    let within = point.designs[0].strip_prefix("within:").map(|it| it.parse::<f64>().expect("a factor"));
+    let Some(within) = within else {
+        return point.designs.iter().map(|name| (name.clone(), 0.0)).collect();
+    };
+    let &Point { density, k, .. } = point;
+    let batch_count = batch.len() as u64;
+    let crowding = crowding(batch, k);
+    let problem =
+        Problem { batch: batch_count, store: density, k, width: F::WIDTH, workers: 1, crowding };
+    let Plan { chosen, alternatives, .. } =
+        plan::choose(Design::Auto, &problem, MEMORY_BYTES).expect("a plan");
+    let most = chosen.seconds * within;
+    let name = |it: &Estimate| it.name().replace(' ', "/");
+    let fits = |it: &Estimate| it.memory_bytes <= MEMORY_BYTES && it.seconds <= most;
+    let others = alternatives.iter().filter(|it| fits(it));
+    [&chosen].into_iter().chain(others).map(|it| (name(it), it.seconds)).collect()
 }
 
 fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &mut u64) {
@@ -154,21 +242,23 @@ fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
         all.truncate(most);
         all
     };
-    let hot = |fingerprint: F| fingerprint >> point.cold << point.cold;
-    let store: Vec<F> = take(1, point.density, point.count);
+    let everywhere = matches!(point.shape, Shape::Light(_));
+    let most = if everywhere { point.density as usize } else { point.count };
+    let mut store: Vec<F> = take(1, point.density, most);
     let mut batch: Vec<F> = take(2, point.batch, point.batch as usize);
+    point.shape.of(&mut store, true);
+    point.shape.of(&mut batch, false);
+    // Where the shape is not the same everywhere, what is probed is from its middle.
+    let skipped = store.len().saturating_sub(point.count) / 2;
+    let store = store.split_off(skipped).into_iter().take(point.count).collect::<Vec<F>>();
     for (at, place) in (0..batch.len()).step_by(PLANTED_EVERY).enumerate() {
         let Some(&fingerprint) = store.get(store.partition_point(|&f| f < batch[place])) else {
             break;
         };
         batch[place] = fingerprint ^ F::from_u128((1 << (at % 60)) | (1 << (at % 7)) | 1);
     }
-    let mut sets = [store, batch].map(|set| set.into_iter().map(hot).collect::<Vec<F>>());
-    sets.iter_mut().for_each(|set| {
-        set.sort_unstable();
-        set.dedup();
-    });
-    let [store, batch] = sets;
+    batch.sort_unstable();
+    batch.dedup();
     (store, batch.into())
 }
 
