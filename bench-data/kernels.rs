@@ -24,9 +24,12 @@ use std::time::Instant;
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
 use dupsieve::tables::{
-    Design, Estimate, Masked, Method, MethodScratch, Plan, Probe, Problem, SelfJoin, Way, crowding, plan,
+    Design, Estimate, Masked, Method, MethodScratch, Plan, Prices, Probe, Problem, SelfJoin, Slice,
+    Way, crowding, plan,
 };
 
+/// How many fingerprints tell where the set lies.
+const SAMPLES: u64 = 4096;
 /// What a join allows tables by default.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// How many chunks a store has at least; a window is no larger than one.
@@ -108,6 +111,15 @@ fn mixed(at: u64, turn: u32) -> u128 {
     let mix = |it: u128| (it ^ it >> 61).wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645);
     let mixed = mix(mix(mix(at)));
     mixed ^ mixed >> 64
+}
+
+impl Point {
+    /// Where the set lies. Of it a part is held only, which says nothing of the rest, so the rest is made again.
+    fn slice<F: Fingerprint>(&self, batch: &[F]) -> Slice {
+        let mut some = take(3, SAMPLES, SAMPLES as usize);
+        self.shape.of(&mut some, true);
+        Slice::of(&some, batch)
+    }
 }
 
 fn main() {
@@ -205,17 +217,17 @@ fn measure<F: Fingerprint>(point: &Point) {
 
 /// The designs to measure, each with the seconds that the cost model expects, if it was asked.
 fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
-    let within = point.designs[0].strip_prefix("within:").map(|it| it.parse::<f64>().expect("a factor"));
+    let within =
+        point.designs[0].strip_prefix("within:").map(|it| it.parse::<f64>().expect("a factor"));
     let Some(within) = within else {
         return point.designs.iter().map(|name| (name.clone(), 0.0)).collect();
     };
     let &Point { density, k, .. } = point;
-    let batch_count = batch.len() as u64;
-    let crowding = crowding(batch, k);
-    let problem =
-        Problem { batch: batch_count, store: density, k, width: F::WIDTH, workers: 1, crowding };
+    let slice = point.slice(batch);
+    let uniform = Problem::uniform(batch.len() as u64, density, k, F::WIDTH, 1);
+    let problem = Problem { crowding: crowding(batch, k), slice, ..uniform };
     let Plan { chosen, alternatives, .. } =
-        plan::choose(Design::Auto, &problem, MEMORY_BYTES).expect("a plan");
+        plan::choose(Design::Auto, &problem, &Prices::measured(1), MEMORY_BYTES).expect("a plan");
     let most = chosen.seconds * within;
     let name = |it: &Estimate| it.name().replace(' ', "/");
     let fits = |it: &Estimate| it.memory_bytes <= MEMORY_BYTES && it.seconds <= most;
@@ -230,18 +242,20 @@ fn probe<F: Fingerprint>(method: &Method<F>, store: &[F], density: u64, pairs: &
     }
 }
 
+/// The first `most` of `count` random fingerprints.
+fn take<F: Fingerprint>(seed: u64, count: u64, most: usize) -> Vec<F> {
+    let mut sorted = RandomSorted::new(seed, count, Vec::new());
+    let mut run = Vec::new();
+    let mut all = Vec::new();
+    while all.len() < most && sorted.next(&mut run) {
+        all.extend(&run);
+    }
+    all.truncate(most);
+    all
+}
+
 /// The part of the store that is probed, and the batch.
 fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
-    let take = |seed, count: u64, most: usize| {
-        let mut sorted = RandomSorted::new(seed, count, Vec::new());
-        let mut run = Vec::new();
-        let mut all = Vec::new();
-        while all.len() < most && sorted.next(&mut run) {
-            all.extend(&run);
-        }
-        all.truncate(most);
-        all
-    };
     let everywhere = matches!(point.shape, Shape::Light(_));
     let most = if everywhere { point.density as usize } else { point.count };
     let mut store: Vec<F> = take(1, point.density, most);

@@ -16,7 +16,7 @@ use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Made, Parameters, Report};
 use dupsieve::store::{Column, Digest, Segment, Version};
-use dupsieve::tables::{Design, Problem, plan};
+use dupsieve::tables::{Design, Prices, Problem, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -74,6 +74,8 @@ struct Task {
     /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
     /// remove each other's ledgers.
     build: Digest,
+    /// The prices of process 0, so that all plan alike.
+    prices: Prices,
 }
 
 /// Runs the job as its command line asks.
@@ -130,27 +132,25 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
 
 fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Result<Summary> {
     let step = format!("dedup {}", request.output.display());
-    let Topology { workers, processes, .. } = *cluster.topology();
-    let threads = (workers * processes) as u64;
+    let topology = *cluster.topology();
     let start = cluster.agree(&step, || {
-        Job::open(request, request.store.find()?, global.budget())?.start(threads, global)
+        Job::open(request, request.store.find()?, global.budget())?.start(topology, global)
     })?;
     let (task, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(task, held) => (task, held),
     };
-    let Task { inputs, fence, build } = task;
     let (job, staging, _lock) = match held {
         Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
         Role::Follower => {
-            let lock = Lock::shared(fence);
-            let version = request.store.at(inputs.store.map(|(number, _)| number))?;
+            let lock = Lock::shared(task.fence.clone());
+            let version = request.store.at(task.inputs.store.map(|(number, _)| number))?;
             let job = Job::open(request, version, global.budget())?;
-            job.join.check_inputs(&inputs)?;
+            job.join.check_inputs(&task.inputs)?;
             (job, Role::Follower, Some(lock))
         }
     };
-    job.make(cluster, staging, build, global)
+    job.make(cluster, staging, &task, global)
 }
 
 /// A join with its inputs open.
@@ -215,7 +215,7 @@ impl Job {
     /// Process 0 checks whether the output has to be made, and begins it.
     fn start(
         self,
-        threads: u64,
+        Topology { workers, processes, .. }: Topology,
         global: &GlobalFlags,
     ) -> Result<Start<Task, (Job, Staging), Summary>> {
         self.join.check()?;
@@ -228,11 +228,12 @@ impl Job {
         }
         output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
         self.warn_if_unused();
-        self.warn_if_long(threads);
+        self.warn_if_long((workers * processes) as u64);
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
-        let task = Task { inputs: self.join.inputs(), fence, build: join::build()? };
+        let prices = self.join.prices(workers)?;
+        let task = Task { inputs: self.join.inputs(), fence, build: join::build()?, prices };
         Ok(Start::make(task, (self, staging)))
     }
 
@@ -305,7 +306,7 @@ impl Job {
         &self,
         cluster: &mut Cluster,
         staging: Role<Staging>,
-        build: Digest,
+        task: &Task,
         global: &GlobalFlags,
     ) -> Result<Summary> {
         let topology = *cluster.topology();
@@ -313,7 +314,8 @@ impl Job {
             let unit = Unit::Fingerprints;
             Box::new(Progress::show("probing", unit, total, probed, global.quiet))
         };
-        let site = Site { output: self.output(), build, staging, watch: &watch };
+        let &Task { build, prices, .. } = task;
+        let site = Site { output: self.output(), build, prices, staging, watch: &watch };
         let summary = self.join.run_at(cluster, site, |joined, staging| {
             let mut report = self.report(joined, topology);
             report.write(&staging)?;
@@ -388,9 +390,9 @@ pub(crate) fn check_settings(
     let stamp = recipe.stamp();
     let (k, check) = settings.distance_and_check(stamp.as_str());
     let width = recipe.width();
-    let problem = Problem { batch: 1, store: 1, k, width, workers: 1, crowding: 1.0 };
+    let problem = Problem::uniform(1, 1, k, width, 1);
     let design = settings.design.unwrap_or(Design::Auto);
-    plan::choose(design, &problem, global.budget().tables())?;
+    plan::choose(design, &problem, &Prices::USUAL, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }

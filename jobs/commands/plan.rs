@@ -8,7 +8,7 @@ use dupsieve::error::At;
 use dupsieve::fingerprint::{Check, Width};
 use dupsieve::join::Preset;
 use dupsieve::matches::held_bytes;
-use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
+use dupsieve::tables::{Design, Estimate, Plan, Prices, Problem, plan};
 use serde_json::{Value, json};
 
 use crate::flags::global::GlobalFlags;
@@ -36,11 +36,14 @@ pub(crate) struct Arguments {
     /// Check that confirms matches; its signatures need memory [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
+    /// Measure this machine, and plan by that
+    #[arg(long)]
+    measure: bool,
 }
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let &Arguments { batch, store, preset, distance, width, check } = arguments;
+    let &Arguments { batch, store, preset, distance, width, check, measure } = arguments;
     let file = global.config()?;
     let named = preset.or(file.dedup.preset).or(file.fingerprint.preset);
     // A recipe without a preset is joined as the paper does.
@@ -50,16 +53,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let width = width.or(file.fingerprint.width).unwrap_or(Width::W64);
     let check = check.or(file.fingerprint.check).or(preset.check().map(|it| it.check));
     let workers = global.workers(1) as u64;
-    let problem = Problem { batch, store, k: distance, width, workers, crowding: 1.0 };
+    let problem = Problem::uniform(batch, store, distance, width, workers);
     // As in dedup, half of the memory is for tables, the rest for sorts.
     let memory_bytes = global.budget().tables();
-    let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
+    let prices = if measure { Prices::measured(workers as usize) } else { Prices::USUAL };
+    let plan = plan::choose(Design::Auto, &problem, &prices, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
     if global.json {
-        println!("{}", object(&plan, read, held));
+        println!("{}", object(&plan, &prices, read, held));
     } else {
         print_table(&plan, read, memory_bytes)
+            .and_then(|()| print_prices(&prices, measure))
             .and_then(|()| print_held(batch, held))
             .at("stdout")?;
     }
@@ -67,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// The plan as one JSON object.
-fn object(plan: &Plan, read: u64, held: u64) -> Value {
+fn object(plan: &Plan, prices: &Prices, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -81,8 +86,21 @@ fn object(plan: &Plan, read: u64, held: u64) -> Value {
         "itself": row(&plan.itself),
         "bytes_read": read,
         "held_bytes_a_page": held,
+        "prices": prices,
         "why": plan.why,
     })
+}
+
+/// Prints the prices that the estimates are made of.
+fn print_prices(prices: &Prices, measured: bool) -> io::Result<()> {
+    let Prices { loads: [near, shared, far], look, scan, key, compare, sort } = prices;
+    let of =
+        if measured { "measured here" } else { "usual; --measure takes those of this machine" };
+    writeln!(
+        io::stdout(),
+        "prices ({of}), in nanoseconds: a load from 512 KiB {near:.2}, from 4 MiB {shared:.2}, from 64 MiB {far:.2}; \
+         a look {look:.2}, a scan {scan:.2}, a key {key:.2}, a comparison {compare:.2}, a sort {sort:.2}"
+    )
 }
 
 /// Prints how much memory the join needs in addition to tables and sorts.

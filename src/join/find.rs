@@ -15,8 +15,11 @@ use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
-use crate::store::{Digest, Segment, Version};
-use crate::tables::{self, Estimate, Method, Plan, SelfJoin};
+use crate::store::{BLOCK_ROWS, Digest, Segment, Version};
+use crate::tables::{self, Estimate, Method, Plan, Problem, SelfJoin, Slice};
+
+/// About how many fingerprints of a store tell where it lies.
+const SAMPLES: u64 = 4096;
 
 /// How a join was done: the figures that differ from run to run.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +60,12 @@ impl Join {
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let topology = *cluster.topology();
-        let crowding = tables::crowding(&groups, self.distance);
-        let plan = self.plan(groups.len() as u64, crowding, topology.workers as u64)?;
+        let problem = Problem {
+            crowding: tables::crowding(&groups, self.distance),
+            slice: Slice::of(&samples(&segments), &groups),
+            ..self.problem(groups.len() as u64, topology.workers as u64)
+        };
+        let plan = self.plan(&problem, &site.prices)?;
         let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
@@ -148,6 +155,16 @@ impl Join {
     fn sieve(&self, groups: usize) -> Option<Sieve> {
         (self.detail == Detail::Best).then(|| Sieve::new(groups, !self.confirms()))
     }
+}
+
+/// Some fingerprints of the store, ascending: first ones of blocks, evenly spread.
+fn samples<F: Fingerprint>(segments: &[Segment]) -> Vec<F> {
+    let rows: u64 = segments.iter().map(|segment| segment.rows()).sum();
+    let step = (rows / SAMPLES / BLOCK_ROWS as u64).max(1) as usize;
+    let firsts = segments.iter().flat_map(|segment| segment.cuts().step_by(step));
+    let mut samples: Vec<F> = firsts.map(|(first, _)| F::from_u128(first)).collect();
+    samples.sort_unstable();
+    samples
 }
 
 /// Where sorted runs are written that do not fit into memory.

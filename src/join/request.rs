@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::matches::{Confirm, Detail, KeepOrder};
 use crate::store::{Digest, Segment, Version};
-use crate::tables::{Design, Plan, Problem, plan};
+use crate::tables::{Design, Plan, Prices, Problem, plan};
 
 /// The batch and the store of a join, by their digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl Join {
         check_store(self.store.as_ref(), &self.batch)?;
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
-        self.plan(1, 1.0, 1).map(drop)
+        self.plan(&self.problem(1, 1), &Prices::USUAL).map(drop)
     }
 
     /// About how long the join will take on so many threads, by the cost model. It counts every page of the
@@ -92,23 +92,32 @@ impl Join {
     /// # Errors
     /// As [`Join::check`].
     pub fn expected_time(&self, threads: u64) -> Result<Duration> {
-        let Plan { chosen, itself, .. } = self.plan(self.batch.rows(), 1.0, threads)?;
+        let problem = self.problem(self.batch.rows(), threads);
+        let Plan { chosen, itself, .. } = self.plan(&problem, &Prices::USUAL)?;
         let store = self.store.as_ref().map_or(0.0, |_| chosen.seconds);
         Ok(Duration::from_secs_f64((store + itself.seconds) / threads as f64))
     }
 
-    /// Chooses how a batch of `groups` distinct fingerprints, as [crowded](crate::tables::crowding) as that, is joined
-    /// by so many `workers`: as asked for, or by the cheapest design that covers the distance.
-    pub(super) fn plan(&self, groups: u64, crowding: f64, workers: u64) -> Result<Plan> {
-        let problem = Problem {
-            batch: groups,
-            store: self.store_rows(),
-            k: self.distance,
-            width: self.batch.width(),
-            workers,
-            crowding,
-        };
-        let plan = plan::choose(self.design, &problem, self.budget.tables())?;
+    /// What the steps of this join cost on this machine with so many workers: measured if the join is long and
+    /// several designs are close, else the usual prices.
+    ///
+    /// # Errors
+    /// As [`Join::check`].
+    pub fn prices(&self, workers: usize) -> Result<Prices> {
+        let problem = self.problem(self.batch.rows(), workers as u64);
+        let plan = self.plan(&problem, &Prices::USUAL)?;
+        Ok(if plan.is_close() { Prices::measured(workers) } else { Prices::USUAL })
+    }
+
+    /// The join of a batch of `groups` distinct fingerprints with the store, by so many workers, as if both were
+    /// uniform.
+    pub(super) fn problem(&self, groups: u64, workers: u64) -> Problem {
+        Problem::uniform(groups, self.store_rows(), self.distance, self.batch.width(), workers)
+    }
+
+    /// Chooses how the join is done: as asked for, or by the cheapest design that covers the distance.
+    pub(super) fn plan(&self, problem: &Problem, prices: &Prices) -> Result<Plan> {
+        let plan = plan::choose(self.design, problem, prices, self.budget.tables())?;
         tracing::debug!("{}", plan.why);
         Ok(plan)
     }

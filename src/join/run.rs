@@ -37,6 +37,7 @@ impl Join {
     /// it; [`Kind::BadData`] if there are too many matches or an input is damaged; [`Kind::Io`] if the disk
     /// is full.
     pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
+        let workers = cluster.topology().workers;
         let begin = || {
             self.check()?;
             let lock = Lock::beside(output)?;
@@ -46,13 +47,14 @@ impl Join {
                     .help("choose another output, or move this one away"));
             }
             let staging = Staging::beside(output, lock)?;
-            Ok((self.inputs(), staging.fence().clone(), build()?, Role::Leader(staging)))
+            let prices = self.prices(workers)?;
+            Ok((self.inputs(), staging.fence().clone(), build()?, prices, Role::Leader(staging)))
         };
         let step = format!("join {}", output.display());
-        let (inputs, fence, build, staging) = cluster.agree(&step, begin)?;
+        let (inputs, fence, build, prices, staging) = cluster.agree(&step, begin)?;
         let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
         self.check_inputs(&inputs)?;
-        let site = Site { output, build, staging, watch: &unwatched };
+        let site = Site { output, build, prices, staging, watch: &unwatched };
         self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
     }
 

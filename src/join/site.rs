@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use crate::flow::Role;
 use crate::output::Staging;
 use crate::store::Digest;
+use crate::tables::Prices;
 
 /// Where a join writes.
 pub struct Site<'a> {
@@ -15,6 +16,9 @@ pub struct Site<'a> {
     pub output: &'a Path,
     /// The build that the ledgers name, see [`build`](super::build()). All processes take that of process 0.
     pub build: Digest,
+    /// What the steps of the join cost, see [`Join::prices`](super::Join::prices). All processes take those of
+    /// process 0.
+    pub prices: Prices,
     /// The output while it is built, in process 0.
     pub staging: Role<Staging>,
     /// Called when probing starts.

@@ -17,8 +17,9 @@
 use super::conditioned::{self, Conditioned, Walk};
 use super::halves::{self, Block, BlocksCost, Halves, HalvesScratch};
 use super::hit::Hit;
+use super::prices::Prices;
 use super::probe::{Arrange, Probe};
-use super::problem::{BUILD_NS, Cost, Problem};
+use super::problem::{Cost, Problem};
 use crate::fingerprint::{Fingerprint, Width};
 
 /// The most fingerprints of the batch that may share a high half.
@@ -30,17 +31,17 @@ pub(super) fn covers(width: Width) -> u32 {
 }
 
 /// What the two halves cost.
-pub(super) fn cost(problem: &Problem) -> Cost {
+pub(super) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let (high, low) = limits(k);
     let blocks = low.map_or(Vec::new(), |low| Block::of_low_half(width, low));
-    let low = BlocksCost::of(problem, &blocks);
-    let high_ns = conditioned::nanoseconds(batch, store, high, width.bits() / 2);
+    let low = BlocksCost::of(problem, &blocks, prices);
+    let high_ns = conditioned::nanoseconds(problem, high, width.bits() / 2, prices);
     let probe = high_ns + store as f64 * low.nanoseconds();
     Cost {
         tables: 1 + blocks.len() as u64,
         nanoseconds: probe / store.max(1) as f64,
-        seconds: (probe + (BUILD_NS + low.build_ns()) * batch as f64) / 1e9,
+        seconds: (probe + low.build_ns() * batch as f64) / 1e9,
         memory_bytes: conditioned::memory_bytes(batch, width, workers) + low.memory_bytes(),
     }
 }

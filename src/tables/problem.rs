@@ -1,5 +1,6 @@
 //! The size of a join, and what one way to do it costs.
 
+use super::slice::Slice;
 use crate::fingerprint::Width;
 
 /// What is to be joined, and by how many workers.
@@ -18,6 +19,16 @@ pub struct Problem {
     /// How many times as many pairs of the batch meet by [`Unmasked::MultiIndex`](super::Unmasked) as if it
     /// were uniform: 1, or what [`crowding`](super::crowding) counts.
     pub crowding: f64,
+    /// Which part of the key space they lie in.
+    pub slice: Slice,
+}
+
+impl Problem {
+    /// Of fingerprints that lie anywhere in the key space.
+    #[must_use]
+    pub fn uniform(batch: u64, store: u64, k: u32, width: Width, workers: u64) -> Problem {
+        Problem { batch, store, k, width, workers, crowding: 1.0, slice: Slice::default() }
+    }
 }
 
 /// The expected cost of a join.
@@ -32,7 +43,3 @@ pub(super) struct Cost {
     /// How many bytes it takes, with all workers.
     pub(super) memory_bytes: u64,
 }
-
-/// To arrange one fingerprint in one table, in nanoseconds. This and all other constants of the cost model,
-/// but those of `multi_index`, were measured on one thread of a 2-core Zen 5 machine; only their ratios matter.
-pub(super) const BUILD_NS: f64 = 60.0;

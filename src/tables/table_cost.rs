@@ -1,47 +1,52 @@
 //! What the tables of a design of masks cost, counted on uniform fingerprints and weighed.
 
 use super::masked::Masked;
-use super::problem::{BUILD_NS, Cost, Problem};
+use super::prices::Prices;
+use super::problem::{Cost, Problem};
 use super::table::{CROWD, hash_bits};
 use crate::error::Result;
 use crate::fingerprint::Width;
 
-/// To hash a key, and to write down what passes.
-pub(super) const LOOK_NS: f64 = 1.5;
-/// The way from the filter to the bucket and out of it again, without the memory accesses.
-pub(super) const SURVIVOR_NS: f64 = 10.0;
+/// The way from the filter to the bucket and out of it again, without the memory accesses, in nanoseconds; this
+/// and the others were measured on one core of a 2-core Sapphire Rapids machine.
+pub(super) const SURVIVOR_NS: f64 = 6.0;
 /// One comparison.
-const COMPARE_NS: f64 = 2.5;
-/// What stays in the cache of a core, and in the one that all share.
-pub(super) const CACHE_BYTES: f64 = 512.0 * 1024.0;
-const SHARED_CACHE_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
-/// One random access inside these, and beyond them, while others are under way.
-pub(super) const NEAR_NS: f64 = 1.0;
-const FAR_NS: f64 = 4.0;
-const MEMORY_NS: f64 = 12.0;
-/// How many such accesses lead to a bucket and its entries.
-const SURVIVOR_ACCESSES: f64 = 5.0;
+const COMPARE_NS: f64 = 2.3;
+/// To arrange one fingerprint in one table, without the memory accesses.
+const BUILD_NS: f64 = 12.0;
+/// How many accesses that takes.
+const BUILD_ACCESSES: f64 = 2.0;
+/// How many accesses lead to a bucket and its entries.
+const SURVIVOR_ACCESSES: f64 = 1.5;
+/// How many fingerprints pass one table before the next one's turn.
+const TURN: f64 = 131_072.0;
+/// How many chunks a store has at least.
+const CHUNKS: f64 = 64.0;
+/// The bytes that an access brings into the cache.
+const LINE_BYTES: f64 = 64.0;
 
 /// What it costs to index the batch under the masks of a design, and to stream the store past them.
 ///
 /// # Errors
 /// Those of [`Masked::masks`].
-pub(super) fn cost(design: Masked, problem: &Problem) -> Result<Cost> {
-    let &Problem { batch, store, width, .. } = problem;
+pub(super) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result<Cost> {
+    let &Problem { batch, store, width, slice, .. } = problem;
     let masks = design.masks(width)?;
-    let mut nanoseconds = 0.0;
-    let mut memory_bytes = 0;
-    for mask in &masks {
-        let table = TableCost::of(batch, mask.count_ones(), width);
-        nanoseconds += table.nanoseconds();
-        memory_bytes += table.memory_bytes;
-    }
-    let build = BUILD_NS * batch as f64 * masks.len() as f64;
+    let table = |&mask: &u128| {
+        let telling = slice.telling(mask, width.bits());
+        TableCost::of(batch, mask.count_ones(), telling, width, prices)
+    };
+    let tables: Vec<TableCost> = masks.iter().map(table).collect();
+    let memory_bytes = tables.iter().map(|table| table.memory_bytes).sum::<u64>();
+    let turn = (store as f64 / CHUNKS).clamp(1.0, TURN);
+    let each = |table: &TableCost| table.nanoseconds(turn, memory_bytes as f64);
+    let nanoseconds = tables.iter().map(each).sum();
+    let build = batch as f64 * tables.iter().map(TableCost::build_ns).sum::<f64>();
     let seconds = (store as f64 * nanoseconds + build) / 1e9;
     Ok(Cost { tables: masks.len() as u64, nanoseconds, seconds, memory_bytes })
 }
 
-/// One table over uniform fingerprints.
+/// One table.
 pub(super) struct TableCost {
     filter_bytes: f64,
     pub(super) memory_bytes: u64,
@@ -49,16 +54,24 @@ pub(super) struct TableCost {
     passing: f64,
     /// The comparisons of one that passes.
     comparisons: f64,
+    prices: Prices,
 }
 
 impl TableCost {
-    pub(super) fn of(batch: u64, key_bits: u32, width: Width) -> TableCost {
+    /// Of a key of so many bits, of which so many tell fingerprints apart.
+    pub(super) fn of(
+        batch: u64,
+        key_bits: u32,
+        telling: f64,
+        width: Width,
+        prices: &Prices,
+    ) -> TableCost {
         let (bucket_bits, filter_bits) = hash_bits(batch as usize, key_bits);
         let buckets = 1_u64 << bucket_bits;
         let filter = 1_u64 << filter_bits;
-        let load = batch as f64 / buckets as f64;
-        let marked = occupied(2.0 * batch as f64, filter_bits);
-        let true_keys = occupied(batch as f64, key_bits);
+        let load = batch as f64 / f64::from(bucket_bits).min(telling).exp2();
+        let marked = occupied(2.0 * batch.min(telling.exp2() as u64) as f64, filter_bits);
+        let true_keys = -(-(batch as f64) / telling.exp2()).exp_m1();
         let entry_bytes = u64::from(width.bits() / 8) + 4;
         TableCost {
             filter_bytes: filter as f64 / 8.0,
@@ -67,30 +80,31 @@ impl TableCost {
                 .saturating_add(4 * buckets + filter / 8),
             passing: true_keys + (1.0 - true_keys) * marked * marked,
             comparisons: load.min(CROWD as f64) + 1.0,
+            prices: *prices,
         }
     }
 
-    fn nanoseconds(&self) -> f64 {
-        LOOK_NS + access(self.filter_bytes) + self.passing * self.survivor_ns()
+    /// For one fingerprint, of so many in turn. Between the turns of a table, the others with so many bytes in
+    /// all drive it out of the cache.
+    fn nanoseconds(&self, turn: f64, all_bytes: f64) -> f64 {
+        let cold = (self.filter_bytes / LINE_BYTES / turn).min(1.0);
+        let way = self.prices.load(self.filter_bytes) + cold * self.prices.load(all_bytes);
+        self.prices.look + way + self.passing * self.survivor_ns(all_bytes)
     }
 
-    /// For one that passes.
-    pub(super) fn survivor_ns(&self) -> f64 {
-        let reach = SURVIVOR_ACCESSES * access(self.memory_bytes as f64);
+    /// For one that passes, if its bucket is somewhere in so many bytes.
+    pub(super) fn survivor_ns(&self, bytes: f64) -> f64 {
+        let reach = SURVIVOR_ACCESSES * self.prices.load(bytes);
         SURVIVOR_NS + reach + COMPARE_NS * self.comparisons
+    }
+
+    /// To arrange one fingerprint of the batch.
+    pub(super) fn build_ns(&self) -> f64 {
+        BUILD_NS + BUILD_ACCESSES * self.prices.load(self.memory_bytes as f64)
     }
 }
 
 /// The share of 2^`bits` places taken by this many throws.
 pub(super) fn occupied(throws: f64, bits: u32) -> f64 {
     -(-throws / 2_f64.powi(bits as i32)).exp_m1()
-}
-
-/// One random access into this many bytes.
-pub(super) fn access(bytes: f64) -> f64 {
-    match bytes {
-        near if near <= CACHE_BYTES => NEAR_NS,
-        far if far <= SHARED_CACHE_BYTES => FAR_NS,
-        _ => MEMORY_NS,
-    }
 }

@@ -101,13 +101,15 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
     ways.chain(others).filter(|(design, _)| k <= design.covers(width)).collect()
 }
 
-/// What the plan has for such a batch and such a store.
-fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32) -> Method<F> {
+/// What the plan has for such a batch and such a store, at such prices.
+fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32, prices: &Prices) -> Method<F> {
     let batch_count = batch.len() as u64;
     let store = others.len() as u64;
     let crowding = crowding(batch, k);
-    let problem = Problem { batch: batch_count, store, k, width: F::WIDTH, workers: 1, crowding };
-    let plan = plan::choose(Design::Auto, &problem, u64::MAX).unwrap();
+    let slice = Slice::of(others, batch);
+    let problem =
+        Problem { crowding, slice, ..Problem::uniform(batch_count, store, k, F::WIDTH, 1) };
+    let plan = plan::choose(Design::Auto, &problem, prices, u64::MAX).unwrap();
     Method::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
 }
 
@@ -135,13 +137,30 @@ fn every_design_is_exact_at_128_bits() {
     every_design_finds_what_all_pairs_find::<u128>();
 }
 
+/// The usual ones, and for each step those of a machine that is slow at it.
+fn all_prices() -> [Prices; 7] {
+    let usual = Prices::USUAL;
+    [
+        usual,
+        Prices { loads: usual.loads.map(|load| 100.0 * load), ..usual },
+        Prices { look: 100.0, ..usual },
+        Prices { scan: 100.0, ..usual },
+        Prices { key: 100.0, ..usual },
+        Prices { compare: 100.0, ..usual },
+        Prices { sort: 100.0, ..usual },
+    ]
+}
+
 #[test]
-fn auto_is_exact_up_to_the_largest_distance() {
+fn auto_is_exact_at_every_distance_and_at_all_prices() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
-    for k in 8..=MAX_DISTANCE {
+    for k in 0..=MAX_DISTANCE {
         for (batch, others) in inputs::<u64>(&mut random, k) {
-            let method = planned(&Arc::from(&batch[..]), &others, k);
-            assert_eq!(probed(&method, &others), all_pairs(&batch, &others, k), "{k}");
+            let expected = all_pairs(&batch, &others, k);
+            for prices in all_prices() {
+                let method = planned(&Arc::from(&batch[..]), &others, k, &prices);
+                assert_eq!(probed(&method, &others), expected, "{k} at {prices:?}");
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use super::halves::{self, Halves};
 use super::high_low::{self, HighLow};
 use super::hit::Hit;
 use super::multi_index::{self, MultiIndex};
+use super::prices::Prices;
 use super::probe::{Arrange, Probe};
 use super::problem::{Cost, Problem};
 use crate::fingerprint::{Fingerprint, Width};
@@ -39,8 +40,8 @@ macro_rules! unmasked {
             }
 
             /// What it is expected to cost, for a distance that it covers.
-            pub(super) fn cost(self, problem: &Problem) -> Cost {
-                match self { $(Unmasked::$design => $module::cost(problem),)* }
+            pub(super) fn cost(self, problem: &Problem, prices: &Prices) -> Cost {
+                match self { $(Unmasked::$design => $module::cost(problem, prices),)* }
             }
         }
 

@@ -17,7 +17,7 @@ use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
 use crate::matches::origin::Origin;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
-use crate::tables::{self, Design, Hit, Method, MethodScratch, Probe, Problem, plan};
+use crate::tables::{self, Design, Hit, Method, MethodScratch, Prices, Probe, Problem, plan};
 
 /// What joins the sample.
 pub(super) struct Rejoin<'a, F> {
@@ -79,15 +79,13 @@ impl<F: Fingerprint> Rejoin<'_, F> {
 
     fn method(&self, probes: &Arc<[F]>) -> Result<Method<F>> {
         let held = self.of.store.iter().map(|dated| dated.segment().rows());
+        let store = held.sum::<u64>() + u64::from(self.batch.rows());
         let problem = Problem {
-            batch: probes.len() as u64,
-            store: held.sum::<u64>() + u64::from(self.batch.rows()),
-            k: self.of.distance,
-            width: F::WIDTH,
-            workers: 1,
             crowding: tables::crowding(probes, self.of.distance),
+            ..Problem::uniform(probes.len() as u64, store, self.of.distance, F::WIDTH, 1)
         };
-        let chosen = plan::choose(Design::Auto, &problem, self.of.memory_bytes as u64)?.chosen;
+        let memory_bytes = self.of.memory_bytes as u64;
+        let chosen = plan::choose(Design::Auto, &problem, &Prices::USUAL, memory_bytes)?.chosen;
         let method =
             Method::build(probes, chosen.design, chosen.way, self.of.distance, self.of.workers)?;
         Ok(method.in_windows(chosen.window))

@@ -3,7 +3,7 @@
 use crate::tables::flips::{WIDEST, ball, choose};
 
 /// To put one key into the bitmap, to look for it among the candidates, and to remove it again.
-const KEY_NS: f64 = 4.0;
+pub(super) const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
 const CARRY_NS: f64 = 5.0;
 /// Looking for one bucket.
@@ -51,6 +51,8 @@ pub(super) struct Leaf {
     pub(super) fixed: f64,
     /// The time of each fingerprint.
     pub(super) scan: f64,
+    /// How often each is tested.
+    pub(super) passes: f64,
 }
 
 impl Leaf {
@@ -61,18 +63,22 @@ impl Leaf {
         };
         let wanted = keys(16).max(1.0).log2().ceil() as u32 + SPARSITY;
         let width = wanted.clamp(NARROWEST, WIDEST).min(rest.div_ceil(2));
-        let cache = usize::from(width > 17) + usize::from(width > 20);
         let keys = keys(width);
         let passes = (keys / MOST_KEYS as f64).ceil().max(1.0);
         let meetings = keys / 2_f64.powi(width as i32);
         let candidates = passes * -(-meetings / passes).exp_m1();
-        let scan = passes * SCAN_NS[cache] + candidates * CANDIDATE_NS + meetings * MEETING_NS;
-        Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan }
+        let scan = passes * test_ns(width) + candidates * CANDIDATE_NS + meetings * MEETING_NS;
+        Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan, passes }
     }
 
     fn nanoseconds(&self, fingerprints: f64) -> f64 {
         self.fixed + self.scan * fingerprints
     }
+}
+
+/// Testing one fingerprint in bitmaps of `width` bits.
+fn test_ns(width: u32) -> f64 {
+    SCAN_NS[usize::from(width > 17) + usize::from(width > 20)]
 }
 
 /// Whether it is cheaper to divide a leaf of `counts`, `rest` and `fingerprints` by a digit of `bits`
@@ -118,6 +124,11 @@ pub(super) struct Depth {
     pub(super) bits: u32,
     /// In nanoseconds.
     pub(super) nanoseconds: f64,
+    /// How many of these are spent on testing fingerprints, and how many tests that is.
+    pub(super) testing: f64,
+    pub(super) tests: f64,
+    /// The bits of each block of a leaf.
+    pub(super) width: u32,
 }
 
 /// The best depth for `batch` against `store` uniform fingerprints of `width` bits, where levels below
@@ -141,7 +152,9 @@ pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit:
             nodes(bits) * 2.0 * BUCKET_NS * ball(first, k) as f64
         };
         let nanoseconds = carried + buckets + nodes(bits) * leaf.fixed + store * leaf.scan;
-        Depth { bits, nanoseconds }
+        let tests = store * leaf.passes;
+        let testing = tests * test_ns(leaf.width);
+        Depth { bits, nanoseconds, testing, tests, width: leaf.width }
     };
     let depths = (0..=width.min(40)).map(at);
     depths.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds)).expect("a depth")

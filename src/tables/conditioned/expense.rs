@@ -1,18 +1,24 @@
 //! What a whole join by prefix costs.
 
-use super::cost::best;
+use super::cost::{KEY_NS, best};
 use super::level::Entry;
 use super::shape::SHAPE;
 use crate::fingerprint::Width;
-use crate::tables::problem::{BUILD_NS, Cost, Problem};
+use crate::tables::prices::Prices;
+use crate::tables::problem::{Cost, Problem};
 
 /// The most bytes of bitmap, keys and candidates in a walk.
 const WALK_BYTES: u64 = 24 << 20;
 
+/// No machine takes less for a step.
+const LEAST_NS: f64 = 0.1;
+/// To arrange one fingerprint of the batch, in nanoseconds; on one core of a 2-core Sapphire Rapids machine.
+const BUILD_NS: f64 = 10.0;
+
 /// What the join by prefix costs.
-pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
+pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let probe = nanoseconds(batch, store, k, width.bits());
+    let probe = nanoseconds(problem, k, width.bits(), prices);
     Cost {
         tables: 1,
         nanoseconds: probe / store.max(1) as f64,
@@ -21,9 +27,56 @@ pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
     }
 }
 
-/// How many nanoseconds it takes to probe all of `store` uniform fingerprints by their first `bits` bits.
-pub(in crate::tables) fn nanoseconds(batch: u64, store: u64, k: u32, bits: u32) -> f64 {
-    best(batch as f64, store as f64, k, bits, SHAPE.root, SHAPE.digit).nanoseconds
+/// How many nanoseconds it takes to probe all of the store by its first `bits` bits.
+pub(in crate::tables) fn nanoseconds(problem: &Problem, k: u32, bits: u32, prices: &Prices) -> f64 {
+    Work::of(problem, k, bits).nanoseconds(prices)
+}
+
+/// The price of a scan, if probing takes so many nanoseconds a fingerprint at these other prices, nearly all of it
+/// for scans.
+pub(in crate::tables) fn scan_price(each: f64, problem: &Problem, prices: &Prices) -> f64 {
+    let work = Work::of(problem, problem.k, problem.width.bits());
+    let others = work.nanoseconds(&Prices { scan: 0.0, ..*prices });
+    ((each * problem.store as f64 - others) / work.scans).max(LEAST_NS)
+}
+
+/// The price of a key, as [`scan_price`].
+pub(in crate::tables) fn key_price(each: f64, problem: &Problem, prices: &Prices) -> f64 {
+    let work = Work::of(problem, problem.k, problem.width.bits());
+    let others = work.nanoseconds(&Prices { key: 0.0, ..*prices });
+    ((each * problem.store as f64 - others) / work.keys).max(LEAST_NS)
+}
+
+/// The work of a probe.
+struct Work {
+    /// How many tests of a fingerprint there are, in bitmaps of so many bytes.
+    scans: f64,
+    bytes: f64,
+    /// Everything else, counted in keys.
+    keys: f64,
+}
+
+impl Work {
+    /// For the part of the key space that batch and store lie in. It has as many bits less to tell them apart.
+    fn of(problem: &Problem, k: u32, bits: u32) -> Work {
+        let &Problem { batch, store, slice, .. } = problem;
+        let batch = batch as f64 * slice.batch.min(1.0);
+        let shared = slice.shared();
+        let filled = slice.store / shared.exp2();
+        let bits = bits.saturating_sub(shared as u32).max(2 * SHAPE.digit);
+        let all = best(batch, store as f64 * filled, k, bits, SHAPE.root, SHAPE.digit);
+        let keys = (all.nanoseconds - all.testing) / KEY_NS;
+        Work {
+            scans: all.tests / filled,
+            bytes: 2.0 * f64::from(all.width).exp2() / 8.0,
+            keys: keys / filled,
+        }
+    }
+
+    fn nanoseconds(&self, prices: &Prices) -> f64 {
+        let farther = prices.load(self.bytes) - prices.loads[0];
+        self.scans * (prices.scan + farther) + self.keys * prices.key
+    }
 }
 
 /// About how many bytes the batch takes, with the scratch memory of this many workers.

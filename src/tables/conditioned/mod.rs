@@ -57,6 +57,6 @@ mod shape;
 mod walk;
 
 pub(super) use arranged::Conditioned;
-pub(super) use expense::{cost, memory_bytes, nanoseconds};
+pub(super) use expense::{cost, key_price, memory_bytes, nanoseconds, scan_price};
 pub(super) use probe::covers;
 pub(super) use walk::Walk;

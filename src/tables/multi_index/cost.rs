@@ -1,14 +1,15 @@
 //! What multi-index hashing costs, counted on uniform fingerprints.
 //!
-//! The times were measured on one thread of a 2-core Sapphire Rapids machine, compiled for each set of
-//! instructions. Those of the other designs are of another machine (`problem.rs`), so that where two estimates
-//! are close, either design may be the faster one.
+//! How many blocks there are, and whether the batch and itself are joined in this way, must not depend on the
+//! machine. For these the times are constants, measured on one thread of a 2-core Sapphire Rapids machine,
+//! compiled for each set of instructions. What the store costs is priced by the machine at hand.
 
 use super::block::{Block, MOST_OFF};
 use super::indexed_block::Row;
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
+use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 
 /// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has two groups of
@@ -38,17 +39,39 @@ pub(in crate::tables) const SELF_BYTES: u64 = 256 << 20;
 
 /// To arrange one fingerprint of the batch by one block, in nanoseconds.
 const BUILD_NS: f64 = 20.0;
-/// To sort one of the window by one block, and to put it into a lane.
+/// To sort one of the window by one block, and to put it into a lane, where a window fits into the cache.
 const SORT_NS: f64 = 12.0;
+/// How many accesses to the window that takes.
+const SORT_ACCESSES: f64 = 1.2;
+/// No machine compares faster than this.
+const LEAST_COMPARE_NS: f64 = 0.1;
 /// To gather the rows of one value.
 const GATHER_NS: f64 = 4.0;
 
-/// To compare one row with a group of lanes.
-fn compare_ns(instructions: Instructions) -> f64 {
-    match instructions {
-        Instructions::IceLake => 1.0,
-        Instructions::Haswell => 4.0,
-        Instructions::Any => 12.0,
+/// What the steps cost, in nanoseconds.
+#[derive(Clone, Copy)]
+struct Steps {
+    /// To sort one of the window by one block.
+    sort: f64,
+    /// To compare one row with a group of lanes.
+    compare: f64,
+}
+
+impl Steps {
+    /// On any machine, with these instructions.
+    fn of(instructions: Instructions) -> Steps {
+        let compare = match instructions {
+            Instructions::IceLake => 1.0,
+            Instructions::Haswell => 4.0,
+            Instructions::Any => 12.0,
+        };
+        Steps { sort: SORT_NS, compare }
+    }
+
+    /// At these prices, in windows of so many fingerprints.
+    fn priced(prices: &Prices, window: f64, width: Width) -> Steps {
+        let way = SORT_ACCESSES * prices.load(window * window_bytes(width) as f64);
+        Steps { sort: prices.sort + way, compare: prices.compare }
     }
 }
 
@@ -58,14 +81,11 @@ pub(in crate::tables) fn covers(_: Width) -> u32 {
 }
 
 /// What a join by multi-index hashing costs.
-pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
-    let &Problem { batch, store, k, width, workers, crowding } = problem;
-    let instructions = Instructions::widest();
-    let blocks = blocks(batch as f64, width.bits(), k, instructions);
+pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
+    let &Problem { batch, store, k, width, workers, .. } = problem;
+    let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let most = window(problem);
-    let window = (store as f64 / CHUNKS).clamp(1.0, most as f64);
-    let divided = Block::divide(0..width.bits(), blocks, k);
-    let each = nanoseconds(batch as f64, window, crowding, &divided, instructions);
+    let each = each(problem, |window| Steps::priced(prices, window, width));
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
     Cost {
         tables: blocks.into(),
@@ -73,6 +93,24 @@ pub(in crate::tables) fn cost(problem: &Problem) -> Cost {
         seconds: (each * store as f64 + build) / 1e9,
         memory_bytes: batch_bytes(batch, blocks, width) + workers * most * window_bytes(width),
     }
+}
+
+/// What each fingerprint of the store costs, if the steps cost so much in windows of a size.
+fn each(problem: &Problem, steps: impl Fn(f64) -> Steps) -> f64 {
+    let &Problem { batch, store, k, width, crowding, .. } = problem;
+    let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
+    let divided = Block::divide(0..width.bits(), blocks, k);
+    let window = (store as f64 / CHUNKS).clamp(1.0, window(problem) as f64);
+    nanoseconds(batch as f64, window, crowding, &divided, steps(window))
+}
+
+/// The price of a comparison, if probing takes `measured` nanoseconds a fingerprint at these other prices.
+pub(in crate::tables) fn compare_price(measured: f64, problem: &Problem, prices: &Prices) -> f64 {
+    let at = |compare| {
+        let prices = Prices { compare, ..*prices };
+        each(problem, |window| Steps::priced(&prices, window, problem.width))
+    };
+    ((measured - at(0.0)) / (at(1.0) - at(0.0))).max(LEAST_COMPARE_NS)
 }
 
 /// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
@@ -94,7 +132,7 @@ pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);
     let count = batch.max(1) as f64;
-    let each = nanoseconds(count, count, crowding, &divided, ANYWHERE) / 2.0;
+    let each = nanoseconds(count, count, crowding, &divided, Steps::of(ANYWHERE)) / 2.0;
     let each = each + BUILD_NS * f64::from(blocks);
     let memory_bytes = batch_bytes(batch, blocks, width);
     let seconds = each * batch as f64 / 1e9;
@@ -112,7 +150,7 @@ fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
 pub(super) fn blocks(batch: f64, bits: u32, k: u32, instructions: Instructions) -> u32 {
     let of = |blocks: u32| {
         let divided = Block::divide(0..bits, blocks, k);
-        nanoseconds(batch, WINDOW as f64, 1.0, &divided, instructions)
+        nanoseconds(batch, WINDOW as f64, 1.0, &divided, Steps::of(instructions))
     };
     let possible = (1..=MOST_BLOCKS.min(k + 1)).filter(|blocks| k / blocks <= MOST_OFF);
     let cheapest = possible.min_by(|&a, &b| of(a).total_cmp(&of(b)));
@@ -121,13 +159,7 @@ pub(super) fn blocks(batch: f64, bits: u32, k: u32, instructions: Instructions) 
 
 /// What each fingerprint of a window costs, where the batch and the window are as crowded as that. Then each
 /// meets more of the batch, but the lanes beside it are full.
-fn nanoseconds(
-    batch: f64,
-    window: f64,
-    crowding: f64,
-    blocks: &[Block],
-    instructions: Instructions,
-) -> f64 {
+fn nanoseconds(batch: f64, window: f64, crowding: f64, blocks: &[Block], steps: Steps) -> f64 {
     let batch = batch * crowding;
     let window = window * crowding;
     let of = |block: &Block| {
@@ -137,8 +169,8 @@ fn nanoseconds(
         let met = 1.0 - 1.0 / exp(held);
         let groups = (held / LANES as f64 + 0.5 * met).max(met);
         let ball = block.ball() as f64;
-        let compared = batch / values * ball * groups * compare_ns(instructions);
-        SORT_NS + (met * ball * GATHER_NS + compared) / held
+        let compared = batch / values * ball * groups * steps.compare;
+        steps.sort + (met * ball * GATHER_NS + compared) / held
     };
     blocks.iter().map(of).sum()
 }

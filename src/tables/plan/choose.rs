@@ -7,7 +7,9 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::tables::design::Design;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
+use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
+use crate::tables::slice::Slice;
 use crate::tables::unmasked::Unmasked;
 use crate::tables::way::Way;
 use crate::tables::{multi_index, sorted, table_cost};
@@ -25,14 +27,34 @@ pub struct Plan {
     pub why: String,
 }
 
+/// How many times as much as the chosen one a design may cost, at the usual prices, and still be the cheapest on
+/// another machine.
+const CLOSE: f64 = 4.0;
+/// A join of fewer seconds is done before measuring has paid for itself.
+const LONG: f64 = 2.0;
+
+impl Plan {
+    /// Whether other prices may well lead to another choice, and save more time than measuring them takes.
+    #[must_use]
+    pub fn is_close(&self) -> bool {
+        let near = |other: &Estimate| other.seconds < CLOSE * self.chosen.seconds;
+        self.chosen.seconds > LONG && self.alternatives.iter().any(near)
+    }
+}
+
 /// Finds the cheapest design with at most `memory_bytes` for the batch against the store, and for the
-/// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
+/// batch against itself, at these prices. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
 /// Without a store it is used for the batch, if it has masks or is `multi-index`.
 ///
 /// # Errors
 /// [`Kind::Usage`] if no design covers `k`, or not the one that is asked for, or if no design fits into
 /// the memory.
-pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Plan> {
+pub fn choose(
+    asked: Design,
+    problem: &Problem,
+    prices: &Prices,
+    memory_bytes: u64,
+) -> Result<Plan> {
     let &Problem { k, width, .. } = problem;
     if k > MAX_DISTANCE {
         return Err(Error::new(Kind::Usage, "the distance is too large")
@@ -45,7 +67,7 @@ pub fn choose(asked: Design, problem: &Problem, memory_bytes: u64) -> Result<Pla
     };
     let mut estimates = Vec::new();
     for design in designs {
-        estimates.extend(estimates_of(design, problem)?);
+        estimates.extend(estimates_of(design, problem, prices)?);
     }
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let itself = itself(asked, problem)?;
@@ -76,7 +98,7 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let mut estimates = Vec::new();
     for design in designs {
         if let Ok(masked) = design.masked(width, k) {
-            let pass = sorted::Pass::of(masked, batch, 0, width)?;
+            let pass = sorted::Pass::of(masked, batch, 0, width, Slice::default(), &Prices::USUAL)?;
             let cost = Cost {
                 tables: masked.tables(),
                 nanoseconds: pass.nanoseconds / batch.max(1) as f64,
@@ -99,7 +121,7 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
 ///
 /// # Errors
 /// [`Kind::Usage`] if the design does not cover `k`, and for [`Design::Auto`].
-fn estimates_of(design: Design, problem: &Problem) -> Result<Vec<Estimate>> {
+fn estimates_of(design: Design, problem: &Problem, prices: &Prices) -> Result<Vec<Estimate>> {
     design.check(problem.width, problem.k)?;
     let estimate = |way, cost| Estimate::new(design, way, cost);
     match design {
@@ -107,11 +129,11 @@ fn estimates_of(design: Design, problem: &Problem) -> Result<Vec<Estimate>> {
         Design::Unmasked(unmasked) => {
             let window = (unmasked == Unmasked::MultiIndex).then(|| multi_index::window(problem));
             let window = window.map(|window| window as usize);
-            Ok(vec![Estimate { window, ..estimate(Way::Indexed, unmasked.cost(problem)) }])
+            Ok(vec![Estimate { window, ..estimate(Way::Indexed, unmasked.cost(problem, prices)) }])
         }
         Design::Masked(masked) => Ok(vec![
-            estimate(Way::Indexed, table_cost::cost(masked, problem)?),
-            estimate(Way::Sorted, sorted::cost(masked, problem)?),
+            estimate(Way::Indexed, table_cost::cost(masked, problem, prices)?),
+            estimate(Way::Sorted, sorted::cost(masked, problem, prices)?),
         ]),
     }
 }

@@ -20,11 +20,11 @@
 //!
 //! ```
 //! use dupsieve::fingerprint::Width;
-//! use dupsieve::tables::{Design, Problem, plan};
+//! use dupsieve::tables::{Design, Prices, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
-//! let problem = Problem { batch, store, k: 3, width: Width::W64, workers: 1, crowding: 1.0 };
-//! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
+//! let problem = Problem::uniform(batch, store, 3, Width::W64, 1);
+//! let plan = plan::choose(Design::Auto, &problem, &Prices::USUAL, 16 << 30)?;
 //! assert_eq!(plan.chosen.name(), "conditioned");
 //! # Ok::<(), dupsieve::Error>(())
 //! ```

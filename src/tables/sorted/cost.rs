@@ -5,21 +5,24 @@ use super::lead::bits;
 use super::meeting::CROWD;
 use crate::error::Result;
 use crate::fingerprint::Width;
+use crate::tables::buckets::Entry;
 use crate::tables::masked::Masked;
+use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
+use crate::tables::slice::Slice;
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
 
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
-/// one thread of a 2-core Zen 5 machine.
+/// one thread of a 2-core Sapphire Rapids machine.
 const PICK_NS: f64 = 1.0;
-/// Bringing one into its group.
-const GATHER_NS: f64 = 5.0;
-/// Sorting one by one key.
-const SORT_NS: f64 = 6.5;
+/// Bringing one into its group, without the way there.
+const GATHER_NS: f64 = 4.0;
+/// Sorting one by one key, for each nanosecond of a plain sort.
+const SORTS: f64 = 1.6;
 /// Comparing two that meet.
-const COMPARE_NS: f64 = 0.7;
+const COMPARE_NS: f64 = 1.5;
 
 /// What one pass over all shares costs.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +37,11 @@ pub(in crate::tables) struct Pass {
 ///
 /// # Errors
 /// Those of [`Masked::masks`].
-pub(in crate::tables) fn cost(design: Masked, problem: &Problem) -> Result<Cost> {
-    let &Problem { batch, store, width, workers, .. } = problem;
+pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result<Cost> {
+    let &Problem { batch, store, width, workers, slice, .. } = problem;
     let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
     let windows = store.div_ceil(window.max(1));
-    let pass = Pass::of(design, batch, window, width)?;
+    let pass = Pass::of(design, batch, window, width, slice, prices)?;
     let seconds = windows as f64 * pass.nanoseconds / 1e9;
     Ok(Cost {
         tables: design.tables(),
@@ -55,6 +58,8 @@ impl Pass {
         batch: u64,
         others: u64,
         width: Width,
+        slice: Slice,
+        prices: &Prices,
     ) -> Result<Pass> {
         let all = (batch + others) as f64;
         let mut nanoseconds = 0.0;
@@ -65,13 +70,15 @@ impl Pass {
         };
         for (lead, keys) in design.leads(width)? {
             let (group_bits, share_bits) = bits(batch, lead.count_ones());
-            nanoseconds += all * (PICK_NS * f64::from(1 << share_bits) + GATHER_NS);
-            share = share.max((batch.max(others) + batch + others) >> share_bits);
+            let picked = (batch.max(others) + batch + others) >> share_bits;
+            let way = prices.load(picked as f64 * size_of::<Entry<u64>>() as f64);
+            nanoseconds += all * (PICK_NS * f64::from(1 << share_bits) + GATHER_NS + way);
+            share = share.max(picked);
             for key in keys {
                 // Those that have the same key, and those that only fall into the same bucket.
-                let places = 2_f64.powi(key.count_ones() as i32).min(batch as f64);
+                let places = slice.telling(key, width.bits()).exp2().min(batch as f64);
                 let met = (pairs / places.max(1.0)).min(all * 2.0 * CROWD as f64);
-                nanoseconds += all * SORT_NS + met * COMPARE_NS;
+                nanoseconds += all * SORTS * prices.sort + met * COMPARE_NS;
             }
             nanoseconds += f64::from(1 << group_bits);
         }

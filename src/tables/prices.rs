@@ -1,0 +1,197 @@
+//! What a machine takes for the steps that all designs consist of.
+//!
+//! The cost of a design is a count of such steps, times these prices. A few tens of milliseconds suffice to
+//! measure them, so they are measured where a join runs and kept nowhere. They decide which design is
+//! taken, and never what it finds.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::buckets::{Buckets, Entry};
+use super::design::Design;
+use super::masked::Masked;
+use super::method::{Method, MethodScratch};
+use super::probe::Probe;
+use super::problem::Problem;
+use super::table::hash;
+use super::unmasked::Unmasked;
+use super::way::Way;
+use super::{conditioned, multi_index};
+use crate::fingerprint::Fingerprint;
+
+/// The memory that loads are measured in, in bytes.
+const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
+/// How many loads are measured in each.
+const LOADS: u64 = 50_000;
+/// Of the turns of a measurement the fastest counts: other programs only make it longer.
+const TURNS: usize = 3;
+
+/// How many nanoseconds one thread takes for each of these steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prices {
+    /// One of many random loads, while the other workers load too: from 512 KiB, from 4 MiB and from 64 MiB.
+    pub loads: [f64; 3],
+    /// Hashing a fingerprint and looking for it in a filter in the cache.
+    pub look: f64,
+    /// Testing a fingerprint of the store in the bitmaps of one leaf (`conditioned`).
+    pub scan: f64,
+    /// To put one key into such a bitmap, and to remove it again.
+    pub key: f64,
+    /// Comparing a fingerprint with a group of 32 lanes (`multi-index`).
+    pub compare: f64,
+    /// To bring a fingerprint into its bucket, where all buckets are in the cache.
+    pub sort: f64,
+}
+
+impl Prices {
+    /// Those of one of two cores of an Intel Xeon (Sapphire Rapids, 2 MiB of second cache, virtual), as
+    /// [`Prices::measured`] gave them on 22 November 2026. They decide where a choice must not depend on the
+    /// machine, and where it would not pay to measure.
+    pub const USUAL: Prices = Prices {
+        loads: [0.45, 2.0, 17.0],
+        look: 1.6,
+        scan: 3.0,
+        key: 4.8,
+        compare: 1.5,
+        sort: 4.0,
+    };
+
+    /// Measures this machine, of which so many workers will be busy. It takes about 50 ms.
+    #[must_use]
+    pub fn measured(workers: usize) -> Prices {
+        let all = Prices { loads: loads(workers), look: look(), sort: sort(), ..Prices::USUAL };
+        let all = Prices { scan: scan(&all), ..all };
+        let all = Prices { key: key(&all), ..all };
+        Prices { compare: compare(&all), ..all }
+    }
+
+    /// One random load from this many bytes, in nanoseconds: between what was measured by the logarithm, and
+    /// beyond it by the last two.
+    #[must_use]
+    pub fn load(&self, bytes: f64) -> f64 {
+        let [near, shared, far] = self.loads;
+        let [first, second, last] = REACHES.map(|bytes| (bytes as f64).log2());
+        let reach = bytes.max(1.0).log2().clamp(first, last + 1.0);
+        let between = |from: f64, to: f64, at: f64| from * (to / from).powf(at);
+        match reach < second {
+            true => between(near, shared, (reach - first) / (second - first)),
+            false => between(shared, far, (reach - second) / (last - second)),
+        }
+    }
+}
+
+/// The nanoseconds of the fastest of some turns.
+fn fastest(mut turn: impl FnMut()) -> f64 {
+    let time = |_| {
+        let begun = Instant::now();
+        turn();
+        begun.elapsed().as_secs_f64() * 1e9
+    };
+    (0..TURNS).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// One random load from each of the reaches, on all workers at once; the slowest worker counts.
+fn loads(workers: usize) -> [f64; 3] {
+    let words: Vec<u64> = (0..REACHES[2] / 8).collect();
+    let of = |bytes: u64| {
+        let shift = 64 - (bytes / 8).ilog2();
+        let all = |from: u64| {
+            let load = |sum: u64, at: u64| sum.wrapping_add(words[(hash(at) >> shift) as usize]);
+            let turn = || {
+                black_box((from..from + LOADS).fold(0, load));
+            };
+            fastest(turn) / LOADS as f64
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers.max(1) as u64)
+                .map(|worker| scope.spawn(move || all(worker * LOADS)))
+                .collect();
+            let times = threads.into_iter().map(|thread| thread.join().unwrap_or(f64::INFINITY));
+            times.fold(0.0, f64::max)
+        })
+    };
+    REACHES.map(of)
+}
+
+/// `count` even fingerprints, as dense as if `density` filled the whole key space, ascending.
+fn fingerprints(seed: u64, count: u64, density: u64) -> Arc<[u64]> {
+    let step = u64::MAX / density.max(1);
+    let tail = |at: u64| (hash(hash(at ^ seed << 40) >> 7 | at << 57)) % step.max(1);
+    (0..count).map(|at| at * step + tail(at)).collect()
+}
+
+/// The nanoseconds in which `design` probes `store` for `batch` at k = 3, once both are arranged.
+fn probing(design: Design, batch: &Arc<[u64]>, store: &[u64]) -> f64 {
+    let method =
+        Method::build(batch, design, Way::Indexed, 3, 1).expect("the design covers 3 bits");
+    let mut scratch = MethodScratch::default();
+    let mut found = |hit| {
+        black_box(hit);
+    };
+    fastest(|| method.probe(&[store], &mut scratch, &mut found))
+}
+
+fn look() -> f64 {
+    let (batch, store) = (fingerprints(1, 1000, 1000), fingerprints(2, 20_000, 20_000));
+    probing(Masked::Ten.into(), &batch, &store) / (10.0 * store.len() as f64)
+}
+
+fn scan(prices: &Prices) -> f64 {
+    let density = 1_000_000_000;
+    let (batch, store) = (fingerprints(1, 1000, 1000), fingerprints(2, 50_000, density));
+    let taken = probing(Unmasked::Conditioned.into(), &batch, &store);
+    conditioned::scan_price(taken / store.len() as f64, &usual(&batch, density), prices)
+}
+
+fn key(prices: &Prices) -> f64 {
+    let density = 200_000;
+    let (batch, store) = (fingerprints(1, 20_000, 20_000), fingerprints(2, 5000, density));
+    let taken = probing(Unmasked::Conditioned.into(), &batch, &store);
+    conditioned::key_price(taken / store.len() as f64, &usual(&batch, density), prices)
+}
+
+fn compare(prices: &Prices) -> f64 {
+    let count = 1 << 15;
+    let (batch, store) = (fingerprints(1, 20_000, 20_000), fingerprints(2, count, count));
+    let taken = probing(Unmasked::MultiIndex.into(), &batch, &store);
+    multi_index::compare_price(taken / store.len() as f64, &usual(&batch, 64 * count), prices)
+}
+
+fn sort() -> f64 {
+    let entries = fingerprints(1, 1 << 14, 1 << 14);
+    let entries = entries.iter().zip(0..).map(|(&fingerprint, place)| Entry { fingerprint, place });
+    let mut buckets = Buckets::default();
+    let bucket = |fingerprint| (hash(fingerprint) >> 52) as usize;
+    fastest(|| buckets.sort(entries.clone(), 1 << 12, bucket)) / f64::from(1 << 14)
+}
+
+/// What is measured, as the cost model sees it.
+fn usual(batch: &[u64], store: u64) -> Problem {
+    Problem::uniform(batch.len() as u64, store, 3, u64::WIDTH, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_costs_more_the_farther_it_goes() {
+        let loads =
+            [1e3, 5e5, 1e6, 4e6, 1e7, 6e7, 1e8, 1e12].map(|bytes| Prices::USUAL.load(bytes));
+        assert!(loads.is_sorted(), "{loads:?}");
+        let known = REACHES.map(|bytes| Prices::USUAL.load(bytes as f64));
+        let off = known.iter().zip(Prices::USUAL.loads).map(|(load, price)| (load - price).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-9, "{known:?}");
+    }
+
+    #[test]
+    fn what_is_measured_are_prices() {
+        let Prices { loads, look, scan, key, compare, sort } = Prices::measured(2);
+        let all = [&loads[..], &[look, scan, key, compare, sort]].concat();
+        assert!(all.iter().all(|&price| price > 0.0 && price < 1e6), "{all:?}");
+    }
+}
