@@ -1,8 +1,8 @@
 //! Within k bits, over slices, and the only home of unsafe code.
 //!
 //! [`within`] is scalar code, and the meaning of everything here. The unsafe code gives advice to the machine
-//! ([`memory`]) and chooses among compilations of one and the same code ([`multiversion`]). Many
-//! fingerprints at once are compared by [`lanes`]. Imports `fingerprint` only.
+//! ([`memory`]), chooses among compilations of one and the same code ([`multiversion`]), and looks up many
+//! keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`]. Imports `fingerprint` only.
 //!
 //! ```
 //! use dupsieve::hamming::within;
@@ -14,6 +14,7 @@
 
 #![allow(unsafe_code)]
 
+pub mod bitmap;
 pub mod lanes;
 pub mod memory;
 pub mod multiversion;

@@ -47,6 +47,8 @@
 
 mod arranged;
 mod bag;
+mod blocks;
+mod candidates;
 mod cost;
 mod expense;
 mod gallop;

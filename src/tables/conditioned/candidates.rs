@@ -1,0 +1,94 @@
+//! The fingerprints that have a marked key, until they are compared.
+
+use crate::hamming::bitmap::{BLOCK, Bitmap};
+
+/// The fewest candidates that there is room for.
+const FEWEST: usize = 4096;
+
+/// How many bits there are for the key of each candidate.
+const SPARSITY: usize = 16;
+
+/// A fingerprint that has one of the keys, in the list of those that may have the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Candidate<F> {
+    pub(super) fingerprint: F,
+    pub(super) key: u32,
+    pub(super) run: u32,
+    pub(super) at: u32,
+    next: u32,
+}
+
+/// Candidates by their keys.
+#[derive(Debug)]
+pub(super) struct Candidates<F> {
+    /// The first `count` are candidates, the others are memory for more.
+    all: Vec<Candidate<F>>,
+    count: usize,
+    /// Where each list begins, counted from 1. A power of two.
+    heads: Vec<u32>,
+    /// The keys of all candidates, and a few others.
+    pub(super) keys: Bitmap,
+}
+
+impl<F> Default for Candidates<F> {
+    fn default() -> Candidates<F> {
+        Candidates { all: Vec::new(), count: 0, heads: Vec::new(), keys: Bitmap::default() }
+    }
+}
+
+impl<F: Copy + Default> Candidates<F> {
+    /// Forgets all, and makes room for about as many as there are marked keys.
+    pub(super) fn reset(&mut self, marked: usize) {
+        let room = marked.next_power_of_two().max(FEWEST);
+        self.heads.resize(room, 0);
+        self.all.resize(room, Candidate::default());
+        self.count = 0;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether there may be no room for those of another block.
+    pub(super) fn is_full(&self) -> bool {
+        self.count + 2 * BLOCK >= self.all.len()
+    }
+
+    /// Notes fingerprint `at` of `run` as a candidate if `is` says so. Whether it does is hard to predict, so
+    /// it is no branch.
+    #[inline(always)]
+    pub(super) fn note(&mut self, is: bool, fingerprint: F, key: u32, run: u32, at: u32) {
+        self.all[self.count] = Candidate { fingerprint, key, run, at, next: 0 };
+        self.count += usize::from(is);
+    }
+
+    /// Arranges the candidates by their keys.
+    pub(super) fn arrange(&mut self) {
+        self.keys.reset(SPARSITY * self.count);
+        self.heads.fill(0);
+        let last = self.heads.len() - 1;
+        for (candidate, number) in self.all[..self.count].iter_mut().zip(1..) {
+            self.keys.insert(candidate.key);
+            let head = &mut self.heads[candidate.key as usize & last];
+            candidate.next = std::mem::replace(head, number);
+        }
+    }
+
+    /// Calls `each` for the arranged candidates that have `key`.
+    #[inline(always)]
+    pub(super) fn with(&self, key: u32, mut each: impl FnMut(&Candidate<F>)) {
+        let mut next = self.heads[key as usize & (self.heads.len() - 1)];
+        while let Some(at) = next.checked_sub(1) {
+            let candidate = &self.all[at as usize];
+            next = candidate.next;
+            if candidate.key == key {
+                each(candidate);
+            }
+        }
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+}
