@@ -1,5 +1,7 @@
 //! The batch arranged by prefix.
 
+use std::sync::Arc;
+
 use super::level::Level;
 use super::shape::Shape;
 use crate::tables::flips::Flips;
@@ -8,6 +10,8 @@ use crate::tables::flips::Flips;
 #[derive(Debug)]
 pub(in crate::tables) struct Conditioned<F> {
     pub(super) root: Level<F>,
+    /// Tells it from every other arrangement.
+    pub(super) identity: Arc<()>,
     pub(super) flips: Flips,
     /// The most bits in which a pair may differ before the tail.
     pub(super) k: u32,

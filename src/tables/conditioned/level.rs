@@ -1,6 +1,7 @@
 //! The fingerprints of the batch that are still within reach below one prefix.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::fingerprint::Fingerprint;
 use crate::tables::flips::Flips;
@@ -10,6 +11,23 @@ use crate::tables::flips::Flips;
 pub(super) struct Entry<F> {
     pub(super) fingerprint: F,
     pub(super) place: u32,
+}
+
+/// What a level holds: what of a batch is within reach below a prefix.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix<F> {
+    /// The same for everything that is made of one batch.
+    pub(super) batch: Arc<()>,
+    /// The last fingerprint with the prefix, and how many bits follow it.
+    pub(super) high: F,
+    pub(super) rest: u32,
+}
+
+impl<F: PartialEq> PartialEq for Prefix<F> {
+    fn eq(&self, other: &Prefix<F>) -> bool {
+        let Prefix { batch, high, rest } = other;
+        Arc::ptr_eq(&self.batch, batch) && (&self.high, self.rest) == (high, *rest)
+    }
 }
 
 /// The fingerprints of the batch that can still be within k of what has one prefix, in buckets: by how
@@ -25,11 +43,14 @@ pub(super) struct Level<F> {
     /// How far a fingerprint is shifted to bring its digit to the end: `rest`, but less than the width
     /// where the digit of the root has no bits.
     shift: u32,
+    /// What it was [refined](Level::refine) for.
+    prefix: Option<Prefix<F>>,
 }
 
 impl<F> Default for Level<F> {
     fn default() -> Level<F> {
-        Level { entries: Vec::new(), starts: Vec::new(), bits: 0, rest: 0, shift: 0 }
+        let (entries, starts) = Default::default();
+        Level { entries, starts, bits: 0, rest: 0, shift: 0, prefix: None }
     }
 }
 
@@ -45,9 +66,20 @@ impl<F: Fingerprint> Level<F> {
         level
     }
 
-    /// Makes this level what is within reach below the child `digit`, of `bits` bits, of `parent`: its
-    /// next digit has `next` bits.
-    pub(super) fn refine(&mut self, parent: &Level<F>, reach: &Reach<'_>, next: u32) {
+    /// Makes this level what is within reach below the child `digit`, of `bits` bits, of `parent`, which has
+    /// this `prefix`: its next digit has `next` bits, as all of this batch have. Where one window of the
+    /// store ends and the next begins, both need the same level, and then it is that already.
+    pub(super) fn refine(
+        &mut self,
+        parent: &Level<F>,
+        reach: &Reach<'_>,
+        next: u32,
+        prefix: Prefix<F>,
+    ) {
+        if self.prefix.as_ref() == Some(&prefix) {
+            return;
+        }
+        self.prefix = Some(prefix);
         self.begin(reach.k, next, parent.rest_below(reach.bits) - next);
         parent.reach(reach, |left, bucket| {
             parent.entries[bucket].iter().for_each(|entry| self.count(left, entry.fingerprint));

@@ -1,5 +1,7 @@
 //! The entry to the walk: the batch arranged, and probed at a depth that suits the store.
 
+use std::sync::Arc;
+
 use super::arranged::Conditioned;
 use super::cost;
 use super::level::Level;
@@ -35,7 +37,8 @@ impl<F: Fingerprint> Conditioned<F> {
         assert!(k <= COVERS, "the design was checked");
         let root = Level::root(batch, k, shape.root);
         let flips = Flips::up_to(k);
-        Conditioned { root, flips, k, within, tail, shape }
+        let identity = Arc::new(());
+        Conditioned { root, identity, flips, k, within, tail, shape }
     }
 
     /// How many bits the prefixes of leaves are to have: what is cheapest for as many fingerprints as

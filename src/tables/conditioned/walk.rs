@@ -1,13 +1,14 @@
 //! The walk down the tree of prefixes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::arranged::Conditioned;
 use super::bag::Bag;
 use super::cost::{self, Counts};
 use super::gallop::gallop;
 use super::leaf::{Leaf, Task};
-use super::level::{self, Level, Reach};
+use super::level::{self, Level, Prefix, Reach};
 use super::shape::Shape;
 use crate::fingerprint::Fingerprint;
 use crate::tables::hit::Hit;
@@ -16,6 +17,7 @@ use crate::tables::hit::Hit;
 #[derive(Debug)]
 pub(in crate::tables) struct Walk<F> {
     pub(super) leaf: Leaf<F>,
+    /// Levels to make again: the last is the uppermost of those that were made.
     pub(super) spare: Vec<Level<F>>,
     /// How far the walk has come in each run, and which part of it the next child has.
     pub(super) slices: Vec<Range<usize>>,
@@ -88,7 +90,8 @@ impl<F: Fingerprint> Walking<'_, F> {
             return self.consume();
         }
         let mut below = self.spare.pop().unwrap_or_default();
-        below.refine(level, reach, digit);
+        let batch = Arc::clone(&self.of.identity);
+        below.refine(level, reach, digit, Prefix { batch, high, rest });
         match self.gathered {
             Some((bag, runs)) if rest <= bag.rest() => {
                 self.beside(runs, &mut bag.slices(high), &below, high);

@@ -127,6 +127,33 @@ proptest! {
     }
 }
 
+#[test]
+fn one_scratch_serves_windows_and_batches_in_turn() {
+    let mut random = ChaCha8Rng::seed_from_u64(16);
+    let dense = |f: u64| f >> 12;
+    let store = set(uniform::<u64>(&mut random, 30_000).into_iter().map(dense));
+    let batches = [0, 1].map(|_| {
+        let near = store.iter().step_by(30).map(|&f| off(&mut random, f, 2)).collect::<Vec<u64>>();
+        set(near)
+    });
+    let shape = Shape { shallowest: 30, ..SHAPE };
+    let conditioned = [0, 1].map(|at| Conditioned::shaped(&batches[at], 3, shape));
+    let mut scratch = Walk::default();
+    let mut found = [Vec::new(), Vec::new()];
+    for (number, window) in store.chunks(1000).enumerate() {
+        for (conditioned, found) in conditioned.iter().zip(&mut found) {
+            let first = 1000 * number as u32;
+            conditioned.probe(&[window], &mut scratch, &mut |hit| {
+                found.push(Hit { at: first + hit.at, ..hit });
+            });
+        }
+    }
+    for (batch, mut found) in batches.iter().zip(found) {
+        found.sort_unstable();
+        assert_eq!(found, all_pairs(batch, &store, 3));
+    }
+}
+
 /// Many runs side by side and gathered, whose leaves lie at the bag's depth and below it.
 fn many_runs<F: Fingerprint>() {
     let mut random = ChaCha8Rng::seed_from_u64(15);
