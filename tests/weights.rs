@@ -171,6 +171,20 @@ fn a_line_counts_for_its_host() {
 }
 
 #[test]
+fn pages_of_no_host_at_all_are_an_error() {
+    let bench = Bench::new();
+    bench.write("numbered.jsonl", "{\"id\":1,\"text\":\"a fox\"}\n{\"id\":2,\"text\":\"a dog\"}\n");
+    let error = bench.fails(65, &format!("{BY_HOST} --input numbered.jsonl --output lines.counts"));
+    assert!(
+        error.contains("2 pages whose ids are no URLs") && error.contains("--id-field"),
+        "{error}"
+    );
+    assert!(!bench.path("lines.counts").exists());
+    bench.write("none.jsonl", "");
+    bench.done(&format!("{BY_HOST} --input none.jsonl --output lines.counts"));
+}
+
+#[test]
 fn a_page_loses_the_lines_of_its_own_host_alone() {
     let bench = Bench::new();
     two_hosts(&bench);

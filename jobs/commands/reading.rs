@@ -45,6 +45,13 @@ pub(crate) struct Found<R> {
     processes: usize,
 }
 
+impl<R> Found<R> {
+    /// How many documents were read.
+    pub(crate) fn documents(&self) -> u64 {
+        self.read.documents
+    }
+}
+
 impl Pages {
     /// Finds the inputs of `output` as the `settings` say.
     pub(crate) fn find(

@@ -108,21 +108,38 @@ fn make(
             let found = job.pages.read(cluster, global, "counting", |documents, cluster| {
                 documents.count_by_host(cluster, &job.recipe)
             })?;
+            let pages = found.documents();
             cluster.conclude(&write, held, |(lock, parameters)| {
                 job.write(found, &parameters, &lock, |records, table| {
                     let rows = |name: &str, count| table.push(name, count);
                     let without_host = host_lines::each_row(records, job.min_count, rows)?;
-                    if without_host > 0 {
-                        tracing::warn!(
-                            "pages whose ids are no URLs count for no host: {without_host}"
-                        );
-                    }
+                    check_hosts(pages, without_host)?;
                     Ok(Summary::new().count("without_host", without_host))
                 })
             })?
         }
     };
     Ok(summary.leader().unwrap_or_default())
+}
+
+/// Says how many pages count for no host. A table of no host would silently do nothing.
+///
+/// # Errors
+/// [`Kind::BadData`] if there are pages and all of them are so.
+fn check_hosts(pages: u64, without_host: u64) -> Result<()> {
+    match without_host {
+        0 => {}
+        all if all == pages => {
+            return Err(Error::new(Kind::BadData, "no page belongs to a host")
+                .expected("ids that are URLs, such as https://host.example/page")
+                .found(format_args!("{pages} pages whose ids are no URLs"))
+                .help(
+                    "name the field that holds the URL with --id-field, or leave out --by host",
+                ));
+        }
+        some => tracing::warn!("pages whose ids are no URLs count for no host: {some}"),
+    }
+    Ok(())
 }
 
 /// A table to be made, with its inputs found.

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::hash::Hash;
+
 /// A map whose keys are hashes already. Its order differs from one process to the next.
 pub(crate) type ByHash<K, V> = HashMap<K, V, Keyed>;
 
@@ -49,7 +51,7 @@ pub(crate) struct Mixed(u64);
 
 impl Hasher for Mixed {
     fn write(&mut self, bytes: &[u8]) {
-        self.write_u64(key_of(bytes));
+        self.write_u64(xxh3_64(bytes));
     }
 
     #[inline]
@@ -78,12 +80,7 @@ impl Hasher for Mixed {
 /// The key by which a feature is known.
 #[inline]
 pub(crate) fn key(feature: &str) -> u64 {
-    key_of(feature.as_bytes())
-}
-
-#[inline]
-fn key_of(bytes: &[u8]) -> u64 {
-    xxh3_64(bytes)
+    Hash::Xxh3.of(feature)
 }
 
 /// How many answers a [`Memo`] holds.

@@ -2,7 +2,8 @@
 //!
 //! The table cannot be read directly; it only answers with the keywords of a text. For a text of one word,
 //! the weight of its only keyword is that word's idf, or the median of the table if it does not hold the
-//! word. Answers are remembered, so each word is asked for once.
+//! word. Answers are remembered, so each word is asked for once. All words of the table have a character of
+//! Han, so a word without one has the median and need not be asked for.
 
 use std::sync::OnceLock;
 
@@ -10,6 +11,7 @@ use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
 
 use crate::features::ONE;
 use crate::features::by_hash::Memo;
+use crate::features::words::is_han;
 
 /// How many words an asker knows before it forgets them.
 const MOST_WORDS: usize = 1 << 12;
@@ -57,7 +59,7 @@ impl Idf {
     #[inline]
     pub(crate) fn of(&mut self, word: &str) -> i64 {
         let Idf { known, asker } = self;
-        if word.len() > LONGEST_WORD {
+        if word.len() > LONGEST_WORD || !word.contains(is_han) {
             return asker.median;
         }
         known.of(word, || asker.ask(word))
@@ -114,6 +116,24 @@ mod tests {
             if asker.words.is_multiple_of(64) {
                 assert_eq!(answer, Idf::new().asker.ask(word), "{word}");
             }
+        }
+    }
+
+    /// The table shows all its words when it is printed for debugging, and in no other way.
+    #[test]
+    fn no_word_of_the_table_is_without_han() {
+        let shown = format!("{:?}", table());
+        let words = shown.split_once("idf_dict: {").unwrap().1.split_once('}').unwrap().0;
+        let words: Vec<&str> = words.split('"').skip(1).step_by(2).collect();
+        assert!(words.len() > 200_000 && words.contains(&"劳动防护"));
+        assert!(words.iter().all(|word| word.contains(is_han)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_word_without_han_has_the_answer_of_the_table(word in "[^\\p{Han}]{1,12}|[a-zA-Z0-9.']{1,9}|[ぁ-ヶ가-힣а-яÀ-ÿ]{1,9}") {
+            let mut idf = Idf::new();
+            proptest::prop_assert_eq!(idf.of(&word), idf.asker.ask(&word));
         }
     }
 

@@ -216,8 +216,8 @@ struct Maker<F> {
     /// Whether short words weigh half.
     halves: bool,
     tally: Tally<F>,
-    /// Whether a feature weighs the sum of its occurrences, so that none need be kept.
-    sums: bool,
+    /// Whether each occurrence of a feature weighs 1, so that none need be kept.
+    ones: bool,
     simhash: SimHash<F>,
     short: Option<Short<F>>,
 }
@@ -227,14 +227,14 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         let Parts { sketch, weights, text, weigher } = parts;
         let keywords = text.and_then(|text| text.keywords);
         let short = text.and_then(|text| Some(Short::new(text.short_text?, idf(text))));
+        let halves = text.is_some_and(|text| text.short_words == ShortWords::Half);
+        let needs_weights = keywords.is_some() || short.as_ref().is_some_and(Short::takes_weights);
         Maker {
             hash: sketch.hash,
-            weigher,
-            halves: text.is_some_and(|text| text.short_words == ShortWords::Half),
             tally: Tally::new(weights, keywords),
-            sums: keywords.is_none()
-                && !short.as_ref().is_some_and(Short::takes_weights)
-                && weights.are_sums(),
+            ones: weights == Weights::Tf && !halves && !needs_weights,
+            weigher,
+            halves,
             simhash: SimHash::new(sketch.ties),
             short,
         }
@@ -245,14 +245,9 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         if let Some(short) = short.as_mut().filter(|short| short.takes(text)) {
             return Some((short.text(*hash, reader, text)?, Class::Short));
         }
-        if self.sums && !self.halves && matches!(self.weigher, Weigher::Even) {
+        if self.ones {
             let Maker { hash, simhash, .. } = self;
             reader.each(text, |feature| simhash.add_one(hash.of(feature)));
-        } else if self.sums {
-            let Maker { hash, weigher, halves, simhash, .. } = self;
-            reader.each(text, |feature| {
-                simhash.add(hash.of(feature), weigh(weigher, *halves, feature));
-            });
         } else {
             self.tally(reader, text, |_, _| ());
             let Maker { hash, tally, simhash, short, .. } = self;
@@ -270,7 +265,7 @@ impl<F: Fingerprint + Hashed> Maker<F> {
         let Maker { hash, weigher, halves, tally, .. } = self;
         reader.each(text, |feature| {
             let hash = hash.of(feature);
-            tally.push(hash, weigh(weigher, *halves, feature));
+            tally.push(hash, || weigh(weigher, *halves, feature));
             name(hash, feature);
         });
     }

@@ -14,7 +14,7 @@ use crate::fingerprint::recipe::{Keywords, Weights};
 pub(super) struct Tally<F> {
     weights: Weights,
     keywords: Option<Keywords>,
-    /// How often each feature occurs, and the weight of its occurrences.
+    /// How often each feature occurs, and what one occurrence weighs.
     occurrences: ByHash<F, (u64, i64)>,
     /// The features in their order, where that decides the weights.
     sequence: Vec<F>,
@@ -29,15 +29,14 @@ impl<F: Copy + Ord + Hash> Tally<F> {
         Tally { weights, keywords, occurrences, sequence, weighed: Vec::new() }
     }
 
-    /// Takes an occurrence of a feature, and what it weighs where each occurrence counts.
+    /// Takes an occurrence of a feature; `weight` says what each of them weighs, and is asked at the first.
     #[inline]
-    pub(super) fn push(&mut self, hash: F, weight: i64) {
+    pub(super) fn push(&mut self, hash: F, weight: impl FnOnce() -> i64) {
         if self.weights == Weights::TextRank {
             self.sequence.push(hash);
         }
-        let (count, sum) = self.occurrences.entry(hash).or_default();
+        let (count, _) = self.occurrences.entry(hash).or_insert_with(|| (0, weight()));
         *count += 1;
-        *sum = sum.saturating_add(weight);
     }
 
     /// The features with their weights, each once, in no order; the tally is empty afterwards.
@@ -47,14 +46,14 @@ impl<F: Copy + Ord + Hash> Tally<F> {
         match weights {
             Weights::TextRank => {
                 weighed.extend(ranks(sequence.drain(..)).into_iter().map(|(hash, rank)| {
-                    let (count, sum) = occurrences[&hash];
-                    (hash, times(rank, sum / count as i64))
+                    let (_, each) = occurrences[&hash];
+                    (hash, times(rank, each))
                 }))
             }
             _ => weighed.extend(
                 occurrences
                     .iter()
-                    .map(|(&hash, &(count, sum))| (hash, weigh(*weights, count, sum))),
+                    .map(|(&hash, &(count, each))| (hash, weigh(*weights, count, each))),
             ),
         }
         by_hash::clear(occurrences);
@@ -68,15 +67,16 @@ impl<F: Copy + Ord + Hash> Tally<F> {
     }
 }
 
-/// What a feature weighs that occurs `count` times, when its occurrences weigh `sum`.
-fn weigh(weights: Weights, count: u64, sum: i64) -> i64 {
-    let each = || sum / count as i64;
+/// What a feature weighs that occurs `count` times, when one occurrence weighs `each`.
+fn weigh(weights: Weights, count: u64, each: i64) -> i64 {
     match weights {
-        Weights::Tf | Weights::TfIdf | Weights::Speech | Weights::Levels => sum,
-        Weights::Uniform | Weights::TextRank => each(),
-        Weights::LogTf => times(frequency::log(count), each()),
-        Weights::SqrtTf | Weights::SqrtTfIdf => times(frequency::sqrt(count), each()),
-        Weights::RaisedTf => times(frequency::raised(count), each()),
+        Weights::Tf | Weights::TfIdf | Weights::Speech | Weights::Levels => {
+            each.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX))
+        }
+        Weights::Uniform | Weights::TextRank => each,
+        Weights::LogTf => times(frequency::log(count), each),
+        Weights::SqrtTf | Weights::SqrtTfIdf => times(frequency::sqrt(count), each),
+        Weights::RaisedTf => times(frequency::raised(count), each),
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let mut tally = Tally::new(weights, keywords);
         let mut found = Vec::new();
         for _ in 0..2 {
-            features.iter().for_each(|&(hash, weight)| tally.push(hash, weight));
+            features.iter().for_each(|&(hash, weight)| tally.push(hash, || weight));
             found = tally.weigh().clone();
             found.sort();
         }
@@ -187,7 +187,7 @@ mod tests {
                 hashes.iter().for_each(|&hash| *counts.entry(hash).or_insert(0_u64) += 1);
                 let mut expected: Vec<(u64, i64)> = counts
                     .iter()
-                    .map(|(&hash, &count)| (hash, weigh(weights, count, count as i64 * each)))
+                    .map(|(&hash, &count)| (hash, weigh(weights, count, each)))
                     .collect();
                 expected.sort_by_key(|&(hash, weight)| (-weight, hash));
                 expected.truncate(keywords.unwrap_or(usize::MAX));

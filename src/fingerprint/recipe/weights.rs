@@ -35,11 +35,6 @@ impl Weights {
     pub(in crate::fingerprint) fn take_idf(self) -> bool {
         matches!(self, Weights::TfIdf | Weights::SqrtTfIdf | Weights::Levels)
     }
-
-    /// Whether a feature weighs the sum of its occurrences.
-    pub(in crate::fingerprint) fn are_sums(self) -> bool {
-        matches!(self, Weights::Tf | Weights::TfIdf | Weights::Speech)
-    }
 }
 
 /// What words weigh that are one Han character, or one to three ASCII characters: mostly those that

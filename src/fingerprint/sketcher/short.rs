@@ -54,11 +54,10 @@ impl<F: Fingerprint + Hashed> Short<F> {
     pub(super) fn keywords(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> &[(F, i64)] {
         let Short { parts, weigher, tally, .. } = self;
         reader.each(text, |feature| {
-            let weight = match parts {
+            tally.push(hash.of(feature), || match parts {
                 ShortText::Key(_) => weigher.of(feature),
                 ShortText::Bits(_) => rarity(weigher, feature),
-            };
-            tally.push(hash.of(feature), weight);
+            });
         });
         let keywords = tally.weigh();
         keywords.sort_unstable_by_key(|&(hash, weight)| (Reverse(weight), hash));
