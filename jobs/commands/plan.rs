@@ -11,9 +11,12 @@ use dupsieve::matches::held_bytes;
 use dupsieve::tables::{Design, Estimate, Plan, Prices, Problem, plan};
 use serde_json::{Value, json};
 
+use self::machines::{Rate, Share, Work};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
 use crate::outcome::summary::Summary;
+
+mod machines;
 
 /// Show how a batch would be joined with a store: the design with its time and memory, and the others
 #[derive(Args, Debug)]
@@ -39,11 +42,18 @@ pub(crate) struct Arguments {
     /// Measure this machine, and plan by that
     #[arg(long)]
     measure: bool,
+    /// Show what each of so many machines like this one would do, each with --workers threads
+    #[arg(long, value_name = "N", requires = "disk", value_parser = clap::value_parser!(u64).range(1..))]
+    machines: Option<u64>,
+    /// What the disk of each machine gives, such as 1.2GB/s
+    #[arg(long, value_name = "RATE", requires = "machines")]
+    disk: Option<Rate>,
 }
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let &Arguments { batch, store, preset, distance, width, check, measure } = arguments;
+    let &Arguments { batch, store, preset, distance, width, check, measure, machines, disk } =
+        arguments;
     let file = global.config()?;
     let named = preset.or(file.dedup.preset).or(file.fingerprint.preset);
     // A recipe without a preset is joined as the paper does.
@@ -60,19 +70,22 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let plan = plan::choose(Design::Auto, &problem, &prices, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
+    let work = Work { plan: &plan, batch, store, workers, bytes: read, held };
+    let share = machines.zip(disk).map(|(machines, disk)| Share::of(&work, machines, disk));
     if global.json {
-        println!("{}", object(&plan, &prices, read, held));
+        println!("{}", object(&plan, &prices, share.as_ref(), read, held));
     } else {
         print_table(&plan, read, memory_bytes)
             .and_then(|()| print_prices(&prices, measure))
             .and_then(|()| print_held(batch, held))
+            .and_then(|()| share.map_or(Ok(()), |share| writeln!(io::stdout(), "{share}")))
             .at("stdout")?;
     }
     Ok(Summary::answered())
 }
 
 /// The plan as one JSON object.
-fn object(plan: &Plan, prices: &Prices, read: u64, held: u64) -> Value {
+fn object(plan: &Plan, prices: &Prices, share: Option<&Share>, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -87,6 +100,7 @@ fn object(plan: &Plan, prices: &Prices, read: u64, held: u64) -> Value {
         "bytes_read": read,
         "held_bytes_a_page": held,
         "prices": prices,
+        "machines": share.map(Share::object),
         "why": plan.why,
     })
 }
