@@ -57,7 +57,7 @@ impl Store {
         if let Some(after) = after.filter(|after| *after != held) {
             return Err(self.has_changed().expected(after).found(held));
         }
-        self.remove_orphans(&current, &lock)?;
+        self.remove_orphans(&lock)?;
         let next = self.admit(&current, addition, day, &lock)?;
         self.commit(next, &lock).map(Added::New)
     }

@@ -84,7 +84,7 @@ impl Store {
         lock: &Lock,
         merged: &AtomicU64,
     ) -> Result<Version> {
-        self.remove_orphans(current, lock)?;
+        self.remove_orphans(lock)?;
         let segments = self.path().join(SEGMENTS);
         let records = FileRecord::all(current).into_iter().filter(|it| merger.takes(&it.file));
         let parts = records

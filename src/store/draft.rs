@@ -42,7 +42,7 @@ impl Store {
         if current.version != newest {
             return Err(self.has_changed().expected(newest).found(current.version));
         }
-        self.remove_orphans(&current, &lock)?;
+        self.remove_orphans(&lock)?;
         let mut last = self.manifest(base)?;
         last.version = newest + 1;
         let checksum = last.write(&self.manifest_path(last.version), &lock)?;

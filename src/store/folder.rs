@@ -32,14 +32,10 @@ use crate::error::{At, Error, Kind, Result};
 use super::damage::damaged;
 use super::day::Day;
 use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_path};
+use super::pointer::{CURRENT, OLDEST, Pointer};
 use super::version::Version;
-use crate::output::{Lock, parent_of, sync_folder, write_file};
-use crate::small_file;
+use crate::output::{Lock, parent_of, sync_folder};
 
-pub(super) const CURRENT: &str = "CURRENT";
-pub(super) const OLDEST: &str = "OLDEST";
-/// The most bytes that `CURRENT` and `OLDEST` may have.
-const POINTER_BYTES: u64 = 1 << 10;
 pub(super) const LOCK: &str = "LOCK";
 
 /// A store of fingerprints: a folder.
@@ -150,19 +146,14 @@ impl Store {
 
     /// Makes the version with that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
-        self.point(CURRENT, version, checksum, lock)
+        Pointer { version, checksum }.write(&self.path, CURRENT, lock)
     }
 
     /// Makes the version with that number the oldest. Those before it are gone then: nobody reads them, and
     /// the next change removes what is left of them.
     pub(super) fn begin_with(&self, version: u64, lock: &Lock) -> Result<()> {
         let (_, checksum) = Manifest::read(&self.manifest_path(version), version)?;
-        self.point(OLDEST, version, checksum, lock)
-    }
-
-    fn point(&self, pointer: &str, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
-        let line = pointer_line(version, checksum);
-        write_file(&self.path.join(pointer), line.as_bytes(), lock)
+        Pointer { version, checksum }.write(&self.path, OLDEST, lock)
     }
 
     /// The manifest of the newest version, which `CURRENT` names.
@@ -172,11 +163,11 @@ impl Store {
 
     /// The numbers of all versions.
     pub(super) fn versions(&self) -> Result<RangeInclusive<u64>> {
-        let oldest = match fs::exists(self.path.join(OLDEST)).at(&self.path)? {
-            true => self.pointed(OLDEST)?.version,
-            false => 1,
+        let oldest = match Pointer::to_oldest(&self.path)? {
+            Some(_) => self.pointed(OLDEST)?.version,
+            None => 1,
         };
-        Ok(oldest..=self.pointer(CURRENT)?.0)
+        Ok(oldest..=Pointer::read(&self.path, CURRENT)?.version)
     }
 
     /// Whether the version with that number was there and was pruned.
@@ -184,50 +175,36 @@ impl Store {
         Ok((1..*self.versions()?.start()).contains(&number))
     }
 
-    /// The manifest that the file `pointer` names.
-    fn pointed(&self, pointer: &str) -> Result<Manifest> {
+    /// The manifest that the file `name` names.
+    fn pointed(&self, name: &str) -> Result<Manifest> {
         loop {
-            let named = self.pointer(pointer)?;
-            let (number, told) = named;
-            let path = self.manifest_path(number);
-            let error = match Manifest::read(&path, number) {
-                Ok((manifest, found)) if found == told => return Ok(manifest),
-                Ok((_, found)) => {
-                    damaged(&format!("this is not the manifest that {pointer} names"))
-                        .at(path)
-                        .expected(format_args!("checksum {told:016x}"))
-                        .found(format_args!("{found:016x}"))
-                }
+            let pointer = Pointer::read(&self.path, name)?;
+            let path = self.manifest_path(pointer.version);
+            let error = match Manifest::read(&path, pointer.version) {
+                Ok((manifest, found)) if found == pointer.checksum => return Ok(manifest),
+                Ok((_, found)) => damaged(&format!("this is not the manifest that {name} names"))
+                    .at(path)
+                    .expected(format_args!("checksum {:016x}", pointer.checksum))
+                    .found(format_args!("{found:016x}")),
                 Err(error) => error,
             };
             // Another run may have moved the pointer in the meantime, and pruned the version.
-            if self.pointer(pointer)? == named {
+            if Pointer::read(&self.path, name)? == pointer {
                 return Err(error);
             }
         }
     }
 
-    /// The number in the file `pointer`, and the checksum of the manifest.
-    fn pointer(&self, pointer: &str) -> Result<(u64, u64)> {
-        let path = self.path.join(pointer);
-        let bytes = small_file::read(&path, POINTER_BYTES, Kind::BadData)?;
-        let line = String::from_utf8_lossy(&bytes);
-        let told = line.trim_end().split_once(' ').and_then(|(number, checksum)| {
-            Some((number.parse().ok()?, u64::from_str_radix(checksum, 16).ok()?))
-        });
-        told.filter(|&(number, checksum)| line == pointer_line(number, checksum)).ok_or_else(|| {
-            let error = damaged("this file does not name a version").at(&path);
-            error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
-        })
-    }
-
     /// The manifest of the version with that number.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if there is no such version.
     pub(super) fn manifest(&self, number: u64) -> Result<Manifest> {
         let versions = self.versions()?;
         if versions.contains(&number) {
-            return Ok(Manifest::read(&self.manifest_path(number), number)?.0);
+            return self.manifest_of(number);
         }
-        let what = match self.is_pruned(number)? {
+        let what = match (1..*versions.start()).contains(&number) {
             true => "this version of the store was pruned",
             false => "the store has no such version",
         };
@@ -237,12 +214,12 @@ impl Store {
             .found(number))
     }
 
+    /// The manifest of one of [`Store::versions`].
+    pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
+        Ok(Manifest::read(&self.manifest_path(version), version)?.0)
+    }
+
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
         manifest_path(&self.path, number)
     }
-}
-
-/// The contents of `CURRENT` or `OLDEST`.
-fn pointer_line(number: u64, checksum: u64) -> String {
-    format!("{number:06} {checksum:016x}\n")
 }

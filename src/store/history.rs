@@ -47,7 +47,7 @@ impl Store {
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
         let revision = |number| {
-            let manifest = self.manifest(number)?;
+            let manifest = self.manifest_of(number)?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
             let added = manifest.entries.iter().find(|entry| entry.added_in == number);
             let change = match added {

@@ -77,6 +77,7 @@ mod id_filter;
 mod manifest;
 mod merge;
 mod orphans;
+mod pointer;
 mod prune;
 mod segment;
 mod tiers;

@@ -4,36 +4,62 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
 use super::day::Day;
-use super::folder::{CURRENT, LOCK, Store};
-use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_name, manifest_path};
+use super::folder::{LOCK, Store};
+use super::manifest::{MANIFESTS, SEGMENTS, manifest_name};
+use super::pointer::CURRENT;
 use super::version::Version;
 use crate::output::{Lock, UNFINISHED};
 
 impl Store {
     /// Removes what runs that died have left, and what is left of pruned versions: unfinished files,
-    /// manifests of versions before the oldest, and then segments of no version. Only files with the names that
-    /// a store gives are removed. Everything else is not ours and stays.
-    pub(super) fn remove_orphans(&self, current: &Manifest, lock: &Lock) -> Result<()> {
+    /// segments of no version, and then the manifests of versions before the oldest. Only files with the names
+    /// that a store gives are removed. Everything else is not ours and stays.
+    pub(super) fn remove_orphans(&self, lock: &Lock) -> Result<()> {
         let [manifests, segments] = [MANIFESTS, SEGMENTS].map(|part| self.path().join(part));
-        let oldest = *self.versions()?.start();
+        let versions = self.versions()?;
         let is_pruned = |name: &str| {
             let number = name.strip_suffix(".json").and_then(|number| number.parse().ok());
-            number.is_some_and(|number| number < oldest && name == manifest_name(number))
+            number.is_some_and(|it| it < *versions.start() && name == manifest_name(it))
         };
-        let is_unfinished = |name: &str| name.starts_with(UNFINISHED);
-        let mut remains = paths(&manifests, is_pruned)?;
+        let pruned = paths(&manifests, is_pruned)?;
+        let mut remains = Vec::new();
         for place in [self.path(), &manifests, &segments] {
-            remains.extend(paths(place, is_unfinished)?);
+            remains.extend(paths(place, |name| name.starts_with(UNFINISHED))?);
         }
-        remains.extend(self.orphans(oldest, current.version)?);
+        remains.extend(self.orphans(versions.clone(), !pruned.is_empty())?);
+        remains.extend(pruned);
         // If another run has taken over, its new segments look like orphans, but are not.
         lock.check()?;
         remains.iter().try_for_each(|path| fs::remove_file(path).at(path))
+    }
+
+    /// The segments that none of `versions` names. If only runs that died can have left any, these are no
+    /// older than `CURRENT`, and the manifests of all versions need not be read in order to know that there are
+    /// none. (Where a copy of a store has other times, some stay until versions are pruned.)
+    fn orphans(&self, versions: RangeInclusive<u64>, of_any_age: bool) -> Result<Vec<PathBuf>> {
+        let segments = self.path().join(SEGMENTS);
+        let mut orphans = paths(&segments, is_segment_name)?;
+        let modified = |path: &Path| fs::metadata(path).and_then(|it| it.modified());
+        let moved = modified(&self.path().join(CURRENT)).at(self.path())?;
+        if !of_any_age {
+            orphans.retain(|path| modified(path).map_or(true, |modified| modified >= moved));
+        }
+        for number in versions.rev() {
+            if orphans.is_empty() {
+                break;
+            }
+            let manifest = self.manifest_of(number)?;
+            let held: HashSet<PathBuf> =
+                manifest.entries.iter().map(|entry| segments.join(&entry.file)).collect();
+            orphans.retain(|path| !held.contains(path));
+        }
+        Ok(orphans)
     }
 
     /// The bytes of the segments in the folder that `version` does not name: older versions have them.
@@ -44,22 +70,6 @@ impl Store {
         let besides = paths(&segments, is_segment_name)?.into_iter();
         let bytes = |path: PathBuf| fs::metadata(&path).at(&path).map(|file| file.len());
         besides.filter(|path| !named.contains(path)).map(bytes).sum()
-    }
-
-    /// The segments that no version from `oldest` to `newest` names.
-    fn orphans(&self, oldest: u64, newest: u64) -> Result<Vec<PathBuf>> {
-        let segments = self.path().join(SEGMENTS);
-        let mut orphans = paths(&segments, is_segment_name)?;
-        for number in (oldest..=newest).rev() {
-            if orphans.is_empty() {
-                break;
-            }
-            let (manifest, _) = Manifest::read(&manifest_path(self.path(), number), number)?;
-            let held: HashSet<PathBuf> =
-                manifest.entries.iter().map(|entry| segments.join(&entry.file)).collect();
-            orphans.retain(|path| !held.contains(path));
-        }
-        Ok(orphans)
     }
 
     /// Fails if the folder has anything in it that an interrupted `init` would not have left.

@@ -6,7 +6,7 @@
 //! ```text
 //! version   2: a   3: a b   4: m   5: m c        keep 2 versions: 4 and 5
 //! OLDEST    "000004 <checksum>"                  versions 2 and 3 are gone from here on
-//! removed   manifests 1, 2, 3, then a and b      m has their days
+//! removed   a and b, then manifests 1, 2, 3      m has their days
 //! ```
 //!
 //! One rename, of `OLDEST`, decides. What a run that died after it has left, the next change removes. No
@@ -20,6 +20,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::Result;
@@ -27,15 +28,16 @@ use crate::error::Result;
 use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest::Manifest;
 use super::verification::Verification;
 
 /// What leaves a store when it keeps only its newest versions.
 #[derive(Debug)]
 pub struct Pruning {
+    store: Store,
+    /// The versions that there are.
+    versions: RangeInclusive<u64>,
     /// The first version that is kept.
     oldest: u64,
-    versions: u64,
     /// The files that no kept version uses, and their sizes.
     files: BTreeMap<String, u64>,
     /// The files of the newest version that have their days.
@@ -43,59 +45,69 @@ pub struct Pruning {
 }
 
 impl Store {
-    /// Removes all versions but the newest `keep`, and the files that only they used. With as many or fewer
-    /// versions nothing changes. `read` grows by the bytes that are read to check what takes their place.
+    /// Prepares to remove all versions but the newest `keep`, and the files that only they use. With as many or
+    /// fewer versions there is nothing to remove.
     ///
     /// # Errors
-    /// Damage in these is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
-    /// another run is changing is [`Kind::Temporary`](crate::Kind::Temporary).
-    pub fn prune(&self, keep: NonZero<u64>, read: &AtomicU64) -> Result<Pruning> {
-        let lock = self.lock()?;
-        let pruning = self.pruning(keep)?;
-        if pruning.versions > 0 {
-            pruning.heirs.run(read)?;
-            self.begin_with(pruning.oldest, &lock)?;
-        }
-        self.remove_orphans(&self.current()?, &lock)?;
-        Ok(pruning)
-    }
-
-    /// What [`Store::prune`] would remove.
+    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
     pub fn pruning(&self, keep: NonZero<u64>) -> Result<Pruning> {
         let versions = self.versions()?;
         let (first, newest) = (*versions.start(), *versions.end());
         let oldest = first.max(newest.saturating_sub(keep.get() - 1));
-        let mut kept = HashSet::new();
-        for number in oldest..=newest {
-            kept.extend(self.manifest(number)?.entries.into_iter().map(|entry| entry.file));
+        let heirs = Verification::new(self);
+        let mut pruning =
+            Pruning { store: self.clone(), versions, oldest, files: BTreeMap::new(), heirs };
+        if oldest > first {
+            pruning.find_files()?;
         }
-        let mut files = BTreeMap::new();
-        let mut days: HashSet<Day> = HashSet::new();
-        for number in first..oldest {
-            let records = FileRecord::all(&self.manifest(number)?);
-            for record in records.into_iter().filter(|it| !kept.contains(&it.file)) {
-                days.extend(record.days());
-                files.insert(record.file, record.bytes);
-            }
-        }
-        let heirs = self.heirs(&self.manifest(newest)?, &days);
-        Ok(Pruning { oldest, versions: oldest - first, files, heirs })
-    }
-
-    /// The files of `newest` that have some of `days`.
-    fn heirs(&self, newest: &Manifest, days: &HashSet<Day>) -> Verification {
-        let mut heirs = Verification::new(self);
-        let records = FileRecord::all(newest).into_iter();
-        let shares = |record: &FileRecord| record.days().any(|day| days.contains(&day));
-        records.filter(shares).for_each(|record| heirs.add(record));
-        heirs
+        Ok(pruning)
     }
 }
 
 impl Pruning {
+    /// Finds the files that leave, and those that have their days.
+    fn find_files(&mut self) -> Result<()> {
+        let (first, newest) = (*self.versions.start(), *self.versions.end());
+        let mut kept = HashSet::new();
+        for number in self.oldest..=newest {
+            let manifest = self.store.manifest_of(number)?;
+            kept.extend(manifest.entries.into_iter().map(|entry| entry.file));
+        }
+        let mut days: HashSet<Day> = HashSet::new();
+        for number in first..self.oldest {
+            let records = FileRecord::all(&self.store.manifest_of(number)?);
+            for record in records.into_iter().filter(|it| !kept.contains(&it.file)) {
+                days.extend(record.days());
+                self.files.insert(record.file, record.bytes);
+            }
+        }
+        let newest = FileRecord::all(&self.store.manifest_of(newest)?);
+        let shares = |record: &FileRecord| record.days().any(|day| days.contains(&day));
+        newest.into_iter().filter(shares).for_each(|record| self.heirs.add(record));
+        Ok(())
+    }
+
+    /// Removes them, and what a run that died has left. `read` grows by the bytes that are read to check what
+    /// takes their place.
+    ///
+    /// # Errors
+    /// Damage in that is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
+    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`](crate::Kind::Temporary).
+    pub fn run(&self, read: &AtomicU64) -> Result<()> {
+        let lock = self.store.lock()?;
+        if self.store.versions()? != self.versions {
+            return Err(self.store.has_changed());
+        }
+        if self.versions() > 0 {
+            self.heirs.run(read)?;
+            self.store.begin_with(self.oldest, &lock)?;
+        }
+        self.store.remove_orphans(&lock)
+    }
+
     /// The number of versions that leave.
     pub fn versions(&self) -> u64 {
-        self.versions
+        self.oldest - self.versions.start()
     }
 
     /// The number of segments that leave.

@@ -362,6 +362,12 @@ fn a_compacted_store_grows_and_goes_back() -> Result<()> {
     Ok(())
 }
 
+/// Prunes a store to `keep` versions.
+fn prune(store: &Store, keep: u64) -> Result<Pruning> {
+    let pruning = store.pruning(NonZero::new(keep).unwrap())?;
+    pruning.run(&AtomicU64::new(0)).map(|()| pruning)
+}
+
 /// A store of twelve days, of which version 12 has merged ten, that keeps versions 11 to 14.
 fn pruned() -> Result<(TempDir, Store)> {
     let (folder, store) = new_store();
@@ -370,7 +376,7 @@ fn pruned() -> Result<(TempDir, Store)> {
         add(&store, &path, &format!("2026-11-{number:02}"))?;
         store.compact_tiers(&AtomicU64::new(0))?;
     }
-    store.prune(NonZero::new(4).unwrap(), &AtomicU64::new(0))?;
+    prune(&store, 4)?;
     Ok((folder, store))
 }
 
@@ -380,7 +386,7 @@ fn a_reader_that_has_opened_a_version_goes_on_after_it_was_pruned() -> Result<()
     let [opened, late] = [store.at(Some(11))?, store.at(Some(11))?];
     let segments = opened.segments()?;
     assert_eq!(segments.len(), 10);
-    store.prune(NonZero::<u64>::MIN, &AtomicU64::new(0))?;
+    prune(&store, 1)?;
     let rows = segments.iter().map(|it| read::<u64>(it).map(|rows| rows.len()));
     assert_eq!(rows.sum::<Result<usize>>()?, 200);
     let error = late.segments().unwrap_err();
@@ -400,15 +406,14 @@ fn nothing_is_pruned_while_what_has_taken_its_place_is_damaged() -> Result<()> {
     replace(&merged, &bytes);
     let names = || fs::read_dir(store.path().join("segments")).unwrap().count();
     let before = names();
-    let prune = |keep: u64| store.prune(NonZero::new(keep).unwrap(), &AtomicU64::new(0));
-    assert_eq!(prune(1).unwrap_err().kind(), Kind::BadData);
+    assert_eq!(prune(&store, 1).unwrap_err().kind(), Kind::BadData);
     assert_eq!((names(), store.at(Some(11))?.segments()?.len()), (before, 10));
     replace(&merged, &sound);
-    assert_eq!(prune(1)?.segments(), 10);
+    assert_eq!(prune(&store, 1)?.segments(), 10);
     // A version that would be kept is no reason to look at them.
     add(&store, &batch(&folder, 99, 20), "2026-12-01")?;
     replace(&merged, &bytes);
-    assert_eq!((prune(1)?.segments(), names()), (0, before - 10 + 1));
+    assert_eq!((prune(&store, 1)?.segments(), names()), (0, before - 10 + 1));
     Ok(())
 }
 
@@ -425,7 +430,7 @@ fn a_flipped_byte_in_oldest_is_an_error_and_hides_no_version() -> Result<()> {
         replace(&path, &bytes);
         let errors = [
             store.verify().err(),
-            store.prune(NonZero::<u64>::MIN, &AtomicU64::new(0)).err(),
+            prune(&store, 1).err(),
             add(&store, &batch(&folder, 50, 20), "2026-12-01").err(),
         ];
         for error in errors {

@@ -2,6 +2,7 @@
 //! manifests say about it.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest::SEGMENTS;
+use super::manifest::{Manifest, SEGMENTS};
 use super::version::Version;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
@@ -30,10 +31,13 @@ impl Store {
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
         let mut verification = Verification::new(self);
-        for number in number.map_or(self.versions()?, |number| number..=number) {
-            let manifest = self.manifest(number)?;
+        let manifests: Box<dyn Iterator<Item = Result<Manifest>>> = match number {
+            Some(number) => Box::new(iter::once(self.manifest(number))),
+            None => Box::new(self.versions()?.map(|number| self.manifest_of(number))),
+        };
+        for manifest in manifests {
             verification.versions += 1;
-            FileRecord::all(&manifest).into_iter().for_each(|record| verification.add(record));
+            FileRecord::all(&manifest?).into_iter().for_each(|record| verification.add(record));
         }
         Ok(verification)
     }

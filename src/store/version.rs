@@ -13,7 +13,8 @@ use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
-use super::manifest::{Entry, Manifest, Merged, SEGMENTS, manifest_path};
+use super::manifest::{Entry, Manifest, Merged, SEGMENTS};
+use super::pointer::Pointer;
 use super::segment::KeyRange;
 use super::segment::Segment;
 
@@ -139,20 +140,22 @@ impl Version {
     /// Opens one of its segments.
     fn open(&self, record: &FileRecord) -> Result<Segment> {
         record.open(&self.store.join(SEGMENTS)).map_err(|error| match error.kind() {
-            Kind::Missing if !self.manifest_path().exists() => self.pruned(Kind::Temporary),
+            Kind::Missing if self.is_gone() => self.pruned(Kind::Temporary),
             _ => error,
         })
+    }
+
+    /// Whether it was pruned since its manifest was read.
+    fn is_gone(&self) -> bool {
+        let oldest = Pointer::to_oldest(&self.store).ok().flatten();
+        oldest.is_some_and(|oldest| oldest.version > self.number())
     }
 
     /// The error that this version was pruned.
     fn pruned(&self, kind: Kind) -> Error {
         let what = format!("version {} of the store was pruned", self.number());
         let help = "with the newest version, run the same command again; `store prune` and `keep_versions` say how many older ones are kept";
-        Error::new(kind, what).at(self.manifest_path()).help(help)
-    }
-
-    fn manifest_path(&self) -> PathBuf {
-        manifest_path(&self.store, self.number())
+        Error::new(kind, what).at(&self.store).help(help)
     }
 
     /// The error that not all segments may be open at once.

@@ -95,8 +95,9 @@ pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> 
 
 /// Removes all versions but the newest `keep`, and logs what has gone.
 pub(crate) fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Pruning> {
-    let (read, _shown) = show_verifying(store.pruning(keep)?.bytes_to_read(), global);
-    let pruning = store.prune(keep, &read)?;
+    let pruning = store.pruning(keep)?;
+    let (read, _shown) = show_verifying(pruning.bytes_to_read(), global);
+    pruning.run(&read)?;
     if pruning.versions() > 0 {
         tracing::info!(
             "pruned {} old versions of the store, and {} segments ({} bytes) that only they used",

@@ -1,0 +1,59 @@
+//! The files `CURRENT` and `OLDEST` of a store: each names a version, with the checksum of its manifest.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{At, Kind, Result};
+use crate::output::{Lock, write_file};
+use crate::small_file;
+
+use super::damage::damaged;
+
+/// The file that names the newest version.
+pub(super) const CURRENT: &str = "CURRENT";
+/// The file that names the oldest version. Without it, that is version 1.
+pub(super) const OLDEST: &str = "OLDEST";
+
+/// The most bytes that such a file may have.
+const LONGEST: u64 = 1 << 10;
+
+/// What such a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pointer {
+    /// The number of a version.
+    pub(super) version: u64,
+    /// The XXH3-64 of its manifest.
+    pub(super) checksum: u64,
+}
+
+impl Pointer {
+    /// Reads the file `name` of the store at `store`.
+    pub(super) fn read(store: &Path, name: &str) -> Result<Pointer> {
+        let path = store.join(name);
+        let bytes = small_file::read(&path, LONGEST, Kind::BadData)?;
+        let line = String::from_utf8_lossy(&bytes);
+        let told = line.trim_end().split_once(' ').and_then(|(version, checksum)| {
+            let checksum = u64::from_str_radix(checksum, 16).ok()?;
+            Some(Pointer { version: version.parse().ok()?, checksum })
+        });
+        told.filter(|told| told.line() == line).ok_or_else(|| {
+            let error = damaged("this file does not name a version").at(&path);
+            error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
+        })
+    }
+
+    /// The pointer to the oldest version; none if no version was pruned.
+    pub(super) fn to_oldest(store: &Path) -> Result<Option<Pointer>> {
+        let is_there = fs::exists(store.join(OLDEST)).at(store)?;
+        is_there.then(|| Pointer::read(store, OLDEST)).transpose()
+    }
+
+    /// Replaces the file `name` of the store at `store`.
+    pub(super) fn write(self, store: &Path, name: &str, lock: &Lock) -> Result<()> {
+        write_file(&store.join(name), self.line().as_bytes(), lock)
+    }
+
+    fn line(self) -> String {
+        format!("{:06} {:016x}\n", self.version, self.checksum)
+    }
+}
