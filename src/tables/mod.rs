@@ -48,6 +48,7 @@ mod hit;
 mod indexed;
 mod masked;
 mod masks;
+mod measure;
 mod method;
 mod multi_index;
 pub mod plan;

@@ -4,31 +4,10 @@
 //! measure them, so they are measured where a join runs and kept nowhere. They decide which design is
 //! taken, and never what it finds.
 
-use std::hint::black_box;
-use std::sync::Arc;
-use std::thread;
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
-use super::buckets::{Buckets, Entry};
-use super::design::Design;
-use super::masked::Masked;
-use super::method::{Method, MethodScratch};
-use super::probe::Probe;
-use super::problem::Problem;
-use super::table::hash;
-use super::unmasked::Unmasked;
-use super::way::Way;
-use super::{conditioned, multi_index};
-use crate::fingerprint::Fingerprint;
-
 /// The memory that loads are measured in, in bytes.
-const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
-/// How many loads are measured in each.
-const LOADS: u64 = 50_000;
-/// Of the turns of a measurement the fastest counts: other programs only make it longer.
-const TURNS: usize = 3;
+pub(super) const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
 
 /// How many nanoseconds one thread takes for each of these steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,15 +39,6 @@ impl Prices {
         sort: 4.0,
     };
 
-    /// Measures this machine, of which so many workers will be busy. It takes about 50 ms.
-    #[must_use]
-    pub fn measured(workers: usize) -> Prices {
-        let all = Prices { loads: loads(workers), look: look(), sort: sort(), ..Prices::USUAL };
-        let all = Prices { scan: scan(&all), ..all };
-        let all = Prices { key: key(&all), ..all };
-        Prices { compare: compare(&all), ..all }
-    }
-
     /// One random load from this many bytes, in nanoseconds: between what was measured by the logarithm, and
     /// beyond it by the last two.
     #[must_use]
@@ -84,96 +54,6 @@ impl Prices {
     }
 }
 
-/// The nanoseconds of the fastest of some turns.
-fn fastest(mut turn: impl FnMut()) -> f64 {
-    let time = |_| {
-        let begun = Instant::now();
-        turn();
-        begun.elapsed().as_secs_f64() * 1e9
-    };
-    (0..TURNS).map(time).fold(f64::INFINITY, f64::min)
-}
-
-/// One random load from each of the reaches, on all workers at once; the slowest worker counts.
-fn loads(workers: usize) -> [f64; 3] {
-    let words: Vec<u64> = (0..REACHES[2] / 8).collect();
-    let of = |bytes: u64| {
-        let shift = 64 - (bytes / 8).ilog2();
-        let all = |from: u64| {
-            let load = |sum: u64, at: u64| sum.wrapping_add(words[(hash(at) >> shift) as usize]);
-            let turn = || {
-                black_box((from..from + LOADS).fold(0, load));
-            };
-            fastest(turn) / LOADS as f64
-        };
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..workers.max(1) as u64)
-                .map(|worker| scope.spawn(move || all(worker * LOADS)))
-                .collect();
-            let times = threads.into_iter().map(|thread| thread.join().unwrap_or(f64::INFINITY));
-            times.fold(0.0, f64::max)
-        })
-    };
-    REACHES.map(of)
-}
-
-/// `count` even fingerprints, as dense as if `density` filled the whole key space, ascending.
-fn fingerprints(seed: u64, count: u64, density: u64) -> Arc<[u64]> {
-    let step = u64::MAX / density.max(1);
-    let tail = |at: u64| (hash(hash(at ^ seed << 40) >> 7 | at << 57)) % step.max(1);
-    (0..count).map(|at| at * step + tail(at)).collect()
-}
-
-/// The nanoseconds in which `design` probes `store` for `batch` at k = 3, once both are arranged.
-fn probing(design: Design, batch: &Arc<[u64]>, store: &[u64]) -> f64 {
-    let method =
-        Method::build(batch, design, Way::Indexed, 3, 1).expect("the design covers 3 bits");
-    let mut scratch = MethodScratch::default();
-    let mut found = |hit| {
-        black_box(hit);
-    };
-    fastest(|| method.probe(&[store], &mut scratch, &mut found))
-}
-
-fn look() -> f64 {
-    let (batch, store) = (fingerprints(1, 1000, 1000), fingerprints(2, 20_000, 20_000));
-    probing(Masked::Ten.into(), &batch, &store) / (10.0 * store.len() as f64)
-}
-
-fn scan(prices: &Prices) -> f64 {
-    let density = 1_000_000_000;
-    let (batch, store) = (fingerprints(1, 1000, 1000), fingerprints(2, 50_000, density));
-    let taken = probing(Unmasked::Conditioned.into(), &batch, &store);
-    conditioned::scan_price(taken / store.len() as f64, &usual(&batch, density), prices)
-}
-
-fn key(prices: &Prices) -> f64 {
-    let density = 200_000;
-    let (batch, store) = (fingerprints(1, 20_000, 20_000), fingerprints(2, 5000, density));
-    let taken = probing(Unmasked::Conditioned.into(), &batch, &store);
-    conditioned::key_price(taken / store.len() as f64, &usual(&batch, density), prices)
-}
-
-fn compare(prices: &Prices) -> f64 {
-    let count = 1 << 15;
-    let (batch, store) = (fingerprints(1, 20_000, 20_000), fingerprints(2, count, count));
-    let taken = probing(Unmasked::MultiIndex.into(), &batch, &store);
-    multi_index::compare_price(taken / store.len() as f64, &usual(&batch, 64 * count), prices)
-}
-
-fn sort() -> f64 {
-    let entries = fingerprints(1, 1 << 14, 1 << 14);
-    let entries = entries.iter().zip(0..).map(|(&fingerprint, place)| Entry { fingerprint, place });
-    let mut buckets = Buckets::default();
-    let bucket = |fingerprint| (hash(fingerprint) >> 52) as usize;
-    fastest(|| buckets.sort(entries.clone(), 1 << 12, bucket)) / f64::from(1 << 14)
-}
-
-/// What is measured, as the cost model sees it.
-fn usual(batch: &[u64], store: u64) -> Problem {
-    Problem::uniform(batch.len() as u64, store, 3, u64::WIDTH, 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,12 +66,5 @@ mod tests {
         let known = REACHES.map(|bytes| Prices::USUAL.load(bytes as f64));
         let off = known.iter().zip(Prices::USUAL.loads).map(|(load, price)| (load - price).abs());
         assert!(off.fold(0.0, f64::max) < 1e-9, "{known:?}");
-    }
-
-    #[test]
-    fn what_is_measured_are_prices() {
-        let Prices { loads, look, scan, key, compare, sort } = Prices::measured(2);
-        let all = [&loads[..], &[look, scan, key, compare, sort]].concat();
-        assert!(all.iter().all(|&price| price > 0.0 && price < 1e6), "{all:?}");
     }
 }
