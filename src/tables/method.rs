@@ -73,7 +73,7 @@ impl<F: Fingerprint> Method<F> {
             (design, Way::Indexed) => {
                 Arrangement::Tables(Tables::build(batch, design, k, threads)?)
             }
-            (design, Way::Sorted) => {
+            (design, Way::Sorted | Way::AsOne) => {
                 Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }
         };

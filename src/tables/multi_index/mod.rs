@@ -48,5 +48,4 @@ mod tiles;
 
 pub(super) use cost::{SELF_BYTES, compare_price, cost, covers, of_itself, window};
 pub use crowding::crowding;
-pub(super) use itself::SelfScratch;
-pub(super) use probe::MultiIndex;
+pub(super) use probe::{MultiIndex, MultiIndexScratch};

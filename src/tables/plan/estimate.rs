@@ -32,12 +32,12 @@ impl Estimate {
         Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, window: None }
     }
 
-    /// The design, and `sorted` if that is how it is carried out.
+    /// The design, and how it is carried out if it is not indexed.
     #[must_use]
     pub fn name(&self) -> String {
         match self.way {
             Way::Indexed => self.design.to_string(),
-            Way::Sorted => format!("{} sorted", self.design),
+            way => format!("{} {way}", self.design),
         }
     }
 }

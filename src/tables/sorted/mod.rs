@@ -23,3 +23,4 @@ mod meeting;
 
 pub(super) use cost::{Pass, cost};
 pub use join::{Gathering, SortedJoin};
+pub(super) use join::{LEAST_WINDOW, WINDOW};
