@@ -100,6 +100,7 @@ impl Bitmap {
         use std::arch::x86_64::*;
         let last = _mm256_set1_epi32((32 * self.words.len() - 1) as i32);
         let top = _mm256_set1_epi32(31);
+        let memory = self.words.as_ptr().cast();
         let whole = lists[0].len() / 8;
         let mut found = self.any_from(8 * whole, lists);
         let lists = lists.map(|list| list.as_chunks::<8>().0);
@@ -112,8 +113,7 @@ impl Bitmap {
                 let places = _mm256_srli_epi32::<5>(numbers);
                 // SAFETY: no number is above the last bit, so its word is within `words`. There are at
                 // most 2^26 words, so no place is taken for a negative one.
-                let words =
-                    unsafe { _mm256_i32gather_epi32::<4>(self.words.as_ptr().cast(), places) };
+                let words = unsafe { _mm256_i32gather_epi32::<4>(memory, places) };
                 // The bit of number n moves up by 31 - n % 32.
                 let bits = _mm256_sllv_epi32(words, _mm256_andnot_si256(numbers, top));
                 any = _mm256_or_si256(any, bits);
