@@ -66,7 +66,7 @@ impl Record for End {
 
 impl Record for NumberedEnd {}
 
-/// Sorts of this room, which exist in turn.
+/// The space that the sorts of a clustering have.
 pub(super) struct Space<'a> {
     /// Where they spill to.
     pub(super) folder: &'a Path,

@@ -6,11 +6,15 @@ use super::page::PageDay;
 use crate::error::{Error, Kind, Result};
 use crate::matches::Lines;
 use crate::output::{OutputFile, Staging, Sum};
+use crate::progress::{self, Activity};
 
 /// The files of a clustering that people read.
 pub(super) const CLUSTERS: &str = "clusters.tsv";
 pub(super) const SIZES: &str = "sizes.tsv";
 pub(super) const CHANGES: &str = "changes.tsv";
+
+/// How many rows are read between two signs of progress.
+const ROWS_A_TICK: u64 = 1 << 16;
 
 /// A line of clusters.tsv.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,9 @@ impl RowReader {
 
     pub(super) fn next(&mut self) -> Result<Option<Row<'_>>> {
         let number = self.lines.number() + 1;
+        if number.is_multiple_of(ROWS_A_TICK) {
+            progress::tick(Activity::Reading);
+        }
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let row = || {
             let (id, rest) = line.split_once('\t')?;

@@ -113,7 +113,7 @@ impl Before<'_> {
         let mut places = vec![Place::New; linked.len()];
         let mut apart = HashSet::new();
         let mut rows = RowReader::open(self.folder)?;
-        // The pages that come before the row, and the first of them with the id of the row before.
+        // The page to look up next, and the last row whose id it shares: its id and its cluster.
         let (mut next, mut last) = (0, (String::new(), 0));
         while let Some(row) = rows.next()? {
             if self.is_removed(row.id) {
