@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
 use super::sweep::Sweep;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
@@ -19,17 +19,15 @@ use crate::tables::{Hit, Method, MethodScratch, Probe, SelfJoin, SelfJoinScratch
 pub(crate) struct Probing<F: Fingerprint> {
     /// The distinct fingerprints of the batch, ascending.
     pub(crate) groups: Arc<[F]>,
-    /// The batch arranged for probing, unless it is joined with the store as with itself.
-    pub(crate) method: Option<Method<F>>,
+    /// The batch arranged for probing.
+    pub(crate) method: Method<F>,
     /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
-    /// About how many fingerprints of the store are probed at once.
-    pub(crate) window: usize,
     /// The segments of the store; none without a store.
     pub(crate) segments: Vec<Segment>,
     /// All chunks, the same in every process.
     pub(crate) chunks: Vec<Chunk<F>>,
-    /// About how many fingerprints of the store this process has probed so far.
+    /// Fingerprints probed by this process so far, copies included.
     pub(crate) probed: Arc<AtomicU64>,
     /// Pairs found by this process so far.
     pub(crate) found: Arc<AtomicU64>,
@@ -72,31 +70,18 @@ impl<F: Fingerprint> Prober<F> {
         // One of the two works at a time, and only that one holds memory.
         self.self_scratch = SelfJoinScratch::default();
         let Prober { join, pairs, scratch, run, .. } = self;
-        let method = join.method.as_ref().expect("what probes ranges of the store");
-        sweep(join, range, run, pairs, |runs, found| {
-            join.probed.fetch_add(runs.iter().map(|run| run.len() as u64).sum(), Ordering::Relaxed);
-            method.probe(runs, scratch, found);
-        })
-    }
-
-    /// Joins a part of the batch with all of the store.
-    fn join_as_one(&mut self, part: u32) -> Result<u64> {
-        self.scratch = MethodScratch::default();
-        let Prober { join, pairs, self_scratch, run, .. } = self;
-        let read = sweep(join, KeyRange::all(), run, pairs, |runs, found| {
-            join.itself.probe(part, runs, self_scratch, found);
-        })?;
-        let held: u64 = join.segments.iter().map(Segment::rows).sum();
-        if read != held {
-            return Err(Error::new(
-                Kind::Internal,
-                "a part of the batch did not meet all of the store",
-            )
-            .expected(format_args!("{held} fingerprints"))
-            .found(read));
+        let mut fingerprints = 0;
+        let mut sweep = Sweep::new(&join.segments, range, join.method.window());
+        while let Some(read) = sweep.next(run)? {
+            fingerprints += read;
+            join.probed.fetch_add(read, Ordering::Relaxed);
+            join.method.probe(&sweep.runs(), scratch, &mut |Hit { batch, run, at, distance }| {
+                let (row, rows) = sweep.rows(run, at);
+                let existing = Place::Store { segment: run, row, rows };
+                pairs.push(Pair { new: batch.into(), existing, distance });
+            });
         }
-        join.probed.fetch_add(read / u64::from(join.itself.parts()), Ordering::Relaxed);
-        Ok(if part == 0 { read } else { 0 })
+        Ok(fingerprints)
     }
 
     /// Takes over what an earlier run found in a chunk.
@@ -115,28 +100,6 @@ impl<F: Fingerprint> Prober<F> {
             pairs.push(Pair { new: batch.into(), existing, distance });
         });
     }
-}
-
-/// Calls `probe` with each window of a range of the store, and takes the pairs that it finds. Gives the number of
-/// fingerprints, copies included. `run` is memory to read in.
-fn sweep<F: Fingerprint>(
-    join: &Probing<F>,
-    range: KeyRange<F>,
-    run: &mut Vec<F>,
-    pairs: &mut Findings,
-    mut probe: impl FnMut(&[&[F]], &mut dyn FnMut(Hit)),
-) -> Result<u64> {
-    let mut fingerprints = 0;
-    let mut sweep = Sweep::new(&join.segments, range, join.window);
-    while let Some(read) = sweep.next(run)? {
-        fingerprints += read;
-        probe(&sweep.runs(), &mut |Hit { batch, run, at, distance }| {
-            let (row, rows) = sweep.rows(run, at);
-            let existing = Place::Store { segment: run, row, rows };
-            pairs.push(Pair { new: batch.into(), existing, distance });
-        });
-    }
-    Ok(fingerprints)
 }
 
 impl<F: Fingerprint> UnitRunner for Prober<F> {
@@ -163,7 +126,6 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
         match range {
             Chunk::Store(range) => fingerprints = self.probe_store(range)?,
             Chunk::Batch(part) => self.join_batch(part),
-            Chunk::AsOne(part) => fingerprints = self.join_as_one(part)?,
         }
         self.pairs.finish(chunk, fingerprints)
     }

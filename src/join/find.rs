@@ -16,7 +16,7 @@ use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{BLOCK_ROWS, Digest, Segment, Version};
-use crate::tables::{self, Estimate, Method, Plan, Probe, Problem, SelfJoin, Slice, Way};
+use crate::tables::{self, Estimate, Method, Plan, Problem, SelfJoin, Slice};
 
 /// About how many fingerprints of a store tell where it lies.
 const SAMPLES: u64 = 4096;
@@ -59,26 +59,14 @@ impl Join {
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
+        let topology = *cluster.topology();
         let problem = Problem {
             crowding: tables::crowding(&groups, self.distance),
             slice: Slice::of(&samples(&segments), &groups),
-            ..self.problem(groups.len() as u64, cluster.topology().workers as u64)
+            ..self.problem(groups.len() as u64, topology.workers as u64)
         };
         let plan = self.plan(&problem, &site.prices)?;
-        self.find_as(&plan, (groups, segments), began, cluster, site)
-    }
-
-    /// Finds all pairs as planned. The work began when the batch was read.
-    pub(super) fn find_as<F: Fingerprint>(
-        &self,
-        plan: &Plan,
-        (groups, segments): (Arc<[F]>, Vec<Segment>),
-        began: Instant,
-        cluster: &mut Cluster,
-        site: &Site<'_>,
-    ) -> Result<Found> {
-        let topology = *cluster.topology();
-        let probing = Arc::new(self.arrange(groups, segments, plan, topology, site)?);
+        let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
             .probe(cluster, site, &probing)
@@ -112,8 +100,7 @@ impl Join {
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
         let itself = SelfJoin::new(&groups, plan.itself.design, self.distance, topology.workers)?;
-        let as_one = plan.chosen.way == Way::AsOne;
-        let chunks = ledger::chunks(itself.parts(), &segments, as_one);
+        let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
             build: site.build,
@@ -126,12 +113,9 @@ impl Join {
         };
         let ledger = open_ledger(site.output, key.digest())?;
         let Estimate { design, way, window, .. } = plan.chosen;
-        let build = || Method::build(&groups, design, way, self.distance, topology.workers);
-        let method = (!as_one).then(build).transpose()?;
-        let window = window.or(method.as_ref().map(Method::window)).unwrap_or_default();
+        let method = Method::build(&groups, design, way, self.distance, topology.workers)?;
         Ok(Probing {
-            method,
-            window,
+            method: method.in_windows(window),
             itself,
             chunks,
             groups,

@@ -2,17 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use super::{Join, Preset, Proof, Site, build, unwatched};
+use super::{Join, Preset};
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Cluster, Role};
-use crate::matches::{Detail, Pair, distinct_fingerprints};
-use crate::output::{Lock, Staging};
+use crate::flow::Cluster;
 use crate::store::{Codec, IdKind, KeyRange, Segment, Store, Version};
 use crate::synthetic::{Planted, SegmentSpec, generate, plant};
-use crate::tables::{Estimate, Way};
 
 const STAMP: &str = "test";
 
@@ -80,32 +76,6 @@ fn joins_of_64_bits_are_exact() {
 #[test]
 fn joins_of_128_bits_are_exact() {
     joins_are_exact::<u128>();
-}
-
-#[test]
-fn a_store_joined_as_one_with_the_batch_gives_the_pairs_of_its_ranges() {
-    let folder = tempfile::tempdir().unwrap();
-    let (batch, store) = inputs::<u64>(folder.path());
-    let join = Join { detail: Detail::All, ..Join::new(batch, Some(store)).unwrap() };
-    let pairs = |as_one: bool| {
-        let output = folder.path().join(format!("out-{as_one}"));
-        let staging = Staging::beside(&output, Lock::beside(&output).unwrap()).unwrap();
-        let (build, staging) = (build().unwrap(), Role::Leader(staging));
-        let prices = join.prices(2).unwrap();
-        let site = Site { output: &output, build, prices, staging, watch: &unwatched };
-        let mut plan = join.plan(&join.problem(1000, 2), &site.prices).unwrap();
-        if as_one {
-            plan.chosen = Estimate { way: Way::AsOne, window: Some(100), ..plan.itself.clone() };
-        }
-        let groups = distinct_fingerprints::<u64>(&join.batch).unwrap().into();
-        let segments = join.store.as_ref().unwrap().segments().unwrap();
-        let mut cluster = Cluster::alone(2);
-        let found = join.find_as(&plan, (groups, segments), Instant::now(), &mut cluster, &site);
-        let found = found.unwrap();
-        assert!(Proof::of(found.chunks, 3000, &found.receipts, &output).is_ok());
-        found.pairs.sorted().unwrap().collect::<crate::Result<Vec<Pair>>>().unwrap()
-    };
-    assert_eq!(pairs(true), pairs(false));
 }
 
 #[test]

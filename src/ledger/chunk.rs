@@ -12,8 +12,6 @@ pub(crate) enum Chunk<F: Fingerprint> {
     Store(KeyRange<F>),
     /// A part of the join of the batch with itself.
     Batch(u32),
-    /// The same part of the batch, joined with all of the store.
-    AsOne(u32),
 }
 
 /// The proof that a chunk was probed.
@@ -21,8 +19,7 @@ pub(crate) enum Chunk<F: Fingerprint> {
 pub struct Receipt {
     /// The number of the chunk.
     pub chunk: u64,
-    /// Fingerprints read from the store, copies included. Of the parts that each read all of it, the first one
-    /// counts them.
+    /// Fingerprints read from the store, copies included.
     pub fingerprints: u64,
     /// Pairs found.
     pub pairs: u64,
@@ -33,18 +30,10 @@ pub struct Receipt {
 }
 
 /// Cuts a join into chunks: `parts` parts of the batch joined with itself, and the store of `segments`.
-/// A batch of no parts is empty and needs no chunk at all. `as_one` says that the store is joined with each part of
-/// the batch, and not cut itself.
-pub(crate) fn chunks<F: Fingerprint>(
-    parts: u32,
-    segments: &[Segment],
-    as_one: bool,
-) -> Vec<Chunk<F>> {
+/// A batch of no parts is empty and needs no chunk at all.
+pub(crate) fn chunks<F: Fingerprint>(parts: u32, segments: &[Segment]) -> Vec<Chunk<F>> {
     if parts == 0 {
         return Vec::new();
-    }
-    if as_one {
-        return (0..parts).flat_map(|part| [Chunk::AsOne(part), Chunk::Batch(part)]).collect();
     }
     let chunk_bytes = store::chunk_bytes(segments);
     let store = store::chunks(segments, chunk_bytes).into_iter().map(Chunk::Store);

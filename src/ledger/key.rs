@@ -46,7 +46,6 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
             let (kind, low, high) = match chunk {
                 Chunk::Store(range) => (0, range.low.to_u128(), range.high.to_u128()),
                 Chunk::Batch(part) => (1, (*part).into(), self.itself.parts().into()),
-                Chunk::AsOne(part) => (2, (*part).into(), self.itself.parts().into()),
             };
             hash.update(&[kind]);
             hash.update(&low.to_le_bytes());

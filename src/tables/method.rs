@@ -73,7 +73,7 @@ impl<F: Fingerprint> Method<F> {
             (design, Way::Indexed) => {
                 Arrangement::Tables(Tables::build(batch, design, k, threads)?)
             }
-            (design, Way::Sorted | Way::AsOne) => {
+            (design, Way::Sorted) => {
                 Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), design, k)?)
             }
         };

@@ -31,19 +31,6 @@ impl Problem {
     }
 }
 
-impl Problem {
-    /// Whether all of the store is joined with the batch as the batch is with itself ([`Way::AsOne`](super::Way)):
-    /// a large batch, and a store of about its size. Then whatever is built of the batch costs more than the store
-    /// saves by it. It depends on the counts alone, because all processes must cut a join into the same chunks.
-    #[must_use]
-    pub fn joins_as_one(&self) -> bool {
-        const LEAST_BATCH: u64 = 1 << 21;
-        const MOST_STORE: u64 = 1 << 26;
-        let Problem { batch, store, .. } = *self;
-        batch >= LEAST_BATCH && (1..=MOST_STORE.min(4 * batch)).contains(&store)
-    }
-}
-
 /// The expected cost of a join.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {

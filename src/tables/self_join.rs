@@ -1,11 +1,10 @@
-//! The batch joined with itself, part by part, by whichever design was chosen. A store that is not much larger can
-//! be joined with the batch in the same parts.
+//! The batch joined with itself by whichever design was chosen.
 
 use std::sync::Arc;
 
 use super::design::Design;
 use super::hit::Hit;
-use super::multi_index::{MultiIndex, MultiIndexScratch};
+use super::multi_index::{MultiIndex, SelfScratch};
 use super::sorted::{Gathering, SortedJoin};
 use super::table::check_count;
 use super::unmasked::Unmasked;
@@ -26,12 +25,12 @@ enum Arrangement<F> {
 #[derive(Debug)]
 pub struct SelfJoinScratch<F> {
     sorted: Gathering<F>,
-    multi_index: MultiIndexScratch<F>,
+    multi_index: SelfScratch,
 }
 
 impl<F> Default for SelfJoinScratch<F> {
     fn default() -> SelfJoinScratch<F> {
-        SelfJoinScratch { sorted: Gathering::default(), multi_index: MultiIndexScratch::default() }
+        SelfJoinScratch { sorted: Gathering::default(), multi_index: SelfScratch::default() }
     }
 }
 
@@ -77,25 +76,6 @@ impl<F: Fingerprint> SelfJoin<F> {
             Arrangement::Sorted(sorted) => sorted.join(part, &mut scratch.sorted, found),
             Arrangement::MultiIndex(multi_index) => {
                 multi_index.join(part, &mut scratch.multi_index, found);
-            }
-        }
-    }
-
-    /// Joins one part of the batch with `runs`, which are as [`Probe::probe`](super::Probe::probe) has them. Over
-    /// all parts, `found` is called exactly once for each pair within k.
-    pub fn probe(
-        &self,
-        part: u32,
-        runs: &[&[F]],
-        scratch: &mut SelfJoinScratch<F>,
-        found: &mut dyn FnMut(Hit),
-    ) {
-        match &self.0 {
-            Arrangement::Sorted(sorted) => {
-                sorted.probe_part(part, runs, &mut scratch.sorted, found);
-            }
-            Arrangement::MultiIndex(multi_index) => {
-                multi_index.probe_part(part, runs, &mut scratch.multi_index, found);
             }
         }
     }

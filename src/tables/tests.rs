@@ -184,7 +184,6 @@ fn crowds_lose_nothing<F: Fingerprint>() {
                 let method = Method::build(&batch, design, way, k, 1).unwrap();
                 assert!(probed(&method, &others) == expected, "{design} at {k}");
                 assert!(itself(&batch, design, k) == pairs, "{design} at {k}");
-                assert!(as_one(&batch, &others, design, k) == expected, "{design} at {k}");
             }
         }
     }
@@ -198,37 +197,6 @@ fn itself<F: Fingerprint>(batch: &Arc<[F]>, design: Design, k: u32) -> Vec<Hit> 
     (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |hit| hits.push(hit)));
     hits.sort_unstable();
     hits
-}
-
-/// The pairs of the batch and `others` in the parts of the batch and itself. The others come in several runs.
-fn as_one<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], design: Design, k: u32) -> Vec<Hit> {
-    let join = SelfJoin::new(batch, design, k, 2).unwrap();
-    let mut scratch = SelfJoinScratch::default();
-    let mut hits = Vec::new();
-    let length = others.len() / 3 + 1;
-    let runs: Vec<&[F]> = others.chunks(length).collect();
-    for part in 0..join.parts() {
-        join.probe(part, &runs, &mut scratch, &mut |hit| {
-            hits.push(Hit { run: 0, at: hit.at + hit.run * length as u32, ..hit });
-        });
-    }
-    hits.sort_unstable();
-    hits
-}
-
-#[test]
-fn a_store_meets_the_parts_of_a_batch_exactly_once() {
-    let mut random = ChaCha8Rng::seed_from_u64(5);
-    for k in [0, 3, 5, 7] {
-        let sorted = Design::from(Masked::Blocks { blocks: k + 2, choose: 2 });
-        for design in [sorted, Unmasked::MultiIndex.into()] {
-            for (batch, others) in inputs::<u64>(&mut random, k) {
-                let expected = all_pairs(&batch, &others, k);
-                let batch = Arc::from(batch);
-                assert_eq!(as_one(&batch, &others, design, k), expected, "{design} at {k}");
-            }
-        }
-    }
 }
 
 #[test]

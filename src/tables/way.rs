@@ -9,9 +9,6 @@ pub enum Way {
     Indexed,
     /// Windows of the store are sorted with the batch, or the batch alone, key after key. Only designs of masks.
     Sorted,
-    /// All of the store meets the batch in the parts in which the batch meets itself, by sorting or by multi-index
-    /// hashing.
-    AsOne,
 }
 
 impl fmt::Display for Way {
@@ -19,7 +16,6 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Way::Indexed => "indexed",
             Way::Sorted => "sorted",
-            Way::AsOne => "as one",
         })
     }
 }

@@ -1,9 +1,9 @@
 //! The batch joined with itself, part by part.
 
 use super::indexed_block::{IndexedBlock, Row};
-use super::probe::{MultiIndex, MultiIndexScratch, divided};
+use super::probe::{MultiIndex, divided};
 use super::scan::Near;
-use super::tiles::Item;
+use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
@@ -11,6 +11,13 @@ use crate::tables::hit::Hit;
 /// How many parts the values of a block are divided into. Four blocks have 32 parts then, as many as there are of
 /// a batch of a million that is sorted.
 const SHARES: u32 = 8;
+
+/// Memory that the join of the batch with itself works in.
+#[derive(Debug, Default)]
+pub(in crate::tables) struct SelfScratch {
+    tiles: Tiles,
+    gathered: Vec<Row>,
+}
 
 impl<F: Fingerprint> MultiIndex<F> {
     /// Each block, and its limit.
@@ -29,7 +36,7 @@ impl<F: Fingerprint> MultiIndex<F> {
     pub(in crate::tables) fn join(
         &self,
         part: u32,
-        scratch: &mut MultiIndexScratch<F>,
+        scratch: &mut SelfScratch,
         found: &mut dyn FnMut(Hit),
     ) {
         let turn = (part / SHARES) as usize;
@@ -40,30 +47,16 @@ impl<F: Fingerprint> MultiIndex<F> {
         }
     }
 
-    /// Joins one part of the batch with `runs`. Over all parts, `found` is called exactly once for each pair
-    /// within k.
-    pub(in crate::tables) fn probe_part(
-        &self,
-        part: u32,
-        runs: &[&[F]],
-        scratch: &mut MultiIndexScratch<F>,
-        found: &mut dyn FnMut(Hit),
-    ) {
-        let (turn, share) = (part / SHARES, part % SHARES);
-        let takes = |bucket: usize| bucket as u32 % SHARES == share;
-        self.probe_block(turn as usize, takes, runs, scratch, found);
-    }
-
     /// Joins those that begin with one value in block `turn` with the batch. Of two that have different
     /// values, the one with the lower value is in the tile; two that have the same are met from both sides.
     fn bucket(
         &self,
         turn: usize,
         bucket: usize,
-        scratch: &mut MultiIndexScratch<F>,
+        scratch: &mut SelfScratch,
         found: &mut dyn FnMut(Hit),
     ) {
-        let MultiIndexScratch { tiles, gathered, .. } = scratch;
+        let SelfScratch { tiles, gathered } = scratch;
         let indexed = &self.blocks[turn];
         let block = indexed.block;
         let (_, rest) = divided(block);

@@ -48,4 +48,5 @@ mod tiles;
 
 pub(super) use cost::{SELF_BYTES, compare_price, cost, covers, of_itself, window};
 pub use crowding::crowding;
-pub(super) use probe::{MultiIndex, MultiIndexScratch};
+pub(super) use itself::SelfScratch;
+pub(super) use probe::MultiIndex;

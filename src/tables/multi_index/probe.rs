@@ -110,14 +110,8 @@ impl<F: Fingerprint> MultiIndex<F> {
     }
 
     /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
-    /// these bits, of which those stay empty that it does not take.
-    fn sort(
-        &self,
-        block: Block,
-        takes: impl Fn(usize) -> bool,
-        runs: &[&[F]],
-        window: &mut Buckets<F>,
-    ) {
+    /// these bits.
+    fn sort(&self, block: Block, runs: &[&[F]], window: &mut Buckets<F>) {
         progress::tick(Activity::Sorting);
         let firsts = runs.iter().scan(0, |end, run| {
             let first = *end;
@@ -127,45 +121,9 @@ impl<F: Fingerprint> MultiIndex<F> {
         let entries = firsts.zip(runs).flat_map(|(first, run)| {
             (first..).zip(*run).map(|(place, &fingerprint)| Entry { fingerprint, place })
         });
+        let near = entries.filter(|entry| self.is_in_reach(entry.fingerprint));
         let (buckets, rest) = divided(block);
-        let bucket = |fingerprint| (block.value(fingerprint) >> rest) as usize;
-        let near = entries.filter(|entry| {
-            self.is_in_reach(entry.fingerprint) && takes(bucket(entry.fingerprint))
-        });
-        window.sort(near, buckets, bucket);
-    }
-
-    /// Joins what of `runs` falls into buckets that it `takes`, by block `turn`.
-    pub(super) fn probe_block(
-        &self,
-        turn: usize,
-        takes: impl Fn(usize) -> bool,
-        runs: &[&[F]],
-        scratch: &mut MultiIndexScratch<F>,
-        found: &mut dyn FnMut(Hit),
-    ) {
-        let MultiIndexScratch { window, tiles, gathered } = scratch;
-        let places = Places::of(runs);
-        let block = self.blocks[turn].block;
-        self.sort(block, takes, runs, window);
-        let (_, rest) = divided(block);
-        for (bucket, entries) in window.buckets().enumerate().filter(|(_, it)| !it.is_empty()) {
-            progress::tick(Activity::Working);
-            let items = entries.iter().map(|&Entry { fingerprint, place }| Item {
-                value: block.value(fingerprint) as usize & ((1 << rest) - 1),
-                columns: block.others(fingerprint),
-                place,
-            });
-            tiles.fill(1 << rest, items);
-            self.scan((turn, bucket), tiles, false, gathered, &mut |near, place| {
-                let (run, at) = places.find(place);
-                let differing = runs[run][at] ^ self.batch[near.row.place as usize];
-                if let Some(distance) = self.distance_first_met(differing, turn) {
-                    let (run, at) = (run as u32, at as u32);
-                    found(Hit { batch: near.row.place, run, at, distance });
-                }
-            });
-        }
+        window.sort(near, buckets, |fingerprint| (block.value(fingerprint) >> rest) as usize);
     }
 }
 
@@ -213,8 +171,29 @@ impl<F: Fingerprint> Probe<F> for MultiIndex<F> {
     type Scratch = MultiIndexScratch<F>;
 
     fn probe(&self, runs: &[&[F]], scratch: &mut MultiIndexScratch<F>, found: &mut dyn FnMut(Hit)) {
-        for turn in 0..self.blocks.len() {
-            self.probe_block(turn, |_| true, runs, scratch, found);
+        let MultiIndexScratch { window, tiles, gathered } = scratch;
+        let places = Places::of(runs);
+        for (turn, indexed) in self.blocks.iter().enumerate() {
+            let block = indexed.block;
+            self.sort(block, runs, window);
+            let (_, rest) = divided(block);
+            for (bucket, entries) in window.buckets().enumerate().filter(|(_, it)| !it.is_empty()) {
+                progress::tick(Activity::Working);
+                let items = entries.iter().map(|&Entry { fingerprint, place }| Item {
+                    value: block.value(fingerprint) as usize & ((1 << rest) - 1),
+                    columns: block.others(fingerprint),
+                    place,
+                });
+                tiles.fill(1 << rest, items);
+                self.scan((turn, bucket), tiles, false, gathered, &mut |near, place| {
+                    let (run, at) = places.find(place);
+                    let differing = runs[run][at] ^ self.batch[near.row.place as usize];
+                    if let Some(distance) = self.distance_first_met(differing, turn) {
+                        let (run, at) = (run as u32, at as u32);
+                        found(Hit { batch: near.row.place, run, at, distance });
+                    }
+                });
+            }
         }
     }
 

@@ -17,8 +17,7 @@ use crate::tables::{multi_index, sorted, table_cost};
 /// The design to use, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The cheapest for the store that fits into memory, unless a large batch and a store of about its size [join as
-    /// one](Problem::joins_as_one).
+    /// The cheapest for the store that fits into memory.
     pub chosen: Estimate,
     /// All the others, the cheapest first, including those that do not fit.
     pub alternatives: Vec<Estimate>,
@@ -72,11 +71,6 @@ pub fn choose(
     }
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let itself = itself(asked, problem)?;
-    if asked == Design::Auto && problem.joins_as_one() {
-        let chosen = as_one(&itself, problem, memory_bytes);
-        let why = why(&chosen, &estimates, &itself, problem);
-        return Ok(Plan { chosen, alternatives: estimates, itself, why });
-    }
     let fits = |estimate: &Estimate| estimate.memory_bytes <= memory_bytes;
     let chosen = match (estimates.iter().position(fits), asked) {
         (Some(fits), _) => fits,
@@ -121,26 +115,6 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     }
     let cheapest = estimates.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(cheapest.expect("what is asked for, or some design with masks"))
-}
-
-/// The cost of the batch against all of the store in the parts in which the batch is joined with itself: about
-/// that of a part for each window of the store, and the more the larger the store is.
-fn as_one(itself: &Estimate, problem: &Problem, memory_bytes: u64) -> Estimate {
-    let &Problem { batch, store, width, workers, .. } = problem;
-    // As they are decoded, and in the window.
-    let each = 2 * u64::from(width.bits() / 8);
-    let spare = memory_bytes.saturating_sub(itself.memory_bytes) / workers;
-    let window = (spare / each).clamp(sorted::LEAST_WINDOW, sorted::WINDOW as u64).min(store);
-    let windows = store.div_ceil(window) as f64;
-    let seconds = itself.seconds * (windows + store as f64 / batch as f64);
-    Estimate {
-        way: Way::AsOne,
-        nanoseconds: seconds * 1e9 / store as f64,
-        seconds,
-        memory_bytes: itself.memory_bytes + workers * window * each,
-        window: Some(window as usize),
-        ..itself.clone()
-    }
 }
 
 /// What `design` costs, in each way that it can be carried out.

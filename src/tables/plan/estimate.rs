@@ -32,12 +32,12 @@ impl Estimate {
         Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, window: None }
     }
 
-    /// The design, and how it is carried out if it is not indexed.
+    /// The design, and `sorted` if that is how it is carried out.
     #[must_use]
     pub fn name(&self) -> String {
         match self.way {
             Way::Indexed => self.design.to_string(),
-            way => format!("{} {way}", self.design),
+            Way::Sorted => format!("{} sorted", self.design),
         }
     }
 }

@@ -17,10 +17,7 @@ use crate::tables::table::check_count;
 const TURNS: u32 = 4;
 
 /// How many fingerprints of the store are best probed at once.
-pub(in crate::tables) const WINDOW: usize = 1 << 24;
-
-/// The smallest window that a store is divided into because memory is short.
-pub(in crate::tables) const LEAST_WINDOW: u64 = 1 << 16;
+pub(super) const WINDOW: usize = 1 << 24;
 
 /// The batch, to be joined with itself or others under the keys of a design.
 #[derive(Debug)]
@@ -89,7 +86,10 @@ impl<F: Fingerprint> SortedJoin<F> {
     /// within k: with the later one as the batch's, and the earlier one as the probed one.
     pub fn join(&self, part: u32, scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
         let Gathering { picked, batch, spare, .. } = scratch;
-        for (lead, share) in self.leads_of(part) {
+        let share = part / TURNS;
+        let turn = part % TURNS;
+        let leads = self.leads.iter().skip(turn as usize).step_by(TURNS as usize);
+        for lead in leads.filter(|lead| share < lead.shares()) {
             gather(batch, lead, share, &[&self.batch], picked);
             let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for group in batch.buckets() {
@@ -103,35 +103,10 @@ impl<F: Fingerprint> SortedJoin<F> {
     }
 }
 
-impl<F: Fingerprint> SortedJoin<F> {
-    /// Joins one part of the batch with `runs`, which are as [`Probe::probe`] has them. Over all parts, `found`
-    /// is called exactly once for each pair within k.
-    pub fn probe_part(
-        &self,
-        part: u32,
-        runs: &[&[F]],
-        scratch: &mut Gathering<F>,
-        found: &mut dyn FnMut(Hit),
-    ) {
-        self.meet(self.leads_of(part), runs, scratch, found);
-    }
+impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
+    type Scratch = Gathering<F>;
 
-    /// The leads of a part, and the share of each.
-    fn leads_of(&self, part: u32) -> impl Iterator<Item = (&Lead<F>, u32)> {
-        let share = part / TURNS;
-        let turn = part % TURNS;
-        let leads = self.leads.iter().skip(turn as usize).step_by(TURNS as usize);
-        leads.filter(move |lead| share < lead.shares()).map(move |lead| (lead, share))
-    }
-
-    /// Joins the batch with `runs` in these shares of leads.
-    fn meet<'a>(
-        &'a self,
-        shares: impl Iterator<Item = (&'a Lead<F>, u32)>,
-        runs: &[&[F]],
-        scratch: &mut Gathering<F>,
-        found: &mut dyn FnMut(Hit),
-    ) {
+    fn probe(&self, runs: &[&[F]], scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
         let ends: Vec<usize> = runs
             .iter()
             .scan(0, |end, run| {
@@ -140,7 +115,8 @@ impl<F: Fingerprint> SortedJoin<F> {
             })
             .collect();
         let Gathering { picked, batch, others, spare } = scratch;
-        for (lead, share) in shares {
+        let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
+        for (lead, share) in self.leads.iter().flat_map(shares) {
             gather(others, lead, share, runs, picked);
             gather(batch, lead, share, &[&self.batch], picked);
             let mut join = Join { k: self.k, shared: lead.group_bits, spare };
@@ -154,15 +130,6 @@ impl<F: Fingerprint> SortedJoin<F> {
                 });
             }
         }
-    }
-}
-
-impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
-    type Scratch = Gathering<F>;
-
-    fn probe(&self, runs: &[&[F]], scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
-        let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
-        self.meet(self.leads.iter().flat_map(shares), runs, scratch, found);
     }
 
     fn window(&self) -> usize {

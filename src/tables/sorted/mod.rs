@@ -23,4 +23,3 @@ mod meeting;
 
 pub(super) use cost::{Pass, cost};
 pub use join::{Gathering, SortedJoin};
-pub(super) use join::{LEAST_WINDOW, WINDOW};
