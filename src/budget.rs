@@ -9,6 +9,7 @@
 //! joining   |  tables 1/2                  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  pairs 1/4  |  finalize 1/16 each, 3 at once  |    while pairs are read
 //!           |  ids 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
+//! buckets   |  evidence 1/4  |  finalize 1/16 each, at most 6 at once         |
 //! verifying |  verification 1/4 each, at most 3 at once      |
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
@@ -66,6 +67,11 @@ impl Budget {
 
     /// For the ids of the batch, which are sorted and listed.
     pub fn ids(self) -> usize {
+        self.part(4)
+    }
+
+    /// For the evidence of groups that share buckets.
+    pub fn evidence(self) -> usize {
         self.part(4)
     }
 

@@ -15,6 +15,7 @@ mod hostile;
 mod inputs;
 mod keep_rule;
 mod linear;
+mod lsh;
 mod memory;
 mod nothing_lost;
 mod presets;

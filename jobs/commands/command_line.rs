@@ -19,6 +19,7 @@ use crate::commands::fingerprint;
 use crate::commands::generate;
 use crate::commands::help;
 use crate::commands::inspect;
+use crate::commands::lsh;
 use crate::commands::plan;
 use crate::commands::run;
 use crate::commands::sample;
@@ -43,13 +44,14 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 9] = [
+const ANSWERS: [&str; 10] = [
     "inspect",
     "plan",
     "explain",
     "compare",
     "sample",
     "evaluate",
+    "lsh plan",
     "store list",
     "store log",
     help::FLAGS,
@@ -62,6 +64,7 @@ enum Command {
     Fingerprint(fingerprint::Arguments),
     Dedup(dedup::Arguments),
     Cluster(cluster::Arguments),
+    Lsh(Box<lsh::Arguments>),
     Filter(filter::Arguments),
     Generate(generate::Arguments),
     Inspect(inspect::Arguments),
@@ -116,10 +119,13 @@ impl CommandLine {
 
     /// Whether several processes can run the command together.
     pub(crate) fn can_be_shared(&self) -> bool {
-        matches!(
-            self.command,
-            Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_) | Command::Weights(_)
-        )
+        match &self.command {
+            Command::Lsh(arguments) => arguments.compares(),
+            command => matches!(
+                command,
+                Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_) | Command::Weights(_)
+            ),
+        }
     }
 
     /// Takes flags that were not given from the environment and from the configuration file, and checks
@@ -149,6 +155,7 @@ impl CommandLine {
             Command::Fingerprint(arguments) => fingerprint::run(arguments, global),
             Command::Dedup(arguments) => dedup::run(arguments, global),
             Command::Cluster(arguments) => cluster::run(arguments, global),
+            Command::Lsh(arguments) => lsh::run(arguments, global),
             Command::Filter(arguments) => filter::run(arguments, global),
             Command::Generate(arguments) => generate::run(arguments, global),
             Command::Inspect(arguments) => inspect::run(arguments, global),
@@ -249,9 +256,8 @@ mod tests {
     fn leaves(command: &clap::Command, above: &str, found: &mut Vec<String>) {
         for command in command.get_subcommands() {
             let path = format!("{above}{}", command.get_name());
-            if command.has_subcommands() {
-                leaves(command, &format!("{path} "), found);
-            } else {
+            leaves(command, &format!("{path} "), found);
+            if !command.is_subcommand_required_set() {
                 found.push(path);
             }
         }

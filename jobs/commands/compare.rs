@@ -121,7 +121,9 @@ fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128
         Content::Features(features) => {
             Ok(sketcher.features(features)?.map(|fingerprint| (fingerprint, Class::Full)))
         }
-        Content::Fingerprint(_) => unreachable!("the format is text or features"),
+        Content::Fingerprint(_) | Content::Vector(_) => {
+            unreachable!("the format is text or features")
+        }
     }
 }
 

@@ -346,7 +346,8 @@ impl Job {
             store_version: self.join.store.as_ref().map(Version::number),
             batch: self.join.batch.counts(),
             outcome,
-            probe: proof,
+            probe: Some(proof),
+            buckets: None,
             run,
         }
     }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dupsieve::Result;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::{Cluster, Read, Start};
@@ -12,7 +13,6 @@ use dupsieve::report::{self, Parameters};
 use dupsieve::store::{
     FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
-use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::flags::global::GlobalFlags;
@@ -178,7 +178,7 @@ impl Job {
     /// The segment at the output path, if there is one.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if it is damaged.
+    /// [`Kind::BadData`](dupsieve::Kind::BadData) if it is damaged.
     fn standing(&self) -> Result<Option<Segment>> {
         let output = self.pages.output();
         if !output.exists() {
@@ -250,7 +250,7 @@ impl Job {
         global: &GlobalFlags,
         lock: &Lock,
     ) -> Result<Summary> {
-        let accepted = self.pages.accept(found, lock)?;
+        let accepted = self.pages.accept(found, lock.fence())?;
         let Read { times, only_boilerplate, .. } = accepted.read;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
@@ -290,7 +290,7 @@ impl Job {
             truncated: read.truncated,
             ..RecordCounts::default()
         };
-        let mut list = self.pages.repeated(lock);
+        let mut list = self.pages.repeated(lock.fence());
         let mut take = |id: &str, first, again| list.push(id, first, again);
         let output = self.pages.output();
         let width = self.recipe.width();
@@ -302,7 +302,8 @@ impl Job {
         let lists = Lists { quarantine, repeated: list.finish()? };
         if self.max_repeated.exceeded(repeated, documents) {
             let path = self.pages.publish_failed(lists)?;
-            return Err(self.too_many_repeated(repeated, same, documents).at(path));
+            let error = reading::too_many_repeated(self.max_repeated, (repeated, same), documents);
+            return Err(error.at(path));
         }
         if repeated > 0 {
             let path = beside(output, reading::REPEATED);
@@ -324,12 +325,5 @@ impl Job {
             stamp: self.recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }
-    }
-
-    fn too_many_repeated(&self, repeated: u64, same: u64, documents: u64) -> Error {
-        Error::new(Kind::BadData, "too many ids are repeated; a wrong id field looks like this")
-            .expected(format!("at most {}", self.max_repeated))
-            .found(format!("{repeated} of {documents} records, {same} of them with the same text"))
-            .help("the file lists them; check --id-field, or raise --max-repeated")
     }
 }

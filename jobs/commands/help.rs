@@ -84,6 +84,37 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "lsh",
+        &[
+            (
+                "Find pages that have 80 % of their runs of five words in common",
+                "dupsieve lsh --input crawl/ --similarity 0.8 --output alike",
+            ),
+            (
+                "Compare the runs themselves, not an estimate",
+                "dupsieve lsh --input crawl/ --similarity 0.7 --confirm exact --output alike",
+            ),
+            (
+                "Find near vectors, such as embeddings of pages",
+                "dupsieve lsh --family cosine --format vectors --text-field embedding --similarity 0.95 \
+                 --confirm exact --input vectors.jsonl --output alike",
+            ),
+        ],
+    ),
+    (
+        "lsh plan",
+        &[
+            (
+                "See what is found at a similarity of 0.8, and what is missed",
+                "dupsieve lsh plan --similarity 0.8",
+            ),
+            (
+                "See what 14 bands of 8 rows find, and how many pairs of your pages would be compared",
+                "dupsieve lsh plan --bands 14 --rows 8 --input crawl/ --svg curve.svg",
+            ),
+        ],
+    ),
+    (
         "filter",
         &[(
             "Copy the pages that were kept",
@@ -237,11 +268,11 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// The commands that several processes can share.
-const SHARED: &[&str] = &["run", "fingerprint", "dedup", "weights"];
+const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "weights"];
 
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
-    ("workers", &["run", "fingerprint", "dedup", "cluster", "weights", "evaluate", "plan"]),
+    ("workers", &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "evaluate", "plan"]),
     (
         "memory",
         &[
@@ -249,6 +280,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "fingerprint",
             "dedup",
             "cluster",
+            "lsh",
             "weights",
             "filter",
             "evaluate",
@@ -271,6 +303,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "fingerprint",
             "dedup",
             "cluster",
+            "lsh",
             "weights",
             "filter",
             "generate",
@@ -284,13 +317,24 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ),
     (
         "overwrite",
-        &["run", "fingerprint", "dedup", "cluster", "weights", "filter", "generate", "evaluate"],
+        &[
+            "run",
+            "fingerprint",
+            "dedup",
+            "lsh",
+            "cluster",
+            "weights",
+            "filter",
+            "generate",
+            "evaluate",
+        ],
     ),
     (
         "config",
         &[
             "fingerprint",
             "dedup",
+            "lsh",
             "weights",
             "filter",
             "plan",
@@ -304,8 +348,33 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
 ];
 
 /// Flags that a command shares with others but that have no effect in it.
-const IDLE: &[(&str, &str)] =
-    &[("weights", "boilerplate"), ("weights", "check"), ("weights", "preset")];
+const IDLE: &[(&str, &[&str])] = &[
+    ("weights", &["boilerplate", "check", "preset"]),
+    ("lsh", &["boilerplate", "check", "preset", "recipe"]),
+    (
+        "lsh plan",
+        &[
+            "boilerplate",
+            "check",
+            "preset",
+            "recipe",
+            "time_field",
+            "max_bad",
+            "max_repeated",
+            "workers",
+            "memory",
+            "processes",
+            "hosts",
+            "process",
+            "secret_file",
+            "listen",
+            "wait_for_peers",
+            "peer_timeout",
+            "restarts",
+            "dry_run",
+        ],
+    ),
+];
 
 /// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
@@ -346,10 +415,11 @@ pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
         commands.iter().any(|&command| path == command || path.starts_with(&format!("{command} ")))
     };
     let limited = LIMITED.iter().find(|(id, commands)| is_typed(id) && !counts(commands));
-    let idle = IDLE.iter().find(|(command, id)| path == *command && is_typed(id));
+    let idle = IDLE.iter().find(|(command, _)| path == *command);
+    let idle = idle.and_then(|(_, ids)| ids.iter().find(|id| is_typed(id)));
     let judges = path == "evaluate" && !of_command.get_flag("sweep");
     let of_sweeps = OF_SWEEPS.iter().find(|id| judges && is_typed(id));
-    let id = limited.map(|(id, _)| id).or(idle.map(|(_, id)| id)).or(of_sweeps)?;
+    let id = limited.map(|(id, _)| id).or(idle).or(of_sweeps)?;
     Some((format!("--{}", id.replace('_', "-")), path))
 }
 

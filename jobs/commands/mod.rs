@@ -22,6 +22,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod inspect;
+pub(crate) mod lsh;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod reading;

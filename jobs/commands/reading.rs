@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use dupsieve::document::{Contents, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance};
+use dupsieve::document::{
+    Contents, Format, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance,
+};
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
-use dupsieve::output::{self, ListFile, Listed, Lock, beside};
+use dupsieve::output::{self, Fence, ListFile, Listed, Lock, beside};
 use dupsieve::report::Parameters;
 use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::store::{Digest, Lists};
@@ -78,6 +80,12 @@ impl Pages {
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
             contents: OnceLock::new(),
         })
+    }
+
+    /// Whether all documents are texts.
+    pub(crate) fn are_texts(&self) -> bool {
+        let texts = |format| matches!(format, Format::Jsonl | Format::Text | Format::Tsv);
+        self.inputs.files().iter().all(|file| texts(file.format()))
     }
 
     /// The file that is made.
@@ -228,7 +236,7 @@ impl Pages {
 
     /// What was made, sorted, if everything has arrived and not too many records are bad; with the list of the
     /// bad records.
-    pub(crate) fn accept<R: Record>(&self, found: Found<R>, lock: &Lock) -> Result<Accepted<R>> {
+    pub(crate) fn accept<R: Record>(&self, found: Found<R>, fence: &Fence) -> Result<Accepted<R>> {
         let Found { collected, read, processes } = found;
         read.check_complete(processes)?;
         self.inputs.check_unchanged()?;
@@ -237,7 +245,7 @@ impl Pages {
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
             let path = self.failed_list(QUARANTINE);
-            self.list(&quarantined, &path, lock)?.map_or(Ok(()), Listed::publish)?;
+            self.list(&quarantined, &path, fence)?.map_or(Ok(()), Listed::publish)?;
             let reasons = quarantined.commonest(records);
             return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
                 .at(path)
@@ -251,16 +259,16 @@ impl Pages {
         if self.has_times() {
             tracing::info!("times read: {}", read.times);
         }
-        let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), lock)?;
+        let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), fence)?;
         Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 
     /// Writes the list of the records that could not be read; none if there are none.
-    fn list(&self, records: &Quarantine, path: &Path, lock: &Lock) -> Result<Option<Listed>> {
+    fn list(&self, records: &Quarantine, path: &Path, fence: &Fence) -> Result<Option<Listed>> {
         if records.count() == 0 {
             return Ok(None);
         }
-        let mut list = ListFile::beside(path, lock.fence())?;
+        let mut list = ListFile::beside(path, fence)?;
         list.write_with(|out| records.write(&self.inputs, out))?;
         let count = records.count();
         tracing::warn!("{count} records could not be read; they are listed in {}", path.display());
@@ -268,8 +276,8 @@ impl Pages {
     }
 
     /// The list of the documents whose ids came before, still empty.
-    pub(crate) fn repeated<'a>(&'a self, lock: &'a Lock) -> Repeated<'a> {
-        Repeated::new(&self.inputs, beside(&self.output, REPEATED), lock.fence())
+    pub(crate) fn repeated<'a>(&'a self, fence: &'a Fence) -> Repeated<'a> {
+        Repeated::new(&self.inputs, beside(&self.output, REPEATED), fence)
     }
 
     /// Puts the lists of a failed job beside its output, and returns the path of the list of repeated ids.
@@ -332,6 +340,18 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
         // Most often there is none.
         let _ = fs::remove_file(beside(output, &suffix));
     }
+}
+
+/// More ids are repeated than allowed: so many, and so many of them with the same text.
+pub(crate) fn too_many_repeated(
+    allowed: Tolerance,
+    (repeated, same): (u64, u64),
+    documents: u64,
+) -> Error {
+    Error::new(Kind::BadData, "too many ids are repeated; a wrong id field looks like this")
+        .expected(format!("at most {allowed}"))
+        .found(format!("{repeated} of {documents} records, {same} of them with the same text"))
+        .help("the file lists them; check --id-field, or raise --max-repeated")
 }
 
 /// The output exists, and what was read from a stream cannot be compared.

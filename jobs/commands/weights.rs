@@ -247,7 +247,7 @@ impl Job {
         lock: &Lock,
         put: impl FnOnce(SortedRecords<R>, &mut CountsWriter) -> Result<Summary>,
     ) -> Result<Summary> {
-        let Accepted { made, read, quarantine } = self.pages.accept(found, lock)?;
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
         let output = self.pages.output();
         let head = Head {
             of: self.of.clone(),

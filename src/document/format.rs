@@ -26,17 +26,20 @@ pub enum Format {
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
     Features,
+    /// One JSON object a line, with an array of numbers in place of the text.
+    Vectors,
 }
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::Auto,
         Format::Jsonl,
         Format::Text,
         Format::Tsv,
         Format::Fingerprints,
         Format::Features,
+        Format::Vectors,
     ];
 
     /// Its name on the command line.
@@ -48,12 +51,13 @@ impl Format {
             Format::Tsv => "tsv",
             Format::Fingerprints => "fingerprints",
             Format::Features => "features",
+            Format::Vectors => "vectors",
         }
     }
 
     /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
-        matches!(self, Format::Jsonl | Format::Tsv)
+        matches!(self, Format::Jsonl | Format::Tsv | Format::Vectors)
     }
 
     /// The format of a file found in a folder; `None` if the file is not to be read. `head` reads its
@@ -68,8 +72,8 @@ impl Format {
             Format::Text => Some(Format::Text),
             Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
-            Format::Jsonl => match Recognized::of(path, head)? {
-                Recognized::Format(Format::Jsonl) => Some(Format::Jsonl),
+            Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
+                Recognized::Format(Format::Jsonl) => Some(self),
                 _ => None,
             },
             Format::Auto => match Recognized::of(path, head)? {

@@ -17,20 +17,38 @@ use super::record::{Content, Document};
 use super::time::{self, Time};
 use crate::error::Shown;
 
-/// Parses one object. Of a key that comes twice the last value counts.
+/// The most components of a vector, each of which takes memory for its coefficients.
+const MOST_COMPONENTS: usize = 1 << 16;
+
+/// The largest size of a component. Squares of these, and sums of them, are finite.
+const LARGEST: f64 = 1e100;
+
+/// Parses one object with a text. Of a key that comes twice the last value counts.
 pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
+    document(line, fields, false, |text| text.text().map(Content::Text))
+}
+
+/// Parses one object with an array of numbers in place of the text.
+pub(super) fn vector<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
+    document(line, fields, true, |vector| vector.vector().map(Content::Vector))
+}
+
+fn document<'a>(
+    line: &'a str,
+    fields: &Fields,
+    vectors: bool,
+    content: impl FnOnce(Value<'a>) -> Result<Content<'a>, Wrong>,
+) -> Result<Document<'a>, Reason> {
     let mut found = [const { Value::Absent }; 3];
     let mut json = serde_json::Deserializer::from_str(line);
-    json.deserialize_map(Walk { wanted: fields.names(), found: &mut found })
+    json.deserialize_map(Walk { wanted: fields.names(), vectors, found: &mut found })
         .and_then(|()| json.end())
         .map_err(|error| broken(&error))?;
     let [id, text, when] = found;
     Ok(Document {
         id: id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field", line))?,
         time: when.time()?,
-        content: Content::Text(
-            text.text().map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
-        ),
+        content: content(text).map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
         record: line.as_bytes(),
     })
 }
@@ -120,6 +138,8 @@ enum Value<'a> {
     Text(Cow<'a, str>),
     Integer(i128),
     Float(f64),
+    /// The components of an array; none for one that is not a number.
+    Array(Vec<Option<f64>>),
     Other,
 }
 
@@ -130,7 +150,7 @@ impl<'a> Value<'a> {
             Value::Integer(id) => Ok(Cow::Owned(id.to_string())),
             Value::Absent => Err(Wrong::Absent),
             Value::Null => Err(Wrong::Null),
-            Value::Float(_) | Value::Other => {
+            Value::Float(_) | Value::Array(_) | Value::Other => {
                 Err(Wrong::Other("the id is neither a string nor an integer of 64 bits"))
             }
         }
@@ -141,9 +161,28 @@ impl<'a> Value<'a> {
             Value::Text(text) => Ok(text),
             Value::Absent => Err(Wrong::Absent),
             Value::Null => Err(Wrong::Null),
-            Value::Integer(_) | Value::Float(_) | Value::Other => {
+            Value::Integer(_) | Value::Float(_) | Value::Array(_) | Value::Other => {
                 Err(Wrong::Other("the text is not a string"))
             }
+        }
+    }
+
+    fn vector(self) -> Result<Vec<f64>, Wrong> {
+        let components = match self {
+            Value::Array(components) => components,
+            Value::Absent => return Err(Wrong::Absent),
+            Value::Null => return Err(Wrong::Null),
+            _ => return Err(Wrong::Other("the vector is not an array")),
+        };
+        if components.len() > MOST_COMPONENTS {
+            return Err(Wrong::Other("the vector has more than 65536 components"));
+        }
+        let components = components.into_iter().collect::<Option<Vec<f64>>>();
+        let components =
+            components.ok_or(Wrong::Other("a component of the vector is not a number"))?;
+        match components.iter().all(|component| component.abs() <= LARGEST) {
+            true => Ok(components),
+            false => Err(Wrong::Other("a component of the vector is beyond 1e100")),
         }
     }
 
@@ -154,7 +193,9 @@ impl<'a> Value<'a> {
             Value::Float(number) => time::parse(&number.to_string()),
             Value::Absent => Ok(Time::NoField),
             Value::Null => Ok(Time::Empty),
-            Value::Other => Err("the time is neither a string nor a number".into()),
+            Value::Array(_) | Value::Other => {
+                Err("the time is neither a string nor a number".into())
+            }
         }
     }
 }
@@ -166,6 +207,8 @@ type Wanted<'f> = [Option<&'f str>; 3];
 /// Looks for the fields in one value.
 struct Walk<'f, 'v, 'a> {
     wanted: Wanted<'f>,
+    /// Whether arrays are kept.
+    vectors: bool,
     found: &'v mut [Value<'a>; 3],
 }
 
@@ -229,14 +272,24 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
+        if self.vectors && self.wanted.contains(&Some("")) {
+            let mut components = Vec::new();
+            while let Some(item) = items.next_element::<serde_json::Value>()? {
+                if components.len() <= MOST_COMPONENTS {
+                    components.push(item.as_f64());
+                }
+            }
+            self.keep(Value::Array(components));
+            return Ok(());
+        }
         self.keep(Value::Other);
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
-        let Walk { wanted, found } = self;
-        Walk { wanted, found }.keep(Value::Other);
+        let Walk { wanted, vectors, found } = self;
+        Walk { wanted, vectors, found }.keep(Value::Other);
         while let Some(wanted) = object.next_key_seed(Key(wanted))? {
             for field in (0..wanted.len()).filter(|&field| wanted[field].is_some()) {
                 found[field] = Value::Absent;
@@ -244,7 +297,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
             if wanted == [None; 3] {
                 object.next_value::<IgnoredAny>()?;
             } else {
-                object.next_value_seed(Walk { wanted, found })?;
+                object.next_value_seed(Walk { wanted, vectors, found })?;
             }
         }
         Ok(())

@@ -29,6 +29,8 @@ pub enum Content<'a> {
     Features(Vec<(&'a str, f64)>),
     /// A ready-made fingerprint that fits [`Fields::width_bits`](super::Fields).
     Fingerprint(u128),
+    /// A dense vector of finite components.
+    Vector(Vec<f64>),
 }
 
 impl Content<'_> {
@@ -46,14 +48,19 @@ impl Content<'_> {
                 }
                 hasher.digest()
             }
+            Content::Vector(components) => {
+                let mut hasher = Xxh3::new();
+                components.iter().for_each(|it| hasher.update(&it.to_bits().to_le_bytes()));
+                hasher.digest()
+            }
         }
     }
 
-    /// The length of the text in UTF-8 bytes; 0 for ready-made features and fingerprints.
+    /// The length of the text in UTF-8 bytes; 0 for anything else.
     pub(crate) fn text_bytes(&self) -> u64 {
         match self {
             Content::Text(text) => text.len() as u64,
-            Content::Features(_) | Content::Fingerprint(_) => 0,
+            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => 0,
         }
     }
 }

@@ -36,6 +36,7 @@ pub(super) enum Layout {
     Tsv(Arc<Columns>),
     Fingerprints,
     Features,
+    Vectors,
 }
 
 /// A file that is one document.
@@ -109,6 +110,7 @@ impl Layout {
             Format::Jsonl => Ok(Layout::Jsonl),
             Format::Fingerprints => Ok(Layout::Fingerprints),
             Format::Features => Ok(Layout::Features),
+            Format::Vectors => Ok(Layout::Vectors),
             Format::Tsv => {
                 let header = lines::split(bytes).next().filter(|_| number == 1);
                 Ok(Layout::Tsv(Arc::new(Columns::find(header, fields, input.path())?)))
@@ -127,6 +129,7 @@ impl Layout {
             Layout::Tsv(columns) => tsv::parse(line, columns),
             Layout::Fingerprints => ready::fingerprint(line, fields.width_bits),
             Layout::Features => ready::features(line),
+            Layout::Vectors => jsonl::vector(line, fields),
         }?;
         check_id(&document.id).map(|()| document)
     }

@@ -1,11 +1,12 @@
-//! A curve of precision over recall for each recipe, as an SVG drawing.
+//! Curves over the square from 0 to 1, such as the precision of each recipe over its recall, as an SVG drawing.
 //!
 //! ```
-//! use dupsieve::evaluate::curve::{Curve, Line};
+//! use dupsieve::evaluate::curve::{Axes, Curve, Line};
 //!
 //! let points = vec![Some((0.5, 1.0)), Some((0.8, 0.9))]; // k = 0 and k = 1
 //! let lines = vec![Line { name: "words".to_owned(), points }];
-//! let svg = Curve { title: "an example".to_owned(), lines, marked: 1 }.to_string();
+//! let axes = Axes { across: "recall", up: "precision" };
+//! let svg = Curve { title: "an example".to_owned(), axes, lines, marked: Some(1) }.to_string();
 //! assert!(svg.starts_with("<svg "));
 //! ```
 
@@ -24,13 +25,22 @@ const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DASHES: [&str; 3] = ["none", "6 3", "2 3"];
 
-/// What one recipe reaches.
+/// One line, such as what a recipe reaches.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// What it is called.
     pub name: String,
-    /// Recall and precision for k = 0, 1, 2, ..., where both are known.
+    /// Points across and up, where both are known: recall and precision for k = 0, 1, 2, ...
     pub points: Vec<Option<(f64, f64)>>,
+}
+
+/// What the axes are called.
+#[derive(Clone, Copy, Debug)]
+pub struct Axes {
+    /// From left to right.
+    pub across: &'static str,
+    /// From bottom to top.
+    pub up: &'static str,
 }
 
 /// Lines to be drawn in one picture.
@@ -38,10 +48,12 @@ pub struct Line {
 pub struct Curve {
     /// The title of the picture.
     pub title: String,
+    /// The axes.
+    pub axes: Axes,
     /// The lines, in the order of the legend.
     pub lines: Vec<Line>,
-    /// The k that is marked on each.
-    pub marked: u32,
+    /// The k that is marked on each line, if its points stand for k = 0, 1, 2, ...
+    pub marked: Option<u32>,
 }
 
 impl Display for Curve {
@@ -54,22 +66,21 @@ impl Display for Curve {
             r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">"##
         )?;
         writeln!(f, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##)?;
-        let marked = self.marked;
-        writeln!(
-            f,
-            r##"<text x="{MARGIN}" y="30" font-size="15">{}: precision over recall, k = {marked} marked</text>"##,
-            Escaped(&self.title)
-        )?;
-        axes(f)?;
+        let Axes { across, up } = self.axes;
+        let title = Escaped(&self.title);
+        write!(f, r##"<text x="{MARGIN}" y="30" font-size="15">{title}: {up} over {across}"##)?;
+        self.marked.map_or(Ok(()), |k| write!(f, ", k = {k} marked"))?;
+        writeln!(f, "</text>")?;
+        self.axes.draw(f)?;
         for (number, line) in self.lines.iter().enumerate() {
-            line.draw(f, number, marked as usize)?;
+            line.draw(f, number, self.marked)?;
         }
         writeln!(f, "</svg>")
     }
 }
 
 impl Line {
-    fn draw(&self, f: &mut fmt::Formatter<'_>, number: usize, marked: usize) -> fmt::Result {
+    fn draw(&self, f: &mut fmt::Formatter<'_>, number: usize, marked: Option<u32>) -> fmt::Result {
         let colour = COLOURS[number % COLOURS.len()];
         let dash = DASHES[number / COLOURS.len() % DASHES.len()];
         let stroke = format!(r##"fill="none" stroke="{colour}" stroke-dasharray="{dash}""##);
@@ -78,8 +89,8 @@ impl Line {
             write!(f, "{:.1},{:.1} ", across(recall), up(precision))?;
         }
         writeln!(f, "\" {stroke} stroke-width=\"2\"/>")?;
-        for (k, point) in self.points.iter().enumerate() {
-            let Some((recall, precision)) = *point else { continue };
+        for (k, point) in (0..).zip(&self.points) {
+            let (Some((recall, precision)), Some(marked)) = (*point, marked) else { continue };
             let radius = if k == marked { 6 } else { 2 };
             let x = across(recall);
             let y = up(precision);
@@ -96,34 +107,45 @@ impl Line {
     }
 }
 
-/// The square, with a line for each fifth.
-fn axes(f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for fifth in 0..=5 {
-        let part = f64::from(fifth) / 5.0;
-        let x = across(part);
-        let y = up(part);
-        let left = across(0.0);
-        let right = across(1.0);
-        let top = up(1.0);
-        let bottom = up(0.0);
-        writeln!(f, r##"<path d="M{left} {y}H{right}M{x} {top}V{bottom}" stroke="#dddddd"/>"##)?;
+impl Axes {
+    /// The square, with a line for each fifth, and the names.
+    fn draw(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for fifth in 0..=5 {
+            let part = f64::from(fifth) / 5.0;
+            let x = across(part);
+            let y = up(part);
+            let left = across(0.0);
+            let right = across(1.0);
+            let top = up(1.0);
+            let bottom = up(0.0);
+            writeln!(
+                f,
+                r##"<path d="M{left} {y}H{right}M{x} {top}V{bottom}" stroke="#dddddd"/>"##
+            )?;
+            writeln!(
+                f,
+                r##"<text x="{}" y="{}" text-anchor="end">{part}</text>"##,
+                left - 8.0,
+                y + 4.0
+            )?;
+            writeln!(
+                f,
+                r##"<text x="{x}" y="{}" text-anchor="middle">{part}</text>"##,
+                bottom + 18.0
+            )?;
+        }
+        let middle = across(0.5);
+        let below = up(0.0) + 40.0;
+        let name = self.across;
+        writeln!(f, r##"<text x="{middle}" y="{below}" text-anchor="middle">{name}</text>"##)?;
+        let x = across(0.0) - 42.0;
+        let y = up(0.5);
         writeln!(
             f,
-            r##"<text x="{}" y="{}" text-anchor="end">{part}</text>"##,
-            left - 8.0,
-            y + 4.0
-        )?;
-        writeln!(f, r##"<text x="{x}" y="{}" text-anchor="middle">{part}</text>"##, bottom + 18.0)?;
+            r##"<text x="{x}" y="{y}" text-anchor="middle" transform="rotate(-90 {x} {y})">{}</text>"##,
+            self.up
+        )
     }
-    let middle = across(0.5);
-    let below = up(0.0) + 40.0;
-    writeln!(f, r##"<text x="{middle}" y="{below}" text-anchor="middle">recall</text>"##)?;
-    let x = across(0.0) - 42.0;
-    let y = up(0.5);
-    writeln!(
-        f,
-        r##"<text x="{x}" y="{y}" text-anchor="middle" transform="rotate(-90 {x} {y})">precision</text>"##
-    )
 }
 
 fn across(recall: f64) -> f64 {
@@ -160,7 +182,8 @@ mod tests {
         };
         let lines =
             vec![line("a<b", &[None, Some((0.0, 1.0)), Some((1.0, 0.5))]), line("c & d", &[])];
-        let drawn = Curve { title: "<t>".into(), lines, marked: 2 }.to_string();
+        let axes = Axes { across: "recall", up: "precision" };
+        let drawn = Curve { title: "<t>".into(), axes, lines, marked: Some(2) }.to_string();
         assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
         assert!(
             drawn.contains("&lt;t&gt;") && drawn.contains("a&lt;b") && drawn.contains("c &amp; d")

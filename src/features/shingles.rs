@@ -157,20 +157,23 @@ const RUN: usize = 3;
 /// few runs, on average, as three characters do in Chinese (5 %).
 const UNSPACED_RUN: usize = 7;
 
-/// Calls `run` with a hash of each run of three plain words of `text`
+/// Calls `run` with a hash of each run of so many plain words of `text`
 /// ([`words::each_plain`]), or of all words of a text that has fewer, but some.
-pub fn plain_word_runs(text: &str, mut run: impl FnMut(u64)) {
-    let mut last = [0_u64; RUN];
-    let mut words = 0;
+pub fn plain_word_runs(text: &str, length: usize, mut run: impl FnMut(u64)) {
+    let mut last = Vec::with_capacity(8 * length);
+    let mut is_short = true;
     words::each_plain(text, |word| {
-        last = [last[1], last[2], hash_of_word(word)];
-        words += 1;
-        if words >= last.len() {
-            run(hash_of_run(&last));
+        if last.len() == 8 * length {
+            last.drain(..8);
+        }
+        last.extend(hash_of_word(word).to_le_bytes());
+        if last.len() == 8 * length {
+            is_short = false;
+            run(xxh3_64(&last));
         }
     });
-    if 0 < words && words < last.len() {
-        run(hash_of_run(&last));
+    if is_short && !last.is_empty() {
+        run(xxh3_64(&last));
     }
 }
 
@@ -306,7 +309,7 @@ mod tests {
     fn runs_of_plain_words_are_told_by_their_words() {
         let of = |text| {
             let mut runs = Vec::new();
-            plain_word_runs(text, |run| runs.push(run));
+            plain_word_runs(text, 3, |run| runs.push(run));
             runs
         };
         assert_eq!(of("one, two - three; four"), of("one two  three four"));

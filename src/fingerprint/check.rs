@@ -64,6 +64,7 @@ use simhash::CharacterSimHash;
 use word_minhash::WordMinHash;
 use word_overlap::WordOverlap;
 
+pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
 pub use shingles::{shingle_set, word_run_set};
 pub use signer::Signer;
 

@@ -91,6 +91,15 @@ impl MinHash {
         self.least.fill(EMPTY);
     }
 
+    /// As [`MinHash::finish`], with 32 bits of each slot.
+    pub(crate) fn finish_slots(&mut self, slots: &mut Vec<u32>) {
+        if self.least.iter().all(|&least| least == EMPTY) {
+            self.least.fill(0);
+        }
+        slots.extend((0..self.least.len()).map(|slot| self.densified(slot) as u32));
+        self.least.fill(EMPTY);
+    }
+
     /// The least of `slot`, or of the first slot drawn for it that holds anything.
     fn densified(&self, slot: usize) -> u64 {
         let mut least = self.least[slot];
@@ -112,8 +121,8 @@ fn scaled(hash: u64, count: usize) -> usize {
 /// Another hash of a hash for each seed: the halves of a product of 128 bits, folded, and SplitMix64's
 /// finish (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 #[inline]
-pub(super) fn mixed(hash: u64, seed: u64) -> u64 {
-    let seeded = hash ^ (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+pub(crate) fn mixed(hash: u64, seed: u64) -> u64 {
+    let seeded = hash ^ seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let product = u128::from(seeded ^ 0x2d35_8dcc_aa6c_78a5) * 0xd6e8_feb8_6659_fd93_u128;
     let mut bits = product as u64 ^ (product >> 64) as u64;
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -47,6 +47,7 @@ pub use class::Class;
 pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;
 pub use normal_form::NormalForm;
+pub(crate) use page_time::PageClock;
 pub use page_time::PageTime;
 pub use recipe::Recipe;
 pub use shingle_set::ShingleSet;

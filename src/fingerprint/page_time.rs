@@ -26,7 +26,7 @@ impl Default for PageTime {
 
 /// The clock of the page at hand.
 #[derive(Debug)]
-pub(super) struct PageClock {
+pub(crate) struct PageClock {
     allowed: PageTime,
     /// When the page becomes late.
     end: Instant,
@@ -37,12 +37,12 @@ pub(super) struct PageClock {
 
 impl PageClock {
     /// A clock that is yet to be started.
-    pub(super) fn new(allowed: PageTime) -> PageClock {
+    pub(crate) fn new(allowed: PageTime) -> PageClock {
         PageClock { allowed, end: Instant::now(), steps: STEPS, is_late: false }
     }
 
     /// Begins a page that holds `text`.
-    pub(super) fn start(&mut self, text: &str) {
+    pub(crate) fn start(&mut self, text: &str) {
         let allowed = self.allowed.0.saturating_mul(1 + (text.len() >> 20) as u32);
         let now = Instant::now();
         // A time beyond what the system can tell never comes.
@@ -52,7 +52,7 @@ impl PageClock {
 
     /// Takes one step, such as a feature. False once the page is late: the rest of it is to be skipped.
     #[inline]
-    pub(super) fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         match self.steps.checked_sub(1) {
             Some(left) => {
                 self.steps = left;
@@ -64,7 +64,7 @@ impl PageClock {
 
     /// Reports progress, and checks whether the page is late. False if it is: then no steps are left.
     #[cold]
-    pub(super) fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         if !self.is_late {
             progress::tick(Activity::Working);
             self.is_late = Instant::now() > self.end;
@@ -74,7 +74,7 @@ impl PageClock {
     }
 
     /// Ends the page. Fails with [`Kind::BadData`] if it was late.
-    pub(super) fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         if !self.is_late {
             return Ok(());
         }

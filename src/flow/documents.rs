@@ -21,10 +21,12 @@ use super::host_counting::HostCounting;
 use super::portions::Portions;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
+use super::sketching::Sketching;
 use crate::document::{Inputs, ReadOptions, Share};
 use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
+use crate::lsh::{Scheme, SketchedDocument};
 use crate::store::FingerprintedDocument;
 
 /// Documents to be read.
@@ -64,6 +66,20 @@ impl Documents {
     ) -> Result<Harvest<FingerprintedDocument>> {
         let recipe = recipe.clone();
         self.handle(cluster, move || Fingerprinting::new(&recipe, time))
+    }
+
+    /// Makes sketches by `scheme`. A page that takes longer than `time` is quarantined.
+    ///
+    /// # Errors
+    /// The first error of any worker, as `Cluster::execute`.
+    pub fn sketch(
+        self,
+        cluster: &mut Cluster,
+        scheme: &Scheme,
+        time: PageTime,
+    ) -> Result<Harvest<SketchedDocument>> {
+        let scheme = scheme.clone();
+        self.handle(cluster, move || Ok(Sketching::new(&scheme, time)))
     }
 
     /// Counts in how many documents each feature of `recipe` occurs; with `lines`, each line. A page that

@@ -94,6 +94,8 @@ fn sketch(
         (Content::Features(features), Some(sketcher)) => Ok(sketcher.features(features)?.map(full)),
         (Content::Fingerprint(_), Some(_)) => Err(misfit("fingerprints ready made", "external-64")),
         (Content::Text(_), None) => Err(misfit("text", "default")),
+        (Content::Vector(_), _) => Err(Error::new(Kind::Usage, "vectors have no fingerprint")
+            .help("`dupsieve lsh` takes vectors")),
         (Content::Features(_), None) => Err(misfit("features ready made", "features")),
     }
 }

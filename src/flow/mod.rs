@@ -38,6 +38,7 @@ mod read;
 mod reading;
 mod reduce;
 mod role;
+mod sketching;
 mod stream;
 mod sweep;
 mod unite;

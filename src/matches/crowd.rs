@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use super::numbers::KeepRank;
 
 /// A block of a fingerprint: its number, and its bits.
-pub(super) type Block = (usize, u128);
+pub(crate) type Block = (usize, u128);
 
 /// The crowded groups, and those of them that are kept, by their ranks in keep order.
-pub(super) struct Crowd<B, D> {
+pub(crate) struct Crowd<B, D> {
     /// All crowded groups, ascending.
     ranks: Vec<KeepRank>,
     /// The blocks of a group; near groups share one.
@@ -23,13 +23,13 @@ pub(super) struct Crowd<B, D> {
     kept: HashMap<Block, Vec<KeepRank>>,
 }
 
-impl<B, D> Crowd<B, D>
+impl<B, D, N> Crowd<B, D>
 where
     B: Fn(KeepRank) -> Vec<Block>,
-    D: Fn(KeepRank, KeepRank) -> Option<u8>,
+    D: Fn(KeepRank, KeepRank) -> Option<N>,
 {
     /// The crowd of these `ranks`. None of them is kept yet.
-    pub(super) fn new(mut ranks: Vec<KeepRank>, blocks: B, distance: D) -> Crowd<B, D> {
+    pub(crate) fn new(mut ranks: Vec<KeepRank>, blocks: B, distance: D) -> Crowd<B, D> {
         ranks.sort_unstable();
         ranks.dedup();
         Crowd { ranks, blocks, distance, kept: HashMap::new() }
@@ -53,7 +53,7 @@ where
     }
 
     /// The kept groups near a crowded one, with their distances. A group may come several times.
-    pub(super) fn near(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, u8)> {
+    pub(super) fn near(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, N)> {
         let kept = (self.blocks)(rank).into_iter().filter_map(|block| self.kept.get(&block));
         let near = move |&kept: &KeepRank| Some((kept, (self.distance)(rank, kept)?));
         kept.flatten().filter_map(near)

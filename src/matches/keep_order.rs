@@ -21,7 +21,7 @@ pub enum KeepOrder {
 
 /// When a page has its turn: whether it comes after all pages that have a place in the order, and
 /// its place.
-pub(super) type Turn = (bool, i64);
+pub(crate) type Turn = (bool, i64);
 
 /// The leader of each group: its first page in keep order, the only one of the group that can be kept.
 #[derive(Debug)]
@@ -92,6 +92,29 @@ impl KeepOrder {
         }
     }
 
+    /// The order that was asked for, or the default, for documents that may have times and texts.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if they lack what the order needs.
+    pub fn for_documents(asked: Option<KeepOrder>, times: bool, texts: bool) -> Result<KeepOrder> {
+        match asked {
+            None if times => Ok(KeepOrder::Oldest),
+            None => Ok(KeepOrder::FirstId),
+            Some(KeepOrder::Oldest) if !times => Err(KeepOrder::Oldest.is_lacking()),
+            Some(KeepOrder::Longest) if !texts => Err(KeepOrder::Longest.is_lacking()),
+            Some(order) => Ok(order),
+        }
+    }
+
+    /// When a page of this time and length has its turn; ties go by id.
+    pub(crate) fn turn(self, time: Option<i64>, length: u64) -> Turn {
+        match self {
+            KeepOrder::FirstId => Turn::default(),
+            KeepOrder::Oldest => (time.is_none(), time.unwrap_or(0)),
+            KeepOrder::Longest => (false, i64::try_from(length).map_or(i64::MIN, |length| -length)),
+        }
+    }
+
     /// Gives the turn of each row of a segment; ties go by id. Rows may be asked for in any order, but
     /// the reader keeps only the last block it decoded, so an order close to ascending is fast.
     pub(super) fn turns(
@@ -102,26 +125,23 @@ impl KeepOrder {
             KeepOrder::FirstId => Ok(Box::new(|_| Ok(Turn::default()))),
             KeepOrder::Oldest => {
                 let mut times = segment.times().ok_or_else(|| self.lacks_its_column(segment))?;
-                Ok(Box::new(move |row| {
-                    let time = times.get(u32::from(row).into())?;
-                    Ok((time.is_none(), time.unwrap_or(0)))
-                }))
+                Ok(Box::new(move |row| Ok(self.turn(times.get(u32::from(row).into())?, 0))))
             }
             KeepOrder::Longest => {
                 let mut lengths =
                     segment.lengths().ok_or_else(|| self.lacks_its_column(segment))?;
-                Ok(Box::new(move |row| {
-                    let length = lengths.get(u32::from(row).into())?;
-                    Ok((false, i64::try_from(length).map_or(i64::MIN, |length| -length)))
-                }))
+                Ok(Box::new(move |row| Ok(self.turn(None, lengths.get(u32::from(row).into())?))))
             }
         }
     }
 
     /// The error for a segment without the column that this order needs.
     fn lacks_its_column(self, segment: &Segment) -> Error {
+        self.is_lacking().at(segment.path())
+    }
+
+    fn is_lacking(self) -> Error {
         Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
-            .at(segment.path())
             .help("choose another --keep; times come of --time-field, lengths of texts")
     }
 }

@@ -21,6 +21,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::crowd::{Block, Crowd};
+use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number, below};
 use crate::error::Result;
 use crate::progress::{self, Activity};
@@ -28,40 +29,41 @@ use crate::runs::Record;
 
 /// Two near groups of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Edge {
+pub(crate) struct Edge<D = u8> {
     /// The group that is taken later.
-    pub(super) later: KeepRank,
+    pub(crate) later: KeepRank,
     /// The group that is taken earlier.
-    pub(super) earlier: KeepRank,
-    /// The Hamming distance.
-    pub(super) distance: u8,
+    pub(crate) earlier: KeepRank,
+    /// How near they are.
+    pub(crate) distance: D,
 }
 
-impl Record for Edge {}
+impl<D: Nearness> Record for Edge<D> {}
 
 /// The verdict on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(crate) enum Judgement<D = u8> {
     /// Its leader is kept.
     Kept,
     /// All of it is dropped.
     Dropped {
         /// The nearest kept group of the batch, if any is near, and its distance.
-        near: Option<(KeepRank, u8)>,
+        near: Option<(KeepRank, D)>,
     },
 }
 
 /// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
 /// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
 /// distance the one with the smallest `name` is the nearest.
-pub(super) fn judge<N: Ord>(
+pub(crate) fn judge<N: Ord, D: Nearness>(
     groups: u32,
     held: impl Fn(KeepRank) -> bool,
-    edges: impl Iterator<Item = Result<Edge>>,
-    mut crowd: Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<u8>>,
+    edges: impl Iterator<Item = Result<Edge<D>>>,
+    mut crowd: Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<D>>,
     name: impl Fn(KeepRank) -> N,
-) -> Result<Judgements> {
-    let mut judging = Judging { judgements: Judgements::default(), name };
+) -> Result<Judgements<D>> {
+    let judgements = Judgements { near: Vec::new(), distances: Vec::new() };
+    let mut judging = Judging { judgements, name };
     let mut edges = edges.peekable();
     let mut earlier = Vec::new();
     for rank in below(groups) {
@@ -88,53 +90,48 @@ pub(super) fn judge<N: Ord>(
     Ok(judging.judgements)
 }
 
-/// The judgement on every group, in five bytes.
-#[derive(Debug, Default)]
-pub(super) struct Judgements {
+/// The judgement on every group, in a few bytes: five with a Hamming distance.
+#[derive(Debug)]
+pub(crate) struct Judgements<D = u8> {
     near: Vec<KeepRank>,
-    distances: Vec<u8>,
+    distances: Vec<D>,
 }
 
-/// Stands for the distance of a kept group.
-const KEPT: u8 = u8::MAX;
-/// Stands for the distance of a dropped group that no kept group of the batch is near to.
-const ALONE: u8 = u8::MAX - 1;
-
-impl Judgements {
+impl<D: Nearness> Judgements<D> {
     /// The judgement on `rank`.
-    pub(super) fn get(&self, rank: KeepRank) -> Judgement {
+    pub(crate) fn get(&self, rank: KeepRank) -> Judgement<D> {
         match self.distances[rank.index()] {
-            KEPT => Judgement::Kept,
-            ALONE => Judgement::Dropped { near: None },
+            kept if kept == D::KEPT => Judgement::Kept,
+            alone if alone == D::ALONE => Judgement::Dropped { near: None },
             distance => Judgement::Dropped { near: Some((self.near[rank.index()], distance)) },
         }
     }
 
     /// How many are kept.
-    pub(super) fn kept(&self) -> u64 {
-        self.distances.iter().filter(|&&distance| distance == KEPT).count() as u64
+    pub(crate) fn kept(&self) -> u64 {
+        self.distances.iter().filter(|&&distance| distance == D::KEPT).count() as u64
     }
 
     fn push(&mut self, kept: bool) {
         self.near.push(KeepRank::from(0));
-        self.distances.push(if kept { KEPT } else { ALONE });
+        self.distances.push(if kept { D::KEPT } else { D::ALONE });
     }
 
     fn is_kept(&self, rank: KeepRank) -> bool {
-        self.distances[rank.index()] == KEPT
+        self.distances[rank.index()] == D::KEPT
     }
 }
 
 /// The judgements on the groups taken so far.
-struct Judging<L> {
-    judgements: Judgements,
+struct Judging<L, D> {
+    judgements: Judgements<D>,
     name: L,
 }
 
-impl<N: Ord, L: Fn(KeepRank) -> N> Judging<L> {
+impl<N: Ord, L: Fn(KeepRank) -> N, D: Nearness> Judging<L, D> {
     /// Takes the next group, which is near the `earlier` ones, and says whether it is kept. A group that
     /// is `held` is dropped.
-    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[(KeepRank, u8)]) -> bool {
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[(KeepRank, D)]) -> bool {
         let near_kept = earlier.iter().any(|&(other, _)| self.judgements.is_kept(other));
         let kept = !held && !near_kept;
         self.judgements.push(kept);
@@ -149,7 +146,7 @@ impl<N: Ord, L: Fn(KeepRank) -> N> Judging<L> {
     }
 
     /// Makes `kept` the nearest of a dropped group, if it is nearer than what was offered before.
-    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: u8) {
+    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: D) {
         let Judging { judgements, name } = self;
         let Judgement::Dropped { near } = judgements.get(rank) else { return };
         let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));

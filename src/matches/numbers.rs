@@ -106,6 +106,6 @@ impl<N: Number> Span<N> {
 }
 
 /// The numbers below `end`.
-pub(super) fn below<N: Number>(end: u32) -> impl Iterator<Item = N> {
+pub(crate) fn below<N: Number>(end: u32) -> impl Iterator<Item = N> {
     (0..end).map(N::from)
 }

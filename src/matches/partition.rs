@@ -191,6 +191,6 @@ fn rows_of(batch: &Batch, pair: &Pair<Group>) -> u128 {
 }
 
 /// The pairs within a group of this size.
-pub(super) fn copies(size: u128) -> u128 {
+pub(crate) fn copies(size: u128) -> u128 {
     size * size.saturating_sub(1) / 2
 }

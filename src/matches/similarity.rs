@@ -28,7 +28,54 @@ pub struct Similarity(u16);
 
 impl Similarity {
     /// That of a page and its copy.
-    pub(super) const SAME: Similarity = Similarity(10_000);
+    pub(crate) const SAME: Similarity = Similarity(Similarity::WHOLE);
+
+    /// The ten-thousandths of 1.
+    pub(super) const WHOLE: u16 = 10_000;
+
+    /// `shared` of `all`, rounded half up from the exact ratio; 1 of nothing.
+    pub(crate) fn of_share(shared: u64, all: u64) -> Similarity {
+        let whole = u128::from(Similarity::WHOLE);
+        let [shared, all] = [shared, all].map(u128::from);
+        Similarity((2 * whole * shared + all).checked_div(2 * all).unwrap_or(whole) as u16)
+    }
+
+    /// The nearest one to a number, which is taken as 0 if it is below 0 or not a number, and as 1 if it is above 1.
+    pub(crate) fn nearest(number: f64) -> Similarity {
+        let whole = f64::from(Similarity::WHOLE);
+        Similarity((number.clamp(0.0, 1.0) * whole + 0.5).floor() as u16)
+    }
+
+    /// The similarity as a number.
+    #[must_use]
+    pub fn number(self) -> f64 {
+        f64::from(self.0) / f64::from(Similarity::WHOLE)
+    }
+
+    /// The ten-thousandths that are missing to 1.
+    pub(super) fn missing(self) -> u16 {
+        Similarity::WHOLE - self.0
+    }
+
+    /// The similarity to which so many ten-thousandths are missing.
+    pub(super) fn missing_of(missing: u16) -> Similarity {
+        Similarity(Similarity::WHOLE - missing)
+    }
+}
+
+impl FromStr for Similarity {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Similarity> {
+        let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+        let nearest = number.map(|number| (Similarity::nearest(number), number));
+        let exact = nearest.filter(|(nearest, number)| (nearest.number() - number).abs() < 1e-9);
+        exact.map(|(similarity, _)| similarity).ok_or_else(|| {
+            Error::new(Kind::Usage, "not a similarity")
+                .expected("a number from 0 to 1 with at most four decimals")
+                .found(text)
+        })
+    }
 }
 
 impl Confirm {
@@ -101,5 +148,30 @@ mod tests {
         }
         let shown = [Similarity(10_000), Similarity(53)].map(|it| it.to_string());
         assert_eq!(shown, ["1.0000", "0.0053"]);
+    }
+
+    #[test]
+    fn shares_are_rounded_half_up() {
+        let of = |shared, all| Similarity::of_share(shared, all).to_string();
+        assert_eq!(
+            [of(1, 3), of(2, 3), of(0, 7), of(0, 0)],
+            ["0.3333", "0.6667", "0.0000", "1.0000"]
+        );
+        assert_eq!(
+            [of(1, 20_000), of(1, 20_001), of(u64::MAX, u64::MAX)],
+            ["0.0001", "0.0000", "1.0000"]
+        );
+        let nearest = [0.00005, -0.5, 2.0, f64::NAN].map(|it| Similarity::nearest(it).0);
+        assert_eq!(nearest, [1, 0, 10_000, 0]);
+    }
+
+    #[test]
+    fn a_similarity_reads_back_and_what_is_none_is_refused() {
+        for text in ["0.8000", "1.0000", "0.0001", "0.0000"] {
+            assert_eq!(text.parse::<Similarity>().unwrap().to_string(), text);
+        }
+        for wrong in ["", "1.1", "-0.1", "NaN", "0.80001", "80%"] {
+            assert_eq!(wrong.parse::<Similarity>().unwrap_err().kind(), Kind::Usage, "{wrong}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `report.json` of a join: what the output was made from, and the proof that it is complete.
+//! `report.json` of a join, or of buckets: what the output was made from, and the proof that it is complete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +12,12 @@ use super::parameters::Parameters;
 use super::seal::{self, damaged};
 use crate::error::{At, Result};
 use crate::join::Proof;
+use crate::lsh::Found;
 use crate::matches::Outcome;
 use crate::output::{SUCCESS, Staging, Sum};
 use crate::store::{Day, RecordCounts};
 
-/// The report of a join.
+/// The report of a join, or of `lsh`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// The version of dupsieve that made it.
@@ -35,8 +36,12 @@ pub struct Report {
     pub batch: RecordCounts,
     /// Pages found, kept and dropped.
     pub outcome: Outcome,
-    /// The proof that nothing was left out.
-    pub probe: Proof,
+    /// The proof that no chunk of the store was left out. An output of `lsh` has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Proof>,
+    /// What the buckets of `lsh` held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buckets: Option<Found>,
     /// How it was run: the one part that differs from run to run.
     pub run: Value,
 }

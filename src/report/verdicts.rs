@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::matches::Unlikeness;
 
 /// The verdict on a page.
 #[derive(Debug, Serialize)]
@@ -74,10 +75,14 @@ fn each_line(path: &Path, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Resu
     let file = BufReader::new(File::open(path).at(path)?);
     for (line, number) in file.lines().zip(1..) {
         let line = line.at(path)?;
+        let columns: Vec<&str> = line.split('\t').collect();
+        if number == 1 && columns.contains(&Unlikeness::COLUMN) {
+            let what = "this is an output of `lsh`, which has no distances";
+            return Err(Error::new(Kind::Usage, what).at(path).help("name an output of dedup"));
+        }
         if number == 1 {
             continue;
         }
-        let columns: Vec<&str> = line.split('\t').collect();
         match each(&columns) {
             Some(true) => {}
             Some(false) => return Ok(()),

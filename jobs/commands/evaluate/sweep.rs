@@ -7,7 +7,7 @@ use std::thread;
 
 use dupsieve::error::At;
 use dupsieve::evaluate::checks::{CheckEvaluation, CheckScores, RecipeFingerprints};
-use dupsieve::evaluate::curve::{Curve, Line};
+use dupsieve::evaluate::curve::{Axes, Curve, Line};
 use dupsieve::evaluate::sweep::{HalfScores, MOST_DOCUMENTS};
 use dupsieve::evaluate::{Labels, Measure, MemoryMeter, Method, MethodScores, NEAR_PAIR_BYTES};
 use dupsieve::output::PackedFile;
@@ -330,5 +330,6 @@ fn curve(candidates: &[Candidate], title: String, marked: u32) -> Curve {
         name: candidate.name.clone(),
         points: candidate.scores.iter().map(point).collect(),
     });
-    Curve { title, lines: lines.collect(), marked }
+    let axes = Axes { across: "recall", up: "precision" };
+    Curve { title, axes, lines: lines.collect(), marked: Some(marked) }
 }

@@ -43,7 +43,7 @@ pub(crate) struct FingerprintSettings {
     /// fingerprints by another table, or by none, cannot be compared with these
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
     pub(crate) boilerplate: Option<PathBuf>,
-    /// File format: auto, jsonl, text, tsv, fingerprints or features. `auto` recognises JSON lines by
+    /// File format: auto, jsonl, text, tsv, fingerprints, features or vectors. `auto` recognises JSON lines by
     /// their first bytes and other files by their names, and refuses other formats, such as CSV
     /// [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
@@ -52,7 +52,7 @@ pub(crate) struct FingerprintSettings {
     /// Field with the id of a record; a nested field is written a.b [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     pub(crate) id_field: Option<String>,
-    /// Field with the text [default: text]
+    /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     pub(crate) text_field: Option<String>,
     /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
@@ -175,9 +175,13 @@ impl FingerprintSettings {
 
     fn read_options(&self, width: Width) -> ReadOptions {
         let default = ReadOptions::default();
+        let text = match self.format {
+            Some(Format::Vectors) => "vector".to_owned(),
+            _ => default.fields.text,
+        };
         let fields = Fields {
             id: self.id_field.clone().unwrap_or(default.fields.id),
-            text: self.text_field.clone().unwrap_or(default.fields.text),
+            text: self.text_field.clone().unwrap_or(text),
             time: self.time_field.clone(),
             width_bits: width.bits(),
         };

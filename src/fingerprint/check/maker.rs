@@ -20,7 +20,7 @@ pub(super) trait Maker: fmt::Debug + Send + Sync {
 }
 
 /// How texts are normalised before runs of characters are taken.
-pub(super) const NORMALISE: Normalise = Normalise {
+pub(crate) const NORMALISE: Normalise = Normalise {
     nfkc: true,
     case: Case::Fold,
     digits: Digits::Keep,
@@ -31,5 +31,5 @@ pub(super) const NORMALISE: Normalise = Normalise {
 
 /// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
 /// addresses in markup are no text.
-pub(super) const NORMALISE_WORDS: Normalise =
+pub(crate) const NORMALISE_WORDS: Normalise =
     Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };

@@ -9,6 +9,9 @@ use crate::fingerprint::minhash::{self, MinHash};
 use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
+/// The words of a run.
+const RUN: usize = 3;
+
 /// Makes signatures of the set of runs of words of a text.
 #[derive(Debug)]
 pub(super) struct WordMinHash(pub(super) MinHash);
@@ -23,7 +26,7 @@ impl Maker for WordMinHash {
     ) {
         let start = signature.len();
         let mut has_words = false;
-        shingles::plain_word_runs(normal.page(&NORMALISE_WORDS, text), |run| {
+        shingles::plain_word_runs(normal.page(&NORMALISE_WORDS, text), RUN, |run| {
             has_words = true;
             if clock.step() {
                 self.0.add(run);

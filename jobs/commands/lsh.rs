@@ -1,0 +1,346 @@
+//! `dupsieve lsh`: which documents of a batch are alike, found by buckets of locality-sensitive hashes.
+//!
+//! Documents are read and sketched on every worker. Process 0 then draws the verdicts; that is the library's
+//! ([`dupsieve::lsh`]). Here it gets its flags, its lock and its report.
+
+mod plan;
+mod scheme;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use dupsieve::document::Tolerance;
+use dupsieve::fingerprint::PageTime;
+use dupsieve::flow::{Cluster, Start};
+use dupsieve::join::Join;
+use dupsieve::lsh::{Deduplicate, Deduplicated, Found as Buckets, SketchedDocument};
+use dupsieve::matches::{Detail, KeepOrder, Outcome};
+use dupsieve::output::{self, Listed, Lock, Staging, beside};
+use dupsieve::peers::Topology;
+use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::store::{Lists, RecordCounts};
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::commands::pages::PageSource;
+use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::{Count, FingerprintSettings};
+use crate::outcome::failure;
+use crate::outcome::summary::Summary;
+use crate::processes::cluster;
+
+use scheme::SchemeFlags;
+
+/// Find documents that overlap, by buckets of locality-sensitive hashes (MinHash and others)
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("preset", |flag| flag.hide(true)))]
+#[command(mut_arg("recipe", |flag| flag.hide(true)))]
+#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    about: Option<About>,
+    /// Files, folders, globs, or - for standard input
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The folder to write
+    #[arg(long, value_name = "DIR", required = true)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    scheme: SchemeFlags,
+    /// Rows of matches.tsv: `best` writes one row for each dropped page, with the page its verdict
+    /// names; `all` writes every pair that matches [default: best]
+    #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
+    matches: Option<Detail>,
+    /// Abort (exit 65) if --matches all would write more rows than this [default: 1e8]
+    #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
+    max_matches: Option<Count>,
+    /// Which of several pages that match to keep: oldest, first-id or longest [default: oldest if the
+    /// pages have times, else first-id]
+    #[arg(long, env = "DUPSIEVE_KEEP")]
+    keep: Option<KeepOrder>,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// What is asked about buckets, in place of making them.
+#[derive(Debug, Subcommand)]
+enum About {
+    Plan(Box<plan::Arguments>),
+}
+
+impl Arguments {
+    /// Whether documents are compared, which several processes can do together.
+    pub(crate) fn compares(&self) -> bool {
+        self.about.is_none()
+    }
+}
+
+/// Runs `lsh`, or what stands below it.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    if let Some(About::Plan(arguments)) = &arguments.about {
+        return plan::run(arguments, global);
+    }
+    let file = global.config()?;
+    let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
+    let asked = Asked {
+        inputs: arguments.input.clone(),
+        output: arguments.output.clone().expect("clap asks for it"),
+        keep: arguments.keep.or(file.dedup.keep),
+        detail: arguments.matches.or(file.dedup.matches).unwrap_or_default(),
+        max_matches: arguments.max_matches.or(file.dedup.max_matches),
+        settings: arguments.scheme.fitting(settings)?,
+    };
+    let mut cluster = cluster::join(global, &format!("{asked:?} {:?}", arguments.scheme))?;
+    let is_leader = cluster.is_leader();
+    let summary = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
+        make(&mut cluster, &asked, &arguments.scheme, global)
+    })?;
+    if !is_leader || global.dry_run {
+        return Ok(summary);
+    }
+    let [documents, kept, dropped, empty, matches] =
+        ["documents", "kept", "dropped", "empty", "matches"].map(|it| summary.counted(it));
+    Ok(summary
+        .say(format!(
+            "{documents} documents: {kept} kept, {dropped} dropped as alike, {empty} empty; {matches} matches"
+        ))
+        .say(format!(
+            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json",
+            asked.output.display()
+        )))
+}
+
+/// What is asked for, besides the scheme.
+#[derive(Debug)]
+struct Asked {
+    inputs: Vec<PathBuf>,
+    output: PathBuf,
+    keep: Option<KeepOrder>,
+    detail: Detail,
+    max_matches: Option<Count>,
+    settings: FingerprintSettings,
+}
+
+fn make(
+    cluster: &mut Cluster,
+    asked: &Asked,
+    scheme: &SchemeFlags,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let output = asked.output.display();
+    let topology = *cluster.topology();
+    let job = Job::find(asked, scheme, topology, global)?;
+    let start = cluster.agree(&format!("lsh {output}"), || job.start(global))?;
+    let (listing, held) = match start {
+        Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
+        Start::Make(listing, held) => (listing, held),
+    };
+    job.pages.check_listing(&listing)?;
+    let found = job.pages.read(cluster, global, "sketching", |documents, cluster| {
+        documents.sketch(cluster, &job.deduplicate.scheme, job.page_time)
+    })?;
+    let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
+        job.write(found, parameters, lock)
+    })?;
+    Ok(summary.leader().unwrap_or_default())
+}
+
+/// An output to be made, with its inputs found.
+struct Job {
+    pages: Pages,
+    deduplicate: Deduplicate,
+    source: PageSource,
+    page_time: PageTime,
+    max_repeated: Tolerance,
+    topology: Topology,
+}
+
+impl Job {
+    fn find(
+        asked: &Asked,
+        scheme: &SchemeFlags,
+        topology: Topology,
+        global: &GlobalFlags,
+    ) -> Result<Job> {
+        let Asked { inputs, output, settings, .. } = asked;
+        let pages = Pages::find(inputs, output, settings, topology.processes)?;
+        let keep = KeepOrder::for_documents(asked.keep, pages.has_times(), pages.are_texts())?;
+        let named: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let deduplicate = Deduplicate {
+            scheme: scheme.scheme(settings)?,
+            keep,
+            detail: asked.detail,
+            max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            workers: topology.workers,
+            evidence_bytes: global.budget().evidence(),
+            memory_bytes: global.budget().finalize(),
+        };
+        Ok(Job {
+            pages,
+            deduplicate,
+            source: PageSource::new(&named, settings),
+            page_time: settings.page_time(),
+            max_repeated: settings.max_repeated.unwrap_or(Tolerance::REPEATED),
+            topology,
+        })
+    }
+
+    fn output(&self) -> &Path {
+        self.pages.output()
+    }
+
+    /// Process 0 takes the lock and checks whether the output has to be made.
+    fn start(&self, global: &GlobalFlags) -> Result<Start<Listing, (Lock, Parameters), Summary>> {
+        let output = self.output();
+        let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
+        lock.as_ref().map_or(Ok(()), |lock| reading::remove_unfinished(output, lock))?;
+        self.pages.announce();
+        let parameters = self.parameters()?;
+        if let Existing::Same(report) = self.existing(&parameters, global.overwrite)? {
+            tracing::info!("{} is done already", output.display());
+            lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
+            return Ok(Start::done(self.summary(&report).already_done()));
+        }
+        scheme::announce(&self.deduplicate.scheme);
+        let (files, bytes) = self.pages.size();
+        let would = format!("would make {}", output.display());
+        Ok(match lock {
+            Some(lock) => Start::make(self.pages.listing(), (lock, parameters)),
+            None => {
+                Start::done(Summary::new().count("files", files).count("bytes", bytes).say(would))
+            }
+        })
+    }
+
+    /// What is at the path of the output.
+    fn existing(&self, asked: &Parameters, overwrite: bool) -> Result<Existing<Report>> {
+        let output = self.output();
+        if asked.contains_key("inputs") {
+            return report::existing(output, asked, |_| false, overwrite);
+        }
+        // What was read from a stream is never done already.
+        let mut other = asked.clone();
+        other.insert("inputs".to_owned(), "a stream".to_owned());
+        match report::existing(output, &other, |_| overwrite, overwrite) {
+            Err(error) if error.kind() == Kind::Exists && Report::read(output)?.is_some() => {
+                Err(reading::stream_again(output))
+            }
+            existing => existing,
+        }
+    }
+
+    /// What decides the result.
+    fn parameters(&self) -> Result<Parameters> {
+        let Deduplicate { scheme, keep, detail, .. } = &self.deduplicate;
+        let mut parameters = self.pages.parameters()?;
+        let named = [("keep", keep.to_string()), ("matches", detail.to_string())];
+        let named = named.into_iter().chain(scheme::parameters(scheme));
+        parameters.extend(named.map(|(name, value)| (name.to_owned(), value)));
+        Ok(parameters)
+    }
+
+    /// Process 0 draws the verdicts, fails if too much is bad or repeated, and writes the output.
+    fn write(
+        &self,
+        found: Found<SketchedDocument>,
+        parameters: Parameters,
+        lock: Lock,
+    ) -> Result<Summary> {
+        let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
+        let staging = Staging::beside(self.output(), lock)?;
+        let mut list = self.pages.repeated(staging.fence());
+        let Deduplicated { outcome, buckets, empty } =
+            self.deduplicate
+                .write(made, &staging, &mut |id, first, again| list.push(id, first, again))?;
+        let repeated = (list.count(), list.same());
+        let lists = Lists { quarantine, repeated: list.finish()? };
+        if self.max_repeated.exceeded(repeated.0, read.documents) {
+            let path = self.pages.publish_failed(lists)?;
+            let error = reading::too_many_repeated(self.max_repeated, repeated, read.documents);
+            return Err(error.at(path));
+        }
+        let batch = RecordCounts {
+            read: read.documents + read.bad,
+            fingerprinted: outcome.kept + outcome.dropped,
+            empty,
+            repeated: repeated.0,
+            quarantined: read.bad,
+            blank: read.blank,
+            truncated: read.truncated,
+        };
+        if !batch.add_up() {
+            return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
+        }
+        let mut report = self.report(parameters, batch, outcome, buckets);
+        report.write(&staging)?;
+        self.publish(lists, staging)?;
+        Ok(self.summary(&report))
+    }
+
+    fn report(
+        &self,
+        parameters: Parameters,
+        batch: RecordCounts,
+        outcome: Outcome,
+        buckets: Buckets,
+    ) -> Report {
+        Report {
+            dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
+            day: None,
+            recipe: json!(parameters),
+            parameters,
+            store_version: None,
+            batch,
+            outcome,
+            probe: None,
+            buckets: Some(buckets),
+            run: json!({
+                "inputs": { PageSource::NAME: self.source },
+                "workers": self.topology.workers,
+                "processes": self.topology.processes,
+            }),
+        }
+    }
+
+    /// Puts the output and the lists beside it into their places.
+    fn publish(&self, lists: Lists, staging: Staging) -> Result<()> {
+        let Lists { quarantine, repeated } = lists;
+        let has = [quarantine.is_some(), repeated.is_some()];
+        staging.check()?;
+        quarantine.map_or(Ok(()), Listed::publish)?;
+        repeated.map_or(Ok(()), Listed::publish)?;
+        staging.commit()?;
+        reading::remove_stale(self.output(), has[0], has[1]);
+        Ok(())
+    }
+
+    fn summary(&self, report: &Report) -> Summary {
+        let Report { batch, buckets, .. } = report;
+        let output = self.output();
+        let mut summary = Summary::of_join(report, output)
+            .count("read", batch.read)
+            .count("repeated", batch.repeated)
+            .count("quarantined", batch.quarantined)
+            .count("blank", batch.blank)
+            .count("truncated", batch.truncated)
+            .count("passed_over", self.pages.passed_over());
+        if let Some(buckets) = buckets {
+            summary = summary
+                .count("groups", buckets.groups)
+                .count("candidates", buckets.candidates)
+                .count("hot_buckets", buckets.hot);
+        }
+        for (count, name, suffix) in [
+            (batch.quarantined, "quarantine", reading::QUARANTINE),
+            (batch.repeated, "repeated", reading::REPEATED),
+        ] {
+            if count > 0 {
+                summary = summary.path(name, &beside(output, suffix));
+            }
+        }
+        summary
+    }
+}

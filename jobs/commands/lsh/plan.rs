@@ -1,0 +1,188 @@
+//! `dupsieve lsh plan`: what a banding finds and misses, and what it costs.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use clap::Args;
+use dupsieve::document::{self, Share};
+use dupsieve::error::At;
+use dupsieve::evaluate::curve::{Axes, Curve, Line};
+use dupsieve::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
+use dupsieve::output::PackedFile;
+use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
+
+use super::scheme::{self, SchemeFlags};
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::FingerprintSettings;
+use crate::outcome::summary::Summary;
+
+/// How many documents are compared with each other: all pairs of them are.
+const SAMPLE: usize = 2000;
+
+/// Show which share of the pairs of each similarity a banding finds, and what it costs
+#[derive(Args, Debug)]
+#[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("preset", |flag| flag.hide(true)))]
+#[command(mut_arg("recipe", |flag| flag.hide(true)))]
+#[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scheme: SchemeFlags,
+    /// Count how many pairs of the first 2,000 documents of these files share a bucket
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// Draw the curve into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    settings: FingerprintSettings,
+}
+
+/// Runs `lsh plan`.
+pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let Arguments { input, svg, .. } = arguments;
+    let settings = scheme::reading(arguments.settings.clone().or(global.config()?.fingerprint));
+    let settings = arguments.scheme.fitting(settings)?;
+    let scheme = arguments.scheme.scheme(&settings)?;
+    let sample = match &input[..] {
+        [] => None,
+        input => Some(sample(&scheme, input, &settings)?),
+    };
+    if let Some(path) = svg {
+        draw(&scheme, path, global.overwrite)?;
+    }
+    if global.json {
+        println!("{}", object(&scheme, sample));
+    } else {
+        print(&scheme, sample, &mut io::stdout().lock()).at("stdout")?;
+    }
+    Ok(Summary::answered())
+}
+
+/// What is found among the first documents.
+fn sample(scheme: &Scheme, paths: &[PathBuf], settings: &FingerprintSettings) -> Result<Sample> {
+    let (inputs, options) = settings.inputs(paths)?;
+    let mut sketches = scheme.sketches(settings.page_time());
+    let mut taken: Vec<Sketch> = Vec::new();
+    let mut failure = None;
+    document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options.fields, &mut |_, document| {
+            let Ok(document) = document else { return };
+            match sketches.of(&document.content) {
+                Ok(sketch) if taken.len() < SAMPLE => taken.extend(sketch),
+                Ok(_) => {}
+                // It would be quarantined.
+                Err(error) if error.kind() == Kind::BadData => {}
+                Err(error) => failure = failure.take().or(Some(error)),
+            }
+        });
+        failure.is_none() && taken.len() < SAMPLE
+    })?;
+    let first = taken.first().map_or(0, |sketch| sketch.components);
+    if taken.iter().any(|sketch| sketch.components != first) {
+        failure = failure.or(Some(Error::new(Kind::BadData, "the vectors have different lengths")));
+    }
+    failure.map_or_else(|| Ok(Sample::of(scheme, &taken)), Err)
+}
+
+/// The similarities of the table.
+fn similarities(steps: u32) -> impl Iterator<Item = f64> {
+    (0..=steps).map(move |step| f64::from(step) / f64::from(steps))
+}
+
+fn areas(scheme: &Scheme) -> Areas {
+    scheme.banding.areas(scheme.least.number(), |similarity| scheme.collision(similarity))
+}
+
+/// The bytes that are kept of each document to confirm matches; unknown if that depends on its length.
+fn evidence_bytes(scheme: &Scheme, sample: Option<Sample>) -> Option<u64> {
+    match scheme.confirmation {
+        Confirmation::Signature => Some(4 * scheme.banding.hashes() as u64),
+        Confirmation::SimHash(_) => Some(16),
+        Confirmation::Exact => {
+            let sample = sample.filter(|sample| sample.documents > 0)?;
+            Some(sample.evidence_bytes.div_ceil(sample.documents))
+        }
+    }
+}
+
+fn object(scheme: &Scheme, sample: Option<Sample>) -> Value {
+    let Areas { false_positives, false_negatives } = areas(scheme);
+    let row = |similarity: f64| {
+        json!({
+            "similarity": similarity,
+            "agrees": scheme.collision(similarity),
+            "found": scheme.probability(similarity),
+        })
+    };
+    json!({
+        "family": scheme.space.to_string(),
+        "similarity": scheme.least.number(),
+        "bands": scheme.banding.bands,
+        "rows": scheme.banding.rows,
+        "curve": similarities(20).map(row).collect::<Vec<Value>>(),
+        "false_positives": false_positives,
+        "false_negatives": false_negatives,
+        "key_bytes": 8 * scheme.banding.bands,
+        "evidence_bytes": evidence_bytes(scheme, sample),
+        "sample": sample,
+    })
+}
+
+fn print(scheme: &Scheme, sample: Option<Sample>, out: &mut impl Write) -> io::Result<()> {
+    let least = scheme.least.number();
+    let Areas { false_positives, false_negatives } = areas(scheme);
+    writeln!(out, "{}: {}", scheme.space, scheme.banding)?;
+    writeln!(out, "{:>10}  {:>12}  {:>14}", "similarity", "a hash agrees", "share a bucket")?;
+    for similarity in similarities(20) {
+        let [agrees, found] =
+            [scheme.collision(similarity), scheme.probability(similarity)].map(|it| 100.0 * it);
+        let mark = if (similarity - least).abs() < 1e-9 { "  <- the least similarity" } else { "" };
+        writeln!(out, "{similarity:>10.2}  {agrees:>11.2} %  {found:>12.2} %{mark}")?;
+    }
+    let missed = 100.0 * false_negatives / (1.0 - least).max(f64::MIN_POSITIVE);
+    let extra = 100.0 * false_positives / least.max(f64::MIN_POSITIVE);
+    writeln!(out, "missed from {least} to 1, on average: {missed:.2} %")?;
+    writeln!(out, "compared for nothing from 0 to {least}, on average: {extra:.2} %")?;
+    let keys = 8 * scheme.banding.bands;
+    match evidence_bytes(scheme, sample) {
+        Some(bytes) => writeln!(out, "bytes a page: {keys} for keys, {bytes} to confirm")?,
+        None => writeln!(
+            out,
+            "bytes a page: {keys} for keys, and 8 or more for each element to confirm"
+        )?,
+    }
+    sample.map_or(Ok(()), |sample| print_sample(sample, out))
+}
+
+fn print_sample(sample: Sample, out: &mut impl Write) -> io::Result<()> {
+    let Sample { documents, pairs, candidates, matches, .. } = sample;
+    writeln!(
+        out,
+        "sample: of {pairs} pairs of {documents} pages, {candidates} share a bucket, and {matches} of these match"
+    )?;
+    let of_a_million = candidates as f64 / pairs.max(1) as f64 * 1e6 * 1e6 / 2.0;
+    writeln!(out, "at this rate a million pages have {of_a_million:.0} pairs that share a bucket")
+}
+
+/// Draws the curve, and the step at the least similarity.
+fn draw(scheme: &Scheme, path: &Path, overwrite: bool) -> Result<()> {
+    let least = scheme.least.number();
+    let found = |similarity| Some((similarity, scheme.probability(similarity)));
+    let agrees = |similarity| Some((similarity, scheme.collision(similarity)));
+    let lines = vec![
+        Line { name: scheme.banding.to_string(), points: similarities(100).map(found).collect() },
+        Line { name: "one hash".to_owned(), points: similarities(100).map(agrees).collect() },
+        Line {
+            name: format!("least similarity {}", scheme.least),
+            points: vec![Some((least, 0.0)), Some((least, 1.0))],
+        },
+    ];
+    let axes = Axes { across: "similarity", up: "share of pairs found" };
+    let curve = Curve { title: scheme.space.to_string(), axes, lines, marked: None };
+    let mut file = PackedFile::create(path)?;
+    file.line(curve.to_string().trim_end().as_bytes())?;
+    file.finish(overwrite).map(drop)
+}

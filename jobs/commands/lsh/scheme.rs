@@ -1,0 +1,147 @@
+//! The flags of a scheme of buckets.
+
+use clap::Args;
+use dupsieve::document::Format;
+use dupsieve::fingerprint::Width;
+use dupsieve::lsh::{Banding, Confirmation, Permutations, Scheme, Shingle, Space};
+use dupsieve::matches::Similarity;
+use dupsieve::{Error, Kind, Result};
+
+use crate::flags::settings::FingerprintSettings;
+
+/// How many hashes are divided into bands, unless another number is asked for.
+const HASHES: usize = 112;
+
+/// What decides which documents share a bucket, and which of them match.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SchemeFlags {
+    /// What is compared: jaccard (sets of shingles or features; also called minhash), cosine (weighted
+    /// features or vectors), hamming (fingerprints) or euclidean (vectors) [default: jaccard]
+    #[arg(long, value_name = "NAME")]
+    family: Option<Space>,
+    /// The least similarity of a match. Bands and rows are chosen for it unless they are given
+    #[arg(long, value_name = "S", default_value = "0.8")]
+    similarity: Similarity,
+    /// How many bands of hashes; pages share a bucket if they agree in all rows of one band
+    #[arg(long, value_name = "B", requires = "rows")]
+    bands: Option<usize>,
+    /// How many rows a band has
+    #[arg(long, value_name = "R", requires = "bands")]
+    rows: Option<usize>,
+    /// The most hashes that bands and rows are chosen for [default: 112]
+    #[arg(long, value_name = "N", conflicts_with_all = ["bands", "rows"])]
+    hashes: Option<usize>,
+    /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
+    /// shingles, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
+    /// bits at most)
+    #[arg(long, value_name = "signature|exact|simhash:K", default_value = "signature")]
+    confirm: Confirmation,
+    /// The shingles of a text: words:N or characters:N [default: words:5]
+    #[arg(long, value_name = "SORT")]
+    shingle: Option<Shingle>,
+    /// The hashes of sets: `many` (a permutation for each) or `one` (one permutation for all: far
+    /// faster, and less exact for pages of few shingles) [default: many]
+    #[arg(long, value_name = "many|one", value_parser = parse_permutations)]
+    permutations: Option<Permutations>,
+    /// Chooses the hash functions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+fn parse_permutations(text: &str) -> Result<Permutations, String> {
+    match text {
+        "many" => Ok(Permutations::Many),
+        "one" => Ok(Permutations::One),
+        _ => Err("expected many or one".to_owned()),
+    }
+}
+
+/// The settings that say how documents are read. Those of fingerprints say nothing here.
+pub(crate) fn reading(settings: FingerprintSettings) -> FingerprintSettings {
+    FingerprintSettings { preset: None, recipe: None, check: None, boilerplate: None, ..settings }
+}
+
+impl SchemeFlags {
+    fn space(&self) -> Space {
+        self.family.unwrap_or_default()
+    }
+
+    /// The settings, with the format that the family takes unless another one is named.
+    ///
+    /// Fails with [`Kind::Usage`] if a flag has no effect.
+    pub(crate) fn fitting(&self, settings: FingerprintSettings) -> Result<FingerprintSettings> {
+        let vectors = (self.space() == Space::Euclidean).then_some(Format::Vectors);
+        let format = settings.format.or(vectors);
+        let format_reads = |formats: &[Format]| formats.contains(&format.unwrap_or_default());
+        let ready = [Format::Fingerprints, Format::Features, Format::Vectors];
+        let idle = [
+            ("--shingle", self.shingle.is_some() && format_reads(&ready)),
+            ("--permutations", self.permutations.is_some() && self.space() != Space::Jaccard),
+            ("--width", settings.width.is_some() && !format_reads(&[Format::Fingerprints])),
+        ];
+        match idle.into_iter().find(|(_, is_idle)| *is_idle) {
+            Some((flag, _)) => Err(Error::new(
+                Kind::Usage,
+                format!("{flag} has no effect with this family and format"),
+            )),
+            None => Ok(FingerprintSettings { format, ..settings }),
+        }
+    }
+
+    /// The scheme that is asked for, for documents read by these settings.
+    pub(crate) fn scheme(&self, settings: &FingerprintSettings) -> Result<Scheme> {
+        let scheme = Scheme {
+            space: self.space(),
+            permutations: self.permutations.unwrap_or(Permutations::Many),
+            shingle: self.shingle.unwrap_or(Shingle::Words(5)),
+            width: settings.width.unwrap_or(Width::W64),
+            vectors: settings.format == Some(Format::Vectors),
+            banding: Banding { bands: 1, rows: 1 },
+            least: self.similarity,
+            confirmation: self.confirm,
+            seed: self.seed,
+        };
+        let banding = match (self.bands, self.rows) {
+            (Some(bands), Some(rows)) => Banding { bands, rows },
+            _ => {
+                let hashes = self.hashes.unwrap_or(HASHES);
+                Banding { bands: 1, rows: hashes }.check()?;
+                Banding::best(hashes, self.similarity.number(), |it| scheme.collision(it))
+            }
+        };
+        banding.check()?;
+        Ok(Scheme { banding, ..scheme })
+    }
+}
+
+/// What decides the buckets and matches of a scheme, by name.
+pub(crate) fn parameters(scheme: &Scheme) -> Vec<(&'static str, String)> {
+    let Scheme { space, permutations, shingle, width, banding, least, confirmation, seed, .. } =
+        scheme;
+    let permutations = match permutations {
+        Permutations::One => "one",
+        Permutations::Many => "many",
+    };
+    vec![
+        ("family", space.to_string()),
+        ("permutations", permutations.to_owned()),
+        ("shingle", shingle.to_string()),
+        ("width", width.bits().to_string()),
+        ("vectors", scheme.vectors.to_string()),
+        ("bands", banding.bands.to_string()),
+        ("rows", banding.rows.to_string()),
+        ("similarity", least.to_string()),
+        ("confirm", confirmation.to_string()),
+        ("seed", seed.to_string()),
+    ]
+}
+
+/// Says which banding is used, and what it finds.
+pub(crate) fn announce(scheme: &Scheme) {
+    let at = |similarity: f64| {
+        format!("{:.1} % at {similarity}", 100.0 * scheme.probability(similarity))
+    };
+    let least = scheme.least.number();
+    let found = [least / 2.0, least, (1.0 + least) / 2.0].map(at).join(", ");
+    tracing::info!("{}: pairs that share a bucket, by similarity: {found}", scheme.banding);
+}

@@ -1,0 +1,182 @@
+//! From sketches to a complete output: groups, buckets, candidates, edges, verdicts, files.
+
+use std::path::Path;
+
+use super::batch::{Batch, Ids};
+use super::buckets::{Buckets, Candidate};
+use super::compare::{Near, compare, crowd};
+use super::confirmation::Comparison;
+use super::document::SketchedDocument;
+use super::found::{Found, HotBucket};
+use super::listing::Listing;
+use super::rows::{Named, Rows};
+use super::scheme::Scheme;
+use crate::document::Occurrence;
+use crate::error::Result;
+use crate::matches::{
+    Detail, Edge, Judgements, KeepOrder, KeepRank, Number, Outcome, Unlikeness, copies, judge,
+    too_many,
+};
+use crate::output::Staging;
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
+use crate::runs::{SortedRecords, Sorter};
+
+/// How many candidates are compared between two looks at the results.
+const COMPARED_AT_ONCE: usize = 1 << 16;
+/// How many candidates a thread compares at once.
+const COMPARED_BY_ONE: usize = 1 << 10;
+
+/// What becomes an output, and how.
+#[derive(Clone, Debug)]
+pub struct Deduplicate {
+    /// What decides buckets and matches.
+    pub scheme: Scheme,
+    /// Which page of several near ones is kept.
+    pub keep: KeepOrder,
+    /// Which rows are written.
+    pub detail: Detail,
+    /// How many rows may be written with [`Detail::All`].
+    pub max_matches: u64,
+    /// How many threads compare.
+    pub workers: usize,
+    /// Memory for the evidence of the groups, in bytes.
+    pub evidence_bytes: usize,
+    /// Memory that each sort may use, in bytes. Up to six sorts run at once.
+    pub memory_bytes: usize,
+}
+
+/// What was found and written.
+#[derive(Clone, Debug)]
+pub struct Deduplicated {
+    /// Documents kept and dropped, and the files.
+    pub outcome: Outcome,
+    /// What the buckets held.
+    pub buckets: Found,
+    /// Documents without anything to compare.
+    pub empty: u64,
+}
+
+impl Deduplicate {
+    /// Draws the verdicts on `documents` and writes every file of the output except the report. Calls
+    /// `repeated` for each document whose id came before.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`](crate::Kind::BadData) if vectors have different lengths or, with [`Detail::All`], if
+    /// there are more matches than may be written; [`Kind::Io`](crate::Kind::Io) if the disk has no room.
+    pub fn write(
+        &self,
+        documents: SortedRecords<SketchedDocument>,
+        staging: &Staging,
+        repeated: &mut dyn FnMut(&str, Occurrence, Occurrence) -> Result<()>,
+    ) -> Result<Deduplicated> {
+        let spill = (staging.folder(), self.memory_bytes);
+        let (batch, ids) =
+            Batch::load(documents, self.keep, spill.0, self.evidence_bytes, repeated)?;
+        let Buckets { shared, candidates, crowds, hot, hottest } =
+            Buckets::of(&batch, self.detail == Detail::All, spill)?;
+        let mut found = Found { groups: batch.len().into(), shared, hot, ..Found::default() };
+        let edges = self.confirm(&batch, candidates, spill, &mut found)?;
+        let mut rows = Rows::new(&batch, self.detail, spill);
+        let judgements = self.judge(&batch, edges, &crowds, &mut rows, &mut found)?;
+        rows.copies()?;
+        rows.judged(&judgements)?;
+        let firsts: Vec<_> = hottest.iter().map(|hot| batch.leaders[hot.first.index()]).collect();
+        let Ids { sketched, empty } = ids;
+        let Named { ids, matches, verdicts, wanted } = rows.name(sketched, &firsts)?;
+        found.hottest = hottest.iter().zip(wanted).map(HotBucket::from).collect();
+        let mut empties = 0;
+        let empty = empty.inspect(|_| empties += 1).map(|empty| empty.map(|empty| empty.0));
+        let listing = Listing { ids, empties: empty, verdicts, matches };
+        let (files, matches) = listing.write(staging)?;
+        let files = files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect();
+        let outcome = batch.outcome(judgements.kept(), matches, files);
+        Ok(Deduplicated { outcome, buckets: found, empty: empties })
+    }
+
+    /// The judgement on every group by the keep rule. The rows of its edges are noted on the way.
+    fn judge(
+        &self,
+        batch: &Batch,
+        edges: Sorter<Edge<Unlikeness>>,
+        crowds: &[(KeepRank, u64)],
+        rows: &mut Rows<'_>,
+        found: &mut Found,
+    ) -> Result<Judgements<Unlikeness>> {
+        let edges = edges.sorted()?.map(|edge| {
+            let edge = edge?;
+            rows.matching(&edge)?;
+            Ok(edge)
+        });
+        let near = Near::new(batch, self.scheme.comparison());
+        let name = |group: KeepRank| batch.leaders[group.index()];
+        let judgements = judge(batch.len(), |_| false, edges, crowd(crowds, &near), name)?;
+        found.looked_up = near.finish()?;
+        Ok(judgements)
+    }
+
+    /// The candidates that match, each pair once. With [`Detail::All`] their rows are counted too.
+    fn confirm(
+        &self,
+        batch: &Batch,
+        candidates: Sorter<Candidate>,
+        spill: (&Path, usize),
+        found: &mut Found,
+    ) -> Result<Sorter<Edge<Unlikeness>>> {
+        let comparison = self.scheme.comparison();
+        let mut edges = Sorter::new(spill.0, spill.1);
+        let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
+        let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
+        let mut sorted = candidates.sorted()?;
+        let mut last = None;
+        let mut portion = Vec::new();
+        loop {
+            portion.clear();
+            while portion.len() < COMPARED_AT_ONCE
+                && let Some(candidate) = sorted.next().transpose()?
+            {
+                if last.replace(candidate) != Some(candidate) {
+                    portion.push(candidate);
+                }
+            }
+            if portion.is_empty() {
+                break;
+            }
+            progress::tick(Activity::Working);
+            found.candidates += portion.len() as u64;
+            for edge in self.compare(batch, &comparison, &portion)? {
+                rows += size(edge.later) * size(edge.earlier);
+                edges.push(edge)?;
+                found.confirmed += 1;
+            }
+            self.check_rows(rows)?;
+        }
+        self.check_rows(rows)?;
+        Ok(edges)
+    }
+
+    /// Compares candidates on all threads, and gives those that match in their order.
+    fn compare(
+        &self,
+        batch: &Batch,
+        comparison: &Comparison,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Edge<Unlikeness>>> {
+        let shares: Vec<&[Candidate]> = candidates.chunks(COMPARED_BY_ONE).collect();
+        let compared =
+            in_parallel(self.workers, &shares, |share| compare(batch, comparison, share));
+        Ok(compared.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn check_rows(&self, rows: u128) -> Result<()> {
+        match self.detail {
+            Detail::All if rows > u128::from(self.max_matches) => {
+                Err(too_many(rows, self.max_matches))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

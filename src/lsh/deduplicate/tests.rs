@@ -1,0 +1,200 @@
+//! Outputs against the definition: all pairs compared, and documents taken one after the other.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::document::{Content, Position};
+use crate::fingerprint::minhash::Permutations;
+use crate::fingerprint::{PageTime, Width};
+use crate::lsh::{Banding, Confirmation, Shingle, Sketch, Space};
+use crate::matches::Similarity;
+use crate::output::Lock;
+
+/// A document: its id, and its features; none if it has nothing to compare.
+type Page = (u32, Vec<u32>);
+
+fn scheme(confirmation: Confirmation, banding: Banding, least: &str) -> Scheme {
+    Scheme {
+        space: Space::Jaccard,
+        permutations: Permutations::Many,
+        shingle: Shingle::Words(1),
+        width: Width::W64,
+        vectors: false,
+        banding,
+        least: least.parse().unwrap(),
+        confirmation,
+        seed: 3,
+    }
+}
+
+fn documents(scheme: &Scheme, pages: &[Page]) -> Vec<SketchedDocument> {
+    let mut sketches = scheme.sketches(PageTime::default());
+    let document = |(line, (id, features)): (u64, &Page)| {
+        let names: Vec<String> = features.iter().map(u32::to_string).collect();
+        let features = names.iter().map(|name| (name.as_str(), 1.0)).collect();
+        SketchedDocument {
+            id: format!("p{id:03}"),
+            position: Position { file: 0, line },
+            content: 0,
+            length: 0,
+            time: None,
+            sketch: sketches.of(&Content::Features(features)).unwrap(),
+        }
+    };
+    (1..).zip(pages).map(document).collect()
+}
+
+/// What two documents that share a bucket are to each other, by definition.
+fn matching(scheme: &Scheme, one: &Sketch, other: &Sketch) -> Option<Similarity> {
+    let shares = one.keys.iter().any(|key| other.keys.contains(key));
+    if one == other {
+        return Some(Similarity::SAME);
+    }
+    scheme.comparison().compare(&one.evidence, &other.evidence).filter(|_| shares)
+}
+
+/// The texts of verdicts.tsv and matches.tsv by definition.
+fn naive(scheme: &Scheme, detail: Detail, mut documents: Vec<SketchedDocument>) -> [String; 2] {
+    documents.sort();
+    documents.dedup_by(|next, first| next.id == first.id);
+    let sketched: Vec<(&str, &Sketch)> =
+        documents.iter().filter_map(|it| Some((&*it.id, it.sketch.as_ref()?))).collect();
+    let near = |one: &Sketch, other| matching(scheme, one, other);
+    let mut kept: Vec<(&str, &Sketch)> = Vec::new();
+    for &(id, sketch) in &sketched {
+        if kept.iter().all(|(_, other)| near(sketch, other).is_none()) {
+            kept.push((id, sketch));
+        }
+    }
+    let mut verdicts = "id\tverdict\tof\tsimilarity\tagainst\n".to_owned();
+    let mut matches = Vec::new();
+    for document in &documents {
+        let id = &*document.id;
+        let Some(sketch) = &document.sketch else {
+            writeln!(verdicts, "{id}\tempty\t\t\t").unwrap();
+            continue;
+        };
+        let all = kept.iter().filter(|(kept, _)| *kept != id);
+        let all = all.filter_map(|(kept, other)| Some((Reverse(near(sketch, other)?), *kept)));
+        match all.min().filter(|_| kept.iter().all(|(kept, _)| *kept != id)) {
+            None => writeln!(verdicts, "{id}\tkeep\t\t\t").unwrap(),
+            Some((Reverse(similarity), of)) => {
+                writeln!(verdicts, "{id}\tdrop\t{of}\t{similarity}\tbatch").unwrap();
+                matches.push((id.max(of), Reverse(similarity), id.min(of)));
+            }
+        }
+    }
+    if detail == Detail::All {
+        matches.clear();
+        for (at, (id, sketch)) in sketched.iter().enumerate() {
+            let others = sketched[..at].iter();
+            let near =
+                others.filter_map(|(other, it)| Some((*id, Reverse(near(sketch, it)?), *other)));
+            matches.extend(near);
+        }
+    }
+    matches.sort();
+    let mut listed = "new\texisting\tsimilarity\tagainst\n".to_owned();
+    for (new, Reverse(similarity), existing) in matches {
+        writeln!(listed, "{new}\t{existing}\t{similarity}\tbatch").unwrap();
+    }
+    [verdicts, listed]
+}
+
+/// The same files as they are made, and what the buckets held.
+fn made(
+    scheme: &Scheme,
+    detail: Detail,
+    workers: usize,
+    memory_bytes: usize,
+    documents: Vec<SketchedDocument>,
+) -> Result<([String; 2], Deduplicated)> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out");
+    let staging = Staging::beside(&output, Lock::beside(&output)?)?;
+    let deduplicate = Deduplicate {
+        scheme: scheme.clone(),
+        keep: KeepOrder::FirstId,
+        detail,
+        max_matches: 100_000,
+        workers,
+        evidence_bytes: memory_bytes,
+        memory_bytes,
+    };
+    let mut sorter = Sorter::new(folder.path(), memory_bytes);
+    sorter.extend(documents)?;
+    let done = deduplicate.write(sorter.sorted()?, &staging, &mut |_, _, _| Ok(()))?;
+    let read = |name| fs::read_to_string(staging.folder().join(name)).unwrap();
+    Ok((["verdicts.tsv", "matches.tsv"].map(read), done))
+}
+
+/// Pages that share most of the features of one of a few.
+fn pages(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Page>> {
+    let features = (0..3_u32, prop::collection::vec((0..12_usize, 0..40_u32), 0..5), 0..20_u32);
+    let page = features.prop_map(|(base, changes, length)| {
+        let mut features: Vec<u32> = (0..12).map(|it| 100 * base + it).collect();
+        changes.into_iter().for_each(|(at, other)| features[at] = other);
+        // A few have nothing to compare.
+        features.truncate(12 * length.min(1) as usize);
+        features
+    });
+    prop::collection::vec((0..200_u32, page), count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn outputs_are_those_of_the_definition(
+        pages in pages(0..220),
+        (bands, rows) in (1..5_usize, 1..4_usize),
+        which in 0..3_usize,
+        all: bool,
+        least in 0..4_usize,
+    ) {
+        let confirmation =
+            [Confirmation::Signature, Confirmation::Exact, Confirmation::SimHash(8)][which];
+        let least = ["0", "0.5", "0.7", "1"][least];
+        let scheme = scheme(confirmation, Banding { bands, rows }, least);
+        let detail = if all { Detail::All } else { Detail::Best };
+        let documents = documents(&scheme, &pages);
+        let expected = naive(&scheme, detail, documents.clone());
+        for (workers, memory_bytes) in [(1, 1 << 20), (3, 500)] {
+            let (files, _) = made(&scheme, detail, workers, memory_bytes, documents.clone()).unwrap();
+            prop_assert_eq!(&files, &expected);
+        }
+    }
+}
+
+/// Every page is in the bucket of the others, and pairs are as many as stars.
+#[test]
+fn a_template_shared_by_all_is_counted_and_costs_no_pairs() {
+    let pages: Vec<Page> = (0..3000).map(|id| (id, (0..40).chain([1000 + id]).collect())).collect();
+    let scheme = scheme(Confirmation::Exact, Banding { bands: 8, rows: 1 }, "0.9");
+    let documents = documents(&scheme, &pages);
+    let (files, done) = made(&scheme, Detail::Best, 2, 1 << 20, documents).unwrap();
+    assert_eq!((done.outcome.kept, done.outcome.matches), (1, 2999));
+    assert!(files[0].lines().nth(7).unwrap().starts_with("p006\tdrop\tp000\t0.9524\t"));
+    let found = done.buckets;
+    assert!(found.hot > 0 && found.hottest[0].groups >= 1000, "{found:?}");
+    assert_eq!(found.hottest[0].first.len(), 4);
+    assert!(found.candidates + found.looked_up < 3000 * 8 * 32, "{found:?}");
+}
+
+#[test]
+fn copies_are_one_group() {
+    let pages: Vec<Page> = (0..900).map(|id| (id, vec![1, 2, 3])).collect();
+    let scheme = scheme(Confirmation::Signature, Banding { bands: 4, rows: 2 }, "0.5");
+    let (_, done) = made(&scheme, Detail::Best, 1, 1 << 20, documents(&scheme, &pages)).unwrap();
+    assert_eq!((done.buckets.groups, done.buckets.candidates), (1, 0));
+    assert_eq!(
+        (done.outcome.kept, done.outcome.matches, done.outcome.largest_group),
+        (1, 899, 900)
+    );
+    let error = made(&scheme, Detail::All, 1, 1 << 20, documents(&scheme, &pages)).unwrap_err();
+    assert!(error.to_string().contains("--matches best"), "{error}");
+}

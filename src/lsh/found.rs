@@ -1,0 +1,41 @@
+//! What the buckets held, as the report has it.
+
+use serde::{Deserialize, Serialize};
+
+use super::buckets::Hot;
+
+/// Groups, buckets and pairs of a deduplication.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Found {
+    /// Groups of documents that no comparison can tell apart.
+    pub groups: u64,
+    /// Buckets with two groups or more.
+    pub shared: u64,
+    /// Pairs of groups that were listed, because they share a bucket that is not crowded.
+    pub candidates: u64,
+    /// Those of them that match.
+    pub confirmed: u64,
+    /// Comparisons of groups in crowded buckets with kept ones.
+    pub looked_up: u64,
+    /// Buckets with a thousand groups or more.
+    pub hot: u64,
+    /// The largest of these.
+    pub hottest: Vec<HotBucket>,
+}
+
+/// A bucket with very many groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HotBucket {
+    /// Its key, in hex.
+    pub key: String,
+    /// How many groups.
+    pub groups: u64,
+    /// The id of the first page in it, in keep order.
+    pub first: String,
+}
+
+impl From<(&Hot, String)> for HotBucket {
+    fn from((hot, first): (&Hot, String)) -> HotBucket {
+        HotBucket { key: format!("{:#018x}", hot.key), groups: hot.groups, first }
+    }
+}

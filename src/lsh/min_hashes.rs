@@ -1,0 +1,107 @@
+//! MinHash: two sets have the same least element with a probability of their Jaccard similarity.
+//!
+//! Broder, "On the resemblance and containment of documents" (SEQUENCES 1997). A set is given by hashes of
+//! its elements. Order and repetition do not matter.
+
+use super::family::Family;
+use crate::fingerprint::minhash::{MinHash, Permutations, mixed};
+use crate::hamming::multiversion::{Multiversion, widest};
+
+/// How many functions run together, one in each lane of a vector.
+const LANES: usize = 16;
+
+/// Hashes of sets, with P(agree) = |A ∩ B| / |A ∪ B|.
+///
+/// With [`Permutations::Many`] every function permutes the elements by itself, so the hashes are independent
+/// of each other. With [`Permutations::One`] they are the leasts of the ranges of one permutation, densified
+/// (Shrivastava, ICML 2017). That costs one step an element, whatever the number of hashes; each hash still
+/// agrees with the same probability, but the hashes of a set of fewer elements than there are hashes repeat
+/// each other, and [`Banding::probability`](super::Banding::probability) then promises more than is found.
+#[derive(Clone, Debug)]
+pub struct MinHashes(Makers);
+
+#[derive(Clone, Debug)]
+enum Makers {
+    One { minhash: MinHash, seed: u64 },
+    Many { functions: Vec<[Affine; LANES]>, count: usize, elements: Vec<u32> },
+}
+
+/// x -> factor x + term modulo 2^32, with an odd factor: a permutation of the numbers of 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct Affine {
+    factor: u32,
+    term: u32,
+}
+
+impl MinHashes {
+    /// A family of `count` functions.
+    pub fn new(permutations: Permutations, count: usize, seed: u64) -> MinHashes {
+        let affine = |number: usize| {
+            let bits = mixed(number as u64, seed);
+            Affine { factor: bits as u32 | 1, term: (bits >> 32) as u32 }
+        };
+        MinHashes(match permutations {
+            Permutations::One => {
+                Makers::One { minhash: MinHash::new(permutations, count, u8::BITS), seed }
+            }
+            Permutations::Many => {
+                let block = |at| std::array::from_fn(|lane| affine(LANES * at + lane));
+                let functions = (0..count.div_ceil(LANES)).map(block).collect();
+                Makers::Many { functions, count, elements: Vec::new() }
+            }
+        })
+    }
+}
+
+impl Family<[u64]> for MinHashes {
+    fn hash(&mut self, point: &[u64], hashes: &mut Vec<u32>) {
+        match &mut self.0 {
+            Makers::One { minhash, seed } => {
+                point.iter().for_each(|&element| minhash.add(mixed(element, *seed)));
+                minhash.finish_slots(hashes);
+            }
+            Makers::Many { functions, count, elements } => {
+                elements.clear();
+                elements.extend(point.iter().map(|element| (element >> 32) as u32));
+                let end = hashes.len() + *count;
+                widest(Leasts { elements, functions, leasts: hashes });
+                hashes.truncate(end);
+            }
+        }
+    }
+
+    fn collision(&self, similarity: f64) -> f64 {
+        similarity
+    }
+
+    fn similarity(&self, agreement: f64) -> f64 {
+        agreement
+    }
+}
+
+/// The least value of each function over all elements.
+struct Leasts<'a> {
+    elements: &'a [u32],
+    functions: &'a [[Affine; LANES]],
+    leasts: &'a mut Vec<u32>,
+}
+
+impl Multiversion for Leasts<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for functions in self.functions {
+            let factors = functions.map(|function| function.factor);
+            let terms = functions.map(|function| function.term);
+            let mut least = [u32::MAX; LANES];
+            for &element in self.elements {
+                for lane in 0..LANES {
+                    let value = element.wrapping_mul(factors[lane]).wrapping_add(terms[lane]);
+                    least[lane] = least[lane].min(value);
+                }
+            }
+            self.leasts.extend(least);
+        }
+    }
+}

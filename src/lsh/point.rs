@@ -1,0 +1,147 @@
+//! The point that a document is, as a family takes it.
+
+use crate::document::Content;
+use crate::error::{Error, Kind, Result};
+use crate::features::{ONE, fixed};
+use crate::fingerprint::simhash::{SimHash, Ties};
+use crate::fingerprint::{PageClock, PageTime};
+use crate::hash::Hash;
+
+use super::shingle::Shingle;
+use super::space::Space;
+
+/// A document as a point.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Point {
+    /// Hashes of elements, ascending, each once.
+    Set(Vec<u64>),
+    /// Hashes of features, ascending, each once, with weights in fixed point that are not 0.
+    Weighted(Vec<(u64, i64)>),
+    /// A fingerprint.
+    Bits(u128),
+    /// The components of a vector.
+    Vector(Vec<f64>),
+}
+
+/// Makes points of documents. It has buffers, so each worker has its own.
+#[derive(Debug)]
+pub(super) struct Points {
+    space: Space,
+    shingle: Shingle,
+    clock: PageClock,
+    prepared: String,
+}
+
+impl Points {
+    /// Points of a `space`. A text that takes longer than `time` fails.
+    pub(super) fn new(space: Space, shingle: Shingle, time: PageTime) -> Points {
+        Points { space, shingle, clock: PageClock::new(time), prepared: String::new() }
+    }
+
+    /// The point of a document; none if it has no element, or no direction where only that counts.
+    ///
+    /// Fails with [`Kind::Usage`] if the space has no such points, with [`Kind::BadData`] if a text takes too
+    /// long or a weight is out of range.
+    pub(super) fn of(&mut self, content: &Content<'_>) -> Result<Option<Point>> {
+        match (self.space, content) {
+            (Space::Cosine | Space::Euclidean, Content::Vector(components)) => {
+                let is_none = match self.space {
+                    Space::Cosine => components.iter().all(|&component| component == 0.0),
+                    _ => components.is_empty(),
+                };
+                Ok((!is_none).then(|| Point::Vector(components.clone())))
+            }
+            (Space::Hamming, &Content::Fingerprint(bits)) => Ok(Some(Point::Bits(bits))),
+            (
+                Space::Jaccard | Space::Cosine | Space::Hamming,
+                Content::Text(_) | Content::Features(_),
+            ) => {
+                let weighted = self.weighted(content)?;
+                Ok((!weighted.is_empty()).then(|| match self.space {
+                    Space::Jaccard => Point::Set(weighted.into_iter().map(|it| it.0).collect()),
+                    Space::Cosine => Point::Weighted(weighted),
+                    _ => Point::Bits(u128::from(simhash(weighted))),
+                }))
+            }
+            (space, content) => Err(misfit(space, content)),
+        }
+    }
+
+    /// The features of a document with their weights: how often they occur, for a text.
+    fn weighted(&mut self, content: &Content<'_>) -> Result<Vec<(u64, i64)>> {
+        let mut weighted = Vec::new();
+        match content {
+            Content::Text(text) => {
+                let Points { shingle, clock, prepared, .. } = self;
+                clock.start(text);
+                shingle.each(text, prepared, |element| {
+                    if clock.step() {
+                        weighted.push((element, ONE));
+                    }
+                });
+                clock.finish()?;
+            }
+            Content::Features(features) => {
+                for (name, weight) in features {
+                    weighted.push((Hash::Xxh3.of(name), fixed(*weight)?));
+                }
+            }
+            Content::Fingerprint(_) | Content::Vector(_) => unreachable!("they have no features"),
+        }
+        weighted.sort_unstable();
+        weighted.dedup_by(|next, sum| {
+            let is_same = next.0 == sum.0;
+            if is_same {
+                sum.1 = sum.1.saturating_add(next.1);
+            }
+            is_same
+        });
+        weighted.retain(|&(_, weight)| weight != 0);
+        Ok(weighted)
+    }
+}
+
+impl Point {
+    /// The SimHash of the point, or the fingerprint that it is; none of a vector.
+    pub(super) fn simhash(&self) -> Option<u128> {
+        match self {
+            Point::Set(set) => Some(simhash(set.iter().map(|&it| (it, ONE))).into()),
+            Point::Weighted(weighted) => Some(simhash(weighted.iter().copied()).into()),
+            Point::Bits(bits) => Some(*bits),
+            Point::Vector(_) => None,
+        }
+    }
+
+    /// How many components it has, if it is a vector; else 0.
+    pub(super) fn components(&self) -> usize {
+        match self {
+            Point::Vector(components) => components.len(),
+            _ => 0,
+        }
+    }
+}
+
+fn simhash(features: impl IntoIterator<Item = (u64, i64)>) -> u64 {
+    let mut simhash = SimHash::new(Ties::Clear);
+    features.into_iter().for_each(|(hash, weight)| simhash.add(hash, weight));
+    simhash.finish().unwrap_or_default()
+}
+
+fn misfit(space: Space, content: &Content<'_>) -> Error {
+    let found = match content {
+        Content::Text(_) => "texts",
+        Content::Features(_) => "features",
+        Content::Fingerprint(_) => "fingerprints",
+        Content::Vector(_) => "vectors",
+    };
+    let takes = match space {
+        Space::Jaccard => "texts or features",
+        Space::Cosine => "texts, features or vectors",
+        Space::Hamming => "texts, features or fingerprints",
+        Space::Euclidean => "vectors",
+    };
+    Error::new(Kind::Usage, format!("the family {space} does not fit the input"))
+        .expected(takes)
+        .found(found)
+        .help("choose another --family, or the --format that the input has")
+}

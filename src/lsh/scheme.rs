@@ -1,0 +1,182 @@
+//! A scheme: everything that decides which documents share a bucket, and which of them match.
+
+use serde::{Deserialize, Serialize};
+
+use super::banding::Banding;
+use super::bit_sampling::BitSampling;
+use super::confirmation::{Compared, Comparison, Confirmation};
+use super::family::Family;
+use super::hyperplanes::Hyperplanes;
+use super::min_hashes::MinHashes;
+use super::p_stable::PStable;
+use super::point::{Point, Points};
+use super::shingle::Shingle;
+use super::space::Space;
+use crate::document::Content;
+use crate::error::Result;
+use crate::fingerprint::minhash::Permutations;
+use crate::fingerprint::{PageTime, Width};
+use crate::matches::Similarity;
+
+/// Everything that decides buckets and matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme {
+    /// What documents are compared by.
+    pub space: Space,
+    /// Where the hashes of sets come from.
+    pub permutations: Permutations,
+    /// The elements of texts.
+    pub shingle: Shingle,
+    /// The width of fingerprints.
+    pub width: Width,
+    /// Whether the documents are vectors.
+    pub vectors: bool,
+    /// Bands and rows.
+    pub banding: Banding,
+    /// The least similarity of a match.
+    pub least: Similarity,
+    /// What decides whether documents that share a bucket match.
+    pub confirmation: Confirmation,
+    /// Chooses the functions of the family.
+    pub seed: u64,
+}
+
+/// What is kept of a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Sketch {
+    /// The key of each band.
+    pub keys: Vec<u64>,
+    /// What the [`Comparison`] compares.
+    pub evidence: Vec<u8>,
+    /// How many components it has, if it is a vector; else 0.
+    pub components: usize,
+}
+
+/// Makes the sketches of a scheme. It has buffers, so each worker has its own.
+#[derive(Debug)]
+pub struct Sketches {
+    scheme: Scheme,
+    points: Points,
+    hasher: Hasher,
+    hashes: Vec<u32>,
+}
+
+impl Scheme {
+    /// The probability that one hash of two documents of this similarity agrees.
+    pub fn collision(&self, similarity: f64) -> f64 {
+        Hasher::of(self, 1).collision(similarity)
+    }
+
+    /// The probability that two documents of this similarity share a bucket.
+    pub fn probability(&self, similarity: f64) -> f64 {
+        self.banding.probability(self.collision(similarity))
+    }
+
+    /// What makes its sketches. A text that takes longer than `time` fails.
+    pub fn sketches(&self, time: PageTime) -> Sketches {
+        let hasher = Hasher::of(self, self.banding.hashes());
+        let points = Points::new(self.space, self.shingle, time);
+        Sketches { scheme: self.clone(), points, hasher, hashes: Vec::new() }
+    }
+
+    /// What compares the evidence of its sketches.
+    pub fn comparison(&self) -> Comparison {
+        let compared = match (self.confirmation, self.space) {
+            (Confirmation::Signature, _) => Compared::Hashes(self.by_agreement()),
+            (_, Space::Hamming) => Compared::Bits(self.width),
+            (Confirmation::SimHash(_), _) => Compared::Bits(Width::W64),
+            (Confirmation::Exact, Space::Jaccard) => Compared::Sets,
+            (Confirmation::Exact, Space::Cosine) if self.vectors => Compared::Directions,
+            (Confirmation::Exact, Space::Cosine) => Compared::Features,
+            (Confirmation::Exact, Space::Euclidean) => Compared::Places,
+        };
+        Comparison { compared, confirmation: self.confirmation, least: self.least }
+    }
+
+    /// The similarity that each number of agreeing hashes stands for.
+    fn by_agreement(&self) -> Vec<Similarity> {
+        let hashes = self.banding.hashes() as u64;
+        let hasher = Hasher::of(self, 1);
+        let similarity = |agreeing| match self.space {
+            Space::Jaccard | Space::Hamming => Similarity::of_share(agreeing, hashes),
+            _ => Similarity::nearest(hasher.similarity(agreeing as f64 / hashes as f64)),
+        };
+        (0..=hashes).map(similarity).collect()
+    }
+
+    /// The width of a slot: four times the distance at which documents still match. There a hash agrees in
+    /// four of five cases, as a MinHash does at a similarity of .8.
+    fn slot(&self) -> f64 {
+        let least = self.least.number().clamp(1e-4, 1.0 - 1e-4);
+        4.0 * (1.0 - least) / least
+    }
+}
+
+impl Sketches {
+    /// The sketch of a document, `None` if it has nothing to compare.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) if the scheme does not fit such documents, [`Kind::BadData`](crate::Kind::BadData) if a text
+    /// takes longer than allowed or the weight of a feature is out of range.
+    pub fn of(&mut self, content: &Content<'_>) -> Result<Option<Sketch>> {
+        let Sketches { scheme, points, hasher, hashes } = self;
+        let Some(point) = points.of(content)? else { return Ok(None) };
+        hashes.clear();
+        hasher.hash(&point, hashes);
+        let keys = scheme.banding.keys(hashes);
+        let evidence = scheme.confirmation.evidence(&point, hashes)?;
+        Ok(Some(Sketch { keys, evidence, components: point.components() }))
+    }
+}
+
+/// The family of a space.
+#[derive(Debug)]
+enum Hasher {
+    Jaccard(MinHashes),
+    Cosine(Hyperplanes),
+    Hamming(BitSampling),
+    Euclidean(PStable),
+}
+
+impl Hasher {
+    fn of(scheme: &Scheme, count: usize) -> Hasher {
+        let &Scheme { permutations, width, seed, .. } = scheme;
+        match scheme.space {
+            Space::Jaccard => Hasher::Jaccard(MinHashes::new(permutations, count, seed)),
+            Space::Cosine => Hasher::Cosine(Hyperplanes::new(count, seed)),
+            Space::Hamming => Hasher::Hamming(BitSampling::new(count, width, seed)),
+            Space::Euclidean => Hasher::Euclidean(PStable::new(count, scheme.slot(), seed)),
+        }
+    }
+
+    fn hash(&mut self, point: &Point, hashes: &mut Vec<u32>) {
+        match (self, point) {
+            (Hasher::Jaccard(family), Point::Set(set)) => family.hash(set, hashes),
+            (Hasher::Cosine(family), Point::Weighted(features)) => {
+                family.hash(&features[..], hashes)
+            }
+            (Hasher::Cosine(family), Point::Vector(vector)) => family.hash(&vector[..], hashes),
+            (Hasher::Hamming(family), Point::Bits(bits)) => family.hash(bits, hashes),
+            (Hasher::Euclidean(family), Point::Vector(vector)) => family.hash(vector, hashes),
+            (_, point) => unreachable!("no point of the space: {point:?}"),
+        }
+    }
+
+    fn collision(&self, similarity: f64) -> f64 {
+        match self {
+            Hasher::Jaccard(family) => family.collision(similarity),
+            Hasher::Cosine(family) => Family::<[f64]>::collision(family, similarity),
+            Hasher::Hamming(family) => family.collision(similarity),
+            Hasher::Euclidean(family) => family.collision(similarity),
+        }
+    }
+
+    fn similarity(&self, agreement: f64) -> f64 {
+        match self {
+            Hasher::Jaccard(family) => family.similarity(agreement),
+            Hasher::Cosine(family) => Family::<[f64]>::similarity(family, agreement),
+            Hasher::Hamming(family) => family.similarity(agreement),
+            Hasher::Euclidean(family) => family.similarity(agreement),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a match carries: a distance, or a similarity.
+
+use std::fmt::{self, Debug, Display};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::similarity::Similarity;
+
+/// How near two pages are, the nearest first. The keep rule takes either sort.
+pub(crate) trait Nearness: Copy + Ord + Debug + Serialize + DeserializeOwned {
+    /// Stands for a kept group; no two pages are as far apart.
+    const KEPT: Self;
+    /// Stands for a dropped group that no kept group of the batch is near to, likewise.
+    const ALONE: Self;
+}
+
+/// The Hamming distance of fingerprints.
+impl Nearness for u8 {
+    const KEPT: u8 = u8::MAX;
+    const ALONE: u8 = u8::MAX - 1;
+}
+
+/// A similarity as a distance: what is missing to 1, in ten-thousandths. It is shown as the similarity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Unlikeness(u16);
+
+impl Unlikeness {
+    /// The name of its column.
+    pub(crate) const COLUMN: &'static str = "similarity";
+
+    /// That of a page and its copy.
+    pub(crate) const SAME: Unlikeness = Unlikeness(0);
+}
+
+impl From<Similarity> for Unlikeness {
+    fn from(similarity: Similarity) -> Unlikeness {
+        Unlikeness(similarity.missing())
+    }
+}
+
+impl Nearness for Unlikeness {
+    const KEPT: Unlikeness = Unlikeness(u16::MAX);
+    const ALONE: Unlikeness = Unlikeness(u16::MAX - 1);
+}
+
+impl Display for Unlikeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&Similarity::missing_of(self.0), f)
+    }
+}
