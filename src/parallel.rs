@@ -1,6 +1,6 @@
 //! Work shared among the threads of a process.
 
-use std::thread;
+use std::thread::{self, Builder};
 
 /// The results of `work` on each of `items`, in order, on up to `threads` threads: those that `--workers` asks for.
 /// Each takes consecutive items, about as many as the others.
@@ -25,10 +25,15 @@ pub fn in_parallel<I: Sync, O: Send>(
     thread::scope(|scope| {
         let work = &work;
         let shares = items.chunks(share);
+        let run = move |share: &[I]| share.iter().map(work).collect::<Vec<_>>();
         let threads: Vec<_> = shares
-            .map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<_>>()))
+            .map(|share| {
+                // Without another thread, this one does it.
+                let thread = Builder::new().spawn_scoped(scope, move || run(share));
+                thread.map_err(|_| run(share))
+            })
             .collect();
-        let done = threads.into_iter().map(|thread| thread.join());
+        let done = threads.into_iter().map(|thread| thread.map_or_else(Ok, |thread| thread.join()));
         done.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })

@@ -4,10 +4,11 @@
 //! - `lock`: one run at a time makes an output ([`Lock`]), and a run that was superseded finds out
 //!   before it commits ([`Fence`]).
 //! - `new_file`, `staging`: one file, one folder. `output_file`, `list_file`: files that are hashed
-//!   as they are written. `packed_file`: lines, compressed as the name says.
-//! - `paths`, `disk`: names beside an output, durable renames, free space.
+//!   as they are written. `packed_file`: lines, compressed as the name says. `copy`: a file copied.
+//! - `paths`, `disk`: names beside an output, durable renames, free space. `direct`: reads and writes
+//!   past the cache of the system.
 //!
-//! Imports `error` and `progress` only. Start with [`Staging`].
+//! Imports `error`, `progress` and `parallel` only. Start with [`Staging`].
 //!
 //! ```
 //! use dupsieve::output::{Lock, Staging};
@@ -24,6 +25,8 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod copy;
+mod direct;
 mod disk;
 mod list_file;
 mod lock;
@@ -33,6 +36,7 @@ mod packed_file;
 mod paths;
 mod staging;
 
+pub(crate) use direct::{PAGE, forget, is_cached, margin, open_direct};
 pub use disk::{check_free_space, sync_folder};
 pub use list_file::{ListFile, Listed};
 pub use lock::{Fence, Lock, superseded};

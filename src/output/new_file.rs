@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::copy::copy;
 use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
 use super::paths::parent_of;
@@ -18,8 +19,6 @@ use crate::progress::{self, Activity};
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 /// The number of random characters at the end of such a name.
 const RANDOM: usize = 6;
-/// The bytes that are copied between two ticks of progress.
-const COPIED_AT_ONCE: u64 = 64 << 20;
 
 /// A file under construction. If it is dropped before [`NewFile::publish`], nothing remains.
 #[derive(Debug)]
@@ -47,18 +46,10 @@ impl NewFile {
         self.fence = Some(fence.clone());
     }
 
-    /// Appends a copy of the file at `source`. On file systems such as XFS and Btrfs the two files share
-    /// their blocks; elsewhere the copy costs one read and one write of the file.
+    /// Makes the file, which is still empty, a copy of the one at `source`. On file systems such as XFS and
+    /// Btrfs the two share their blocks; elsewhere the copy costs one read and one write of the file.
     pub(crate) fn copy(&mut self, source: &Path) -> Result<()> {
-        let mut source_file = File::open(source).at(source)?;
-        loop {
-            progress::tick(Activity::Writing);
-            // `io::copy` between two plain files is done by the system.
-            let mut piece = io::Read::take(&mut source_file, COPIED_AT_ONCE);
-            if io::copy(&mut piece, self.temporary.as_file_mut()).at(&self.path)? == 0 {
-                return Ok(());
-            }
-        }
+        copy(&File::open(source).at(source)?, self.temporary.as_file()).at(&self.path)
     }
 
     /// The temporary path.

@@ -8,7 +8,7 @@ from bench import DOCUMENTED, JOBS, Running, Violation, strays
 from tally import Tally
 
 CALLS = ["write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat", "renameat2", "link", "linkat",
-         "openat", "unlink", "unlinkat", "mkdir", "rmdir", "copy_file_range"]
+         "openat", "unlink", "unlinkat", "mkdir", "rmdir", "fallocate"]
 FAULTS = ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]
 # By the environment, since some jobs refuse the flag: they have no workers.
 ONE_WORKER = ("-E", "DUPSIEVE_WORKERS=1")

@@ -3,22 +3,14 @@
 //! If the cache of the system has the file, it is copied from there. Otherwise it is read directly,
 //! bypassing the cache (`O_DIRECT`), so that a scan of a large store does not push out other files.
 
-use std::fs::{File, OpenOptions};
-use std::io::IoSliceMut;
-use std::num::NonZero;
+use std::fs::File;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-
-use rustix::fs::{Advice, OFlags, fadvise};
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use std::os::unix::fs::FileExt;
 
 use crate::error::Result;
+use crate::output::{PAGE, forget, is_cached, margin, open_direct};
 
 use super::open::Segment;
-
-/// The alignment of direct reads, in the file and in memory: the size of a page.
-const PAGE: u64 = 4096;
 
 /// Bytes of a segment.
 #[derive(Debug, Default)]
@@ -35,7 +27,7 @@ impl Piece {
     /// the memory allocator keeps a part of the heap for each thread, and memory that one thread
     /// allocates and another frees would pile up in the first.
     pub(crate) fn reserve(&mut self, range: &Range<u64>) {
-        let bytes = (range.end - range.start + 3 * PAGE) as usize;
+        let bytes = (range.end - range.start) as usize + 3 * PAGE;
         if self.buffer.capacity() < bytes {
             self.buffer = Vec::with_capacity(bytes);
         }
@@ -67,11 +59,11 @@ impl Piece {
     /// Reads the pages of `range` directly. Returns false if not all came; then the cache must be used.
     fn read_direct(&mut self, segment: &Segment, range: &Range<u64>) -> bool {
         let Some(file) = segment.direct() else { return false };
-        let first = range.start / PAGE * PAGE;
-        let end = range.end.next_multiple_of(PAGE);
+        let first = range.start / PAGE as u64 * PAGE as u64;
+        let end = range.end.next_multiple_of(PAGE as u64);
         let bytes = (end - first) as usize;
-        self.buffer.resize(bytes + PAGE as usize, 0);
-        let margin = self.buffer.as_ptr().align_offset(PAGE as usize);
+        self.buffer.resize(bytes + PAGE, 0);
+        let margin = margin(&self.buffer);
         let Some(pages) = self.buffer.get_mut(margin..margin + bytes) else { return false };
         self.start = margin + (range.start - first) as usize;
         // The last page of the file may be incomplete.
@@ -82,27 +74,18 @@ impl Piece {
 }
 
 impl Segment {
-    /// Whether the cache of the system has the byte at `offset`, and so most likely the bytes around it.
-    /// If not, this call brings its page into the cache. [`Segment::forget`] it afterwards, or the next
-    /// caller would believe that the file is cached.
+    /// The file opened a second time for direct reads, if the file system has them.
+    fn direct(&self) -> Option<&File> {
+        self.0.direct.get_or_init(|| open_direct(&self.0.file, false)).as_ref()
+    }
+
+    /// Whether the cache of the system has the byte at `offset`; as [`is_cached`].
     pub(crate) fn is_cached(&self, offset: u64) -> bool {
-        let mut byte = [0];
-        let byte = &mut [IoSliceMut::new(&mut byte)];
-        preadv2(&self.0.file, byte, offset, ReadWriteFlags::NOWAIT) != Err(Errno::AGAIN)
+        is_cached(&self.0.file, offset)
     }
 
     /// Tells the system to drop the page at `offset` from its cache.
     pub(crate) fn forget(&self, offset: u64) {
-        let _ = fadvise(&self.0.file, offset / PAGE * PAGE, NonZero::new(PAGE), Advice::DontNeed);
-    }
-
-    /// The file opened a second time for direct reads, if the file system has them.
-    fn direct(&self) -> Option<&File> {
-        let open = || {
-            let again = format!("/proc/self/fd/{}", self.0.file.as_raw_fd());
-            let direct = OFlags::DIRECT.bits() as i32;
-            OpenOptions::new().read(true).custom_flags(direct).open(again).ok()
-        };
-        self.0.direct.get_or_init(open).as_ref()
+        forget(&self.0.file, offset);
     }
 }

@@ -1,5 +1,7 @@
 //! Reads the fingerprints of a key range in order.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -49,20 +51,24 @@ impl Segment {
     /// # Panics
     /// If `F` is not of the segment's width.
     pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
-        assert_eq!(F::WIDTH, self.width(), "a segment is scanned at its own width");
-        Scan::new(self.clone(), range)
+        let firsts = &self.fingerprint_blocks().firsts;
+        // The range may begin in the block before the first one that starts within it.
+        let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
+        let end = firsts.partition_point(|&first| first <= range.high.to_u128());
+        Scan::new(self.clone(), range, starts_below.saturating_sub(1)..end)
+    }
+
+    /// Reads the fingerprints of `blocks`, in order.
+    pub(crate) fn scan_blocks<F: Fingerprint>(&self, blocks: Range<usize>) -> Scan<F> {
+        Scan::new(self.clone(), KeyRange::all(), blocks)
     }
 }
 
 impl<F: Fingerprint> Scan<F> {
-    fn new(segment: Segment, range: KeyRange<F>) -> Scan<F> {
-        let firsts = &segment.fingerprint_blocks().firsts;
-        // The range may begin in the block before the first one that starts within it.
-        let starts_below = firsts.partition_point(|&first| first < range.low.to_u128());
-        let next = starts_below.saturating_sub(1);
-        let end = firsts.partition_point(|&first| first <= range.high.to_u128());
-        let pieces = Pieces::new(segment.clone(), next..end);
-        Scan { segment, range, next, end, pieces }
+    fn new(segment: Segment, range: KeyRange<F>, blocks: Range<usize>) -> Scan<F> {
+        assert_eq!(F::WIDTH, segment.width(), "a segment is scanned at its own width");
+        let pieces = Pieces::new(segment.clone(), blocks.clone());
+        Scan { segment, range, next: blocks.start, end: blocks.end, pieces }
     }
 
     /// Reads `bytes` at a time, for a reader of many segments.

@@ -1,18 +1,25 @@
 //! Reads all of a segment and checks everything that a segment promises.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
+use crate::parallel::in_parallel;
 use crate::store::damage::damaged;
 use crate::store::day::Day;
 
+use super::block::BLOCK_ROWS;
 use super::details::Details;
-use super::directory::{Column, IdKind};
+use super::directory::{Coding, Column, IdKind};
+use super::lookup::{Days, Ids};
 use super::open::Segment;
 use super::packed::is_id;
-use super::scan::KeyRange;
+
+/// The fingerprint blocks of a part, which one thread checks. A part has whole blocks of every column.
+const PART_BLOCKS: usize = 256;
 
 impl Segment {
     /// Decodes every block of every column and checks all checksums and the order of rows.
@@ -43,51 +50,55 @@ impl Segment {
         Ok(days)
     }
 
-    /// Calls `show` after each block. Returns the rows of each day.
-    fn verify_rows<F: Fingerprint>(&self, show: impl Fn()) -> Result<BTreeMap<Day, u64>> {
+    /// Checks parts on all cores. Calls `show` after each block. Returns the rows of each day.
+    fn verify_rows<F: Fingerprint>(&self, show: impl Fn() + Sync) -> Result<BTreeMap<Day, u64>> {
+        let blocks = self.fingerprint_blocks().all.len();
+        let starts = (0..blocks).step_by(PART_BLOCKS);
+        let parts: Vec<Range<usize>> =
+            starts.map(|start| start..blocks.min(start + PART_BLOCKS)).collect();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let verified =
+            in_parallel(cores, &parts, |part| self.verify_part::<F>(part.clone(), &show));
         let mut rows = BTreeMap::new();
-        let mut scan = self.scan::<F>(KeyRange::all());
-        let mut ids = self.ids();
-        let mut days = self.days();
-        let mut details = Details::new(self);
-        let mut last: Option<F> = None;
-        let mut last_id = String::new();
-        let mut last_day = None;
-        let mut run = Vec::new();
-        let is_bare = self.is_bare();
-        while let Some(row) = scan.next(&mut run)? {
-            show();
-            if is_bare && ascends(last, &run) {
-                last = run.last().copied();
-                continue;
-            }
-            for (row, &fingerprint) in (row..).zip(&run) {
-                // Ids that are row numbers or fingerprints are valid if no fingerprint comes twice.
-                let id = if self.id_kind() == IdKind::Text { ids.get(row)? } else { "" };
-                let day = days.as_mut().map(|days| days.get(row)).transpose()?;
-                let follows = |last| (last, last_id.as_str(), last_day) >= (fingerprint, id, day);
-                if last.is_some_and(follows) {
-                    return Err(self.disorder(row, hex(fingerprint.to_u128(), F::WIDTH), id));
-                }
-                if self.id_kind() == IdKind::Text && !is_id(id) {
-                    return Err(self.disorder(row, "an invalid id".into(), id));
-                }
-                (last, last_day) = (Some(fingerprint), day);
-                last_id.clear();
-                last_id.push_str(id);
-                details.row(row, fingerprint, "")?;
-                if let Some(day) = day {
-                    *rows.entry(day).or_default() += 1;
-                }
+        for part in verified {
+            for (day, count) in part? {
+                *rows.entry(day).or_default() += count;
             }
         }
         Ok(rows)
     }
 
+    /// Checks the rows of `blocks`, and that they follow the row before them.
+    fn verify_part<F: Fingerprint>(
+        &self,
+        blocks: Range<usize>,
+        show: impl Fn(),
+    ) -> Result<BTreeMap<Day, u64>> {
+        let mut rows = Rows::of(self);
+        let first = (blocks.start * BLOCK_ROWS) as u64;
+        let mut scan = self.scan_blocks::<F>(blocks.start.saturating_sub(1)..blocks.end);
+        let mut run = Vec::new();
+        let is_bare = self.is_bare();
+        while let Some(row) = scan.next(&mut run)? {
+            show();
+            if row < first {
+                rows.begin_after(first - 1, run[run.len() - 1])?;
+            } else if is_bare && ascends(rows.last, &run) {
+                rows.last = run.last().copied();
+            } else {
+                (row..)
+                    .zip(&run)
+                    .try_for_each(|(row, &fingerprint)| rows.next(row, fingerprint))?;
+            }
+        }
+        Ok(rows.of_days)
+    }
+
     /// Whether its rows are fingerprints and nothing else.
     fn is_bare(&self) -> bool {
-        self.columns().all(|size| {
-            matches!(size.column, Column::Fingerprints | Column::Cold | Column::Empties)
+        self.columns().all(|size| match size.column {
+            Column::Fingerprints | Column::Cold | Column::Empties => true,
+            _ => matches!(size.coding, Coding::RowNumber | Coding::Hex),
         })
     }
 
@@ -107,6 +118,66 @@ impl Segment {
         damaged(&format!("row {row} is out of order"))
             .at(self.path())
             .found(format_args!("{what} `{id}`"))
+    }
+}
+
+/// Consecutive rows of a segment that are being checked.
+struct Rows<'a, F> {
+    segment: &'a Segment,
+    ids: Ids,
+    days: Option<Days>,
+    details: Details,
+    /// The row before the next one.
+    last: Option<F>,
+    last_id: String,
+    last_day: Option<Day>,
+    /// How many rows of each day there were.
+    of_days: BTreeMap<Day, u64>,
+}
+
+impl<'a, F: Fingerprint> Rows<'a, F> {
+    /// No rows yet.
+    fn of(segment: &'a Segment) -> Rows<'a, F> {
+        Rows {
+            segment,
+            ids: segment.ids(),
+            days: segment.days(),
+            details: Details::new(segment),
+            last: None,
+            last_id: String::new(),
+            last_day: None,
+            of_days: BTreeMap::new(),
+        }
+    }
+
+    /// Begins after `row`, which has `fingerprint` and is counted elsewhere.
+    fn begin_after(&mut self, row: u64, fingerprint: F) -> Result<()> {
+        self.next(row, fingerprint)?;
+        self.of_days.clear();
+        Ok(())
+    }
+
+    /// Checks `row`, which has `fingerprint`.
+    fn next(&mut self, row: u64, fingerprint: F) -> Result<()> {
+        // Ids that are row numbers or fingerprints are valid if no fingerprint comes twice.
+        let has_text = self.segment.id_kind() == IdKind::Text;
+        let id = if has_text { self.ids.get(row)? } else { "" };
+        let day = self.days.as_mut().map(|days| days.get(row)).transpose()?;
+        let follows = |last| (last, self.last_id.as_str(), self.last_day) < (fingerprint, id, day);
+        if !self.last.is_none_or(follows) {
+            return Err(self.segment.disorder(row, hex(fingerprint.to_u128(), F::WIDTH), id));
+        }
+        if has_text && !is_id(id) {
+            return Err(self.segment.disorder(row, "an invalid id".into(), id));
+        }
+        (self.last, self.last_day) = (Some(fingerprint), day);
+        self.last_id.clear();
+        self.last_id.push_str(id);
+        self.details.row(row, fingerprint, "")?;
+        if let Some(day) = day {
+            *self.of_days.entry(day).or_default() += 1;
+        }
+        Ok(())
     }
 }
 
