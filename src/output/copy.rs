@@ -112,7 +112,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let lanes = SLAB * LANES as usize;
         for bytes in [0, 1, PAGE - 1, PAGE, PAGE + 1, SLAB - 1, SLAB, SLAB + 1, lanes + PAGE + 7] {
-            let content: Vec<u8> = (0..bytes as u64).map(|at| (at * at >> 7) as u8).collect();
+            let content: Vec<u8> = (0..bytes as u64).map(|at| ((at * at) >> 7) as u8).collect();
             let mut source = tempfile::tempfile_in(&folder)?;
             source.write_all(&content)?;
             for cached in [true, false] {

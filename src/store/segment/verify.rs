@@ -19,7 +19,7 @@ use super::open::Segment;
 use super::packed::is_id;
 
 /// The fingerprint blocks of a part, which one thread checks. A part has whole blocks of every column.
-const PART_BLOCKS: usize = 256;
+const PART_BLOCKS: usize = if cfg!(test) { 1 } else { 256 };
 
 impl Segment {
     /// Decodes every block of every column and checks all checksums and the order of rows.
@@ -193,6 +193,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::Kind;
+    use crate::fingerprint::Class;
+    use crate::store::segment::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 
     proptest! {
         #[test]
@@ -203,5 +206,35 @@ mod tests {
             let all: Vec<u64> = last.into_iter().chain(run.iter().copied()).collect();
             prop_assert_eq!(ascends(last, &run), all.is_sorted_by(|a, b| a < b));
         }
+    }
+    /// A segment of several parts, two days, and copies across the borders of parts.
+    #[test]
+    fn parts_follow_each_other_and_their_days_add_up() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SegmentOptions { days: true, ..SegmentOptions::default() };
+        let mut writer = SegmentWriter::create(folder.path().join("parts"), options)?;
+        let count = 2 * BLOCK_ROWS as u64 + 100;
+        let days = [Day::of(2026, 11, 21), Day::of(2026, 11, 22)];
+        for row in 0..count {
+            writer.push(&Row {
+                fingerprint: row / 3,
+                id: &format!("{row:06}"),
+                length: 0,
+                time: None,
+                class: Class::Full,
+                day: days[row as usize % 2],
+                check: &[],
+            })?;
+        }
+        let segment = writer.finish(RecordCounts::default(), "a test")?;
+        let found = segment.verify_counting(&AtomicU64::new(0))?;
+        assert!(found.into_iter().eq(days.into_iter().flatten().map(|day| (day, count / 2))));
+
+        let border = BLOCK_ROWS as u64;
+        let mut rows = Rows::<u64>::of(&segment);
+        rows.begin_after(border - 1, border / 3)?;
+        rows.next(border, border / 3)?;
+        assert_eq!(rows.next(border - 1, border / 3).unwrap_err().kind(), Kind::BadData);
+        Ok(())
     }
 }
