@@ -15,8 +15,10 @@ use super::problem::Problem;
 use super::table::hash;
 use super::unmasked::Unmasked;
 use super::way::Way;
-use super::{conditioned, multi_index};
+use super::conditioned;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::lanes::{Columns, LANES, Lanes, columns};
+use crate::hamming::multiversion::{Multiversion, widest};
 
 /// How many loads are measured in each.
 const LOADS: u64 = 50_000;
@@ -29,8 +31,7 @@ impl Prices {
     pub fn measured(workers: usize) -> Prices {
         let all = Prices { loads: loads(workers), look: look(), sort: sort(), ..Prices::USUAL };
         let all = Prices { scan: scan(&all), ..all };
-        let all = Prices { key: key(&all), ..all };
-        Prices { compare: compare(&all), ..all }
+        Prices { key: key(&all), compare: compare(), ..all }
     }
 }
 
@@ -104,11 +105,41 @@ fn key(prices: &Prices) -> f64 {
     conditioned::key_price(taken / store.len() as f64, &usual(&batch, density), prices)
 }
 
-fn compare(prices: &Prices) -> f64 {
-    let count = 1 << 15;
-    let (batch, store) = (fingerprints(1, 20_000, 20_000), fingerprints(2, count, count));
-    let taken = probing(Unmasked::MultiIndex.into(), &batch, &store);
-    multi_index::compare_price(taken / store.len() as f64, &usual(&batch, 64 * count), prices)
+fn compare() -> f64 {
+    let [held, others] = [1, 2].map(|seed| {
+        fingerprints(seed, 1 << 11, 1 << 11).iter().map(|&it| columns(hash(it))).collect::<Vec<_>>()
+    });
+    let mut groups = vec![Lanes::default(); held.len() / LANES];
+    for (at, &columns) in held.iter().enumerate() {
+        groups[at / LANES].set(at % LANES, columns);
+    }
+    let comparisons = groups.len() * others.len();
+    let turn = || {
+        black_box(widest(Comparing { groups: &groups, others: &others }));
+    };
+    fastest(turn) / comparisons as f64
+}
+
+/// Compares each of some fingerprints with each of some groups, as `multi-index` does.
+struct Comparing<'a> {
+    groups: &'a [Lanes],
+    others: &'a [Columns],
+}
+
+impl Multiversion for Comparing<'_> {
+    type Output = usize;
+
+    /// How many fingerprints a group may have.
+    #[inline(always)]
+    fn run(self) -> usize {
+        let mut near = 0;
+        for lanes in self.groups {
+            for &columns in self.others {
+                near += usize::from(lanes.may_have(columns, 3));
+            }
+        }
+        near
+    }
 }
 
 fn sort() -> f64 {

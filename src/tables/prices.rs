@@ -27,13 +27,13 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Those of one of two cores of an Intel Xeon (Sapphire Rapids, 2 MiB of second cache, virtual), as
-    /// [`Prices::measured`] gave them on 22 November 2026. They decide where a choice must not depend on the
-    /// machine, and where it would not pay to measure.
+    /// Those of one of two cores of an Intel Xeon (Sapphire Rapids, 2 MiB of second cache, virtual), as whole
+    /// joins told them on 22 November 2026. They decide where a choice must not depend on the machine, and
+    /// where it would not pay to measure.
     pub const USUAL: Prices = Prices {
         loads: [0.45, 2.0, 17.0],
         look: 1.6,
-        scan: 3.0,
+        scan: 1.3,
         key: 4.8,
         compare: 1.5,
         sort: 4.0,

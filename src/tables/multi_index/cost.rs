@@ -43,8 +43,6 @@ const BUILD_NS: f64 = 20.0;
 const SORT_NS: f64 = 12.0;
 /// How many accesses to the window that takes.
 const SORT_ACCESSES: f64 = 1.2;
-/// No machine compares faster than this.
-const LEAST_COMPARE_NS: f64 = 0.1;
 /// To gather the rows of one value.
 const GATHER_NS: f64 = 4.0;
 
@@ -102,15 +100,6 @@ fn each(problem: &Problem, steps: impl Fn(f64) -> Steps) -> f64 {
     let divided = Block::divide(0..width.bits(), blocks, k);
     let window = (store as f64 / CHUNKS).clamp(1.0, window(problem) as f64);
     nanoseconds(batch as f64, window, crowding, &divided, steps(window))
-}
-
-/// The price of a comparison, if probing takes `measured` nanoseconds a fingerprint at these other prices.
-pub(in crate::tables) fn compare_price(measured: f64, problem: &Problem, prices: &Prices) -> f64 {
-    let at = |compare| {
-        let prices = Prices { compare, ..*prices };
-        each(problem, |window| Steps::priced(&prices, window, problem.width))
-    };
-    ((measured - at(0.0)) / (at(1.0) - at(0.0))).max(LEAST_COMPARE_NS)
 }
 
 /// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory

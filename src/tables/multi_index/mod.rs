@@ -46,7 +46,7 @@ mod probe;
 mod scan;
 mod tiles;
 
-pub(super) use cost::{SELF_BYTES, compare_price, cost, covers, of_itself, window};
+pub(super) use cost::{SELF_BYTES, cost, covers, of_itself, window};
 pub use crowding::crowding;
 pub(super) use itself::SelfScratch;
 pub(super) use probe::MultiIndex;
