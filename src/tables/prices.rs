@@ -34,8 +34,8 @@ impl Prices {
         loads: [0.45, 2.0, 17.0],
         look: 1.6,
         scan: 1.3,
-        key: 4.8,
-        compare: 1.5,
+        key: 4.0,
+        compare: 1.2,
         sort: 4.0,
     };
 
