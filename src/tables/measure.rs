@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::buckets::{Buckets, Entry};
+use super::conditioned;
 use super::design::Design;
 use super::masked::Masked;
 use super::method::{Method, MethodScratch};
@@ -15,7 +16,6 @@ use super::problem::Problem;
 use super::table::hash;
 use super::unmasked::Unmasked;
 use super::way::Way;
-use super::conditioned;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::lanes::{Columns, LANES, Lanes, columns};
 use crate::hamming::multiversion::{Multiversion, widest};
@@ -27,14 +27,8 @@ const TURNS: usize = 3;
 
 /// What [`short`] gave on the machine of [`Prices::USUAL`]. What is measured is small and met before, so it
 /// stays in the cache and its branches are foreseen; what whole joins pay is told by both together.
-const SHORT: Prices = Prices {
-    loads: [0.44, 2.4, 15.5],
-    look: 1.85,
-    scan: 1.0,
-    key: 2.35,
-    compare: 2.93,
-    sort: 2.0,
-};
+const SHORT: Prices =
+    Prices { loads: [0.44, 2.4, 15.5], look: 1.85, scan: 1.0, key: 2.35, compare: 2.93, sort: 2.0 };
 
 impl Prices {
     /// Measures this machine, of which so many workers will be busy: the usual prices, each times as much as this
