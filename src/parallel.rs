@@ -1,5 +1,6 @@
 //! Work shared among the threads of a process.
 
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
 /// The results of `work` on each of `items`, in order, on up to `threads` threads: those that `--workers` asks for.
@@ -51,9 +52,17 @@ pub fn both<A: Send, B>(
     if threads < 2 {
         return (one(), other());
     }
+    let one = Mutex::new(Some(one));
+    let begin = || {
+        let one = one.lock().unwrap_or_else(PoisonError::into_inner).take();
+        one.map(|one| one())
+    };
     thread::scope(|scope| {
-        let one = scope.spawn(one);
+        let thread = Builder::new().spawn_scoped(scope, begin);
         let other = other();
-        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+        // Without another thread, this one does both.
+        let one = thread.map_or_else(|_| Ok(begin()), |thread| thread.join());
+        let one = one.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (one.expect("nobody else began it"), other)
     })
 }

@@ -42,13 +42,14 @@ pub(super) struct Listing<'a, E: Iterator<Item = Result<String>>> {
 struct Section {
     shard: usize,
     verdicts: Vec<MatchRow>,
-    empties: Vec<String>,
 }
 
-/// The lines of one shard, except those of its matches, which may be too many.
+/// The lines of one shard, except those of its matches and of the empty documents, which may be too many.
 struct Lines {
     ids: Shard,
     ranks: Range<u32>,
+    /// The least id that belongs behind the shard, if there is one.
+    bound: Option<String>,
     verdicts: String,
     keep: String,
     drop: String,
@@ -74,16 +75,13 @@ impl<E: Iterator<Item = Result<String>>> Listing<'_, E> {
         let shards: Vec<usize> = (0..ids.count()).collect();
         for shards in shards.chunks(workers) {
             let sections = shards.iter().map(|&shard| {
-                Ok(Section {
-                    shard,
-                    verdicts: below(ids.ranks_of(shard).end, &mut verdicts)?,
-                    empties: before(ids.bound(shard), &mut empties)?,
-                })
+                let verdicts = below(ids.ranks_of(shard).end, &mut verdicts)?;
+                Ok(Section { shard, verdicts })
             });
             let sections = sections.collect::<Result<Vec<Section>>>()?;
             let lines = in_parallel(workers, &sections, |section| section.lines(&ids, batch));
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
-            files.write(&lines, &mut matches, workers)?;
+            files.write(&lines, &mut empties, &mut matches, workers)?;
         }
         files.finish(workers)
     }
@@ -95,42 +93,51 @@ fn below(end: u32, rows: &mut Peekable<SortedRecords<MatchRow>>) -> Result<Vec<M
     std::iter::from_fn(|| rows.next_if(is_below)).collect()
 }
 
-/// The ids before `bound`, or all if there is none.
-fn before<E: Iterator<Item = Result<String>>>(
-    bound: Option<&str>,
-    ids: &mut Peekable<E>,
-) -> Result<Vec<String>> {
-    let is_before = |id: &Result<String>| {
-        bound.is_none_or(|bound| id.as_ref().map_or(true, |id| **id < *bound))
-    };
-    std::iter::from_fn(|| ids.next_if(is_before)).collect()
-}
-
 impl Section {
     fn lines(&self, ids: &IdShards, batch: &Batch) -> Result<Lines> {
         progress::tick(Activity::Working);
         let mut lines = Lines {
             ids: ids.ordered(self.shard, |row| batch.rank_in_segment(row))?,
             ranks: ids.ranks_of(self.shard),
+            bound: ids.bound(self.shard).map(str::to_owned),
             verdicts: String::new(),
             keep: String::new(),
             drop: String::new(),
         };
-        let Lines { ids, ranks, verdicts, keep, drop } = &mut lines;
-        let mut empties = self.empties.iter().peekable();
+        let Lines { ids, ranks, verdicts, keep, drop, .. } = &mut lines;
         let mut dropped = self.verdicts.iter().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
-            while let Some(empty) = empties.next_if(|empty| empty.as_str() < id) {
-                add_verdict(verdicts, empty, "empty", None);
-            }
             let of = dropped.next_if(|row| row.new == rank);
             add_verdict(verdicts, id, if of.is_none() { "keep" } else { "drop" }, of);
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
             listed.push_str(id);
             listed.push('\n');
         }
-        empties.for_each(|empty| add_verdict(verdicts, empty, "empty", None));
         Ok(lines)
+    }
+}
+
+impl Lines {
+    /// Writes the verdicts, with those on the empty documents of this range between them.
+    fn write_verdicts<E: Iterator<Item = Result<String>>>(
+        &self,
+        empties: &mut Peekable<E>,
+        file: &mut OutputFile,
+    ) -> Result<()> {
+        let is_here = |empty: &Result<String>| {
+            self.bound
+                .as_ref()
+                .is_none_or(|bound| empty.as_ref().map_or(true, |empty| empty < bound))
+        };
+        let mut rest = self.verdicts.as_str();
+        while let Some(empty) = empties.next_if(is_here).transpose()? {
+            let is_before = |line: &&str| line.split('\t').next() < Some(empty.as_str());
+            let before = rest.split_inclusive('\n').take_while(is_before).map(str::len).sum();
+            let (before, behind) = rest.split_at(before);
+            file.write(|out| writeln!(out, "{before}{empty}\tempty\t\t\t"))?;
+            rest = behind;
+        }
+        file.write(|out| out.write_all(rest.as_bytes()))
     }
 }
 
@@ -159,10 +166,11 @@ impl Files {
         Ok(files)
     }
 
-    /// Writes the lines of some shards, and their rows of the matches.
-    fn write(
+    /// Writes the lines of some shards, and what there is of `empties` and `rows` among them.
+    fn write<E: Iterator<Item = Result<String>>>(
         &mut self,
         shards: &[Lines],
+        empties: &mut Peekable<E>,
         rows: &mut Peekable<SortedRecords<MatchRow>>,
         workers: usize,
     ) -> Result<()> {
@@ -172,7 +180,8 @@ impl Files {
                 .iter()
                 .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
         };
-        let verdicts = || add(verdicts, |lines| &lines.verdicts);
+        let verdicts =
+            || shards.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts));
         let others = || {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
@@ -188,7 +197,7 @@ impl Files {
             }
             Ok(())
         };
-        let (verdicts, others) = both(workers, verdicts, others);
+        let (others, verdicts) = both(workers, others, verdicts);
         verdicts.and(others)
     }
 
