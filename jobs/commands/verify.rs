@@ -235,9 +235,9 @@ impl JoinOutput<'_> {
     ) -> Result<Recomputed> {
         let lacks_store = store.is_none() && self.report.store_version.is_some();
         let Some(batch) = batch.filter(|_| !lacks_store) else {
-            let which = if batch.is_none() { "batch" } else { "version of the store" };
+            let which = if batch.is_none() { "batch" } else { "store or its version" };
             tracing::warn!(
-                "nothing was recomputed, because the {which} of {} is no longer there. \
+                "nothing was recomputed, because the {which} that {} was made from is no longer there. \
                  The files agree with each other, but this does not prove that they are right",
                 self.output.display()
             );

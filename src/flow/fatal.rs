@@ -122,7 +122,12 @@ pub fn lost_peer(panic_message: &str) -> Option<&str> {
 /// Whether a panic message of the engine says that its start was given up: its threads for a peer wait for
 /// workers that will never be. The reason is another one, most often that a thread could not be started.
 pub fn start_was_given_up(panic_message: &str) -> bool {
-    let told = ["Failed to receive MergeQueue: RecvError", "failed to send MergeQueue: SendError"];
+    let told = [
+        "Failed to receive MergeQueue: RecvError",
+        "failed to send MergeQueue: SendError",
+        "Failed to recv buzzer: RecvError",
+        "Failed to send buzzer: SendError",
+    ];
     told.iter().any(|told| panic_message.starts_with(told))
 }
 
@@ -144,10 +149,12 @@ mod tests {
         drop(receive);
         let sent = send.send(()).unwrap_err();
         assert!(start_was_given_up(&format!("failed to send MergeQueue: {sent:?}")));
+        assert!(start_was_given_up(&format!("Failed to send buzzer: {sent:?}")));
         let (send, receive) = std::sync::mpsc::channel::<()>();
         drop(send);
         let received = receive.recv().unwrap_err();
         assert!(start_was_given_up(&format!("Failed to receive MergeQueue: {received:?}")));
+        assert!(start_was_given_up(&format!("Failed to recv buzzer: {received:?}")));
         assert!(!start_was_given_up("index out of bounds"));
     }
 }
