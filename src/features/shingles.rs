@@ -158,21 +158,20 @@ const RUN: usize = 3;
 const UNSPACED_RUN: usize = 7;
 
 /// Calls `run` with a hash of each run of so many plain words of `text`
-/// ([`words::each_plain`]), or of all words of a text that has fewer, but some.
+/// ([`words::each_plain`]), or of all words of a text that has fewer, but some: behind zeros for those that it
+/// lacks.
 pub fn plain_word_runs(text: &str, length: usize, mut run: impl FnMut(u64)) {
-    let mut last = Vec::with_capacity(8 * length);
-    let mut is_short = true;
+    let mut last = vec![0; 8 * length];
+    let mut words = 0;
     words::each_plain(text, |word| {
-        if last.len() == 8 * length {
-            last.drain(..8);
-        }
+        last.drain(..8);
         last.extend(hash_of_word(word).to_le_bytes());
-        if last.len() == 8 * length {
-            is_short = false;
+        words += 1;
+        if words >= length {
             run(xxh3_64(&last));
         }
     });
-    if is_short && !last.is_empty() {
+    if 0 < words && words < length {
         run(xxh3_64(&last));
     }
 }
@@ -303,6 +302,19 @@ mod tests {
         assert_eq!(of("abcd", 4), ["abcd"]);
         assert_eq!(of("", 4), [""; 0]);
         assert_eq!(of("a中", 1), ["a", "中"]);
+    }
+
+    /// Stores hold signatures that were made of these.
+    #[test]
+    fn a_text_of_few_words_is_one_run_behind_zeros() {
+        let hash = |word: &str| xxh3_64(word.as_bytes()).to_le_bytes();
+        for (text, words) in
+            [("one", [[0; 8], [0; 8], hash("one")]), ("one é", [[0; 8], hash("one"), hash("é")])]
+        {
+            let mut runs = Vec::new();
+            plain_word_runs(text, 3, |run| runs.push(run));
+            assert_eq!(runs, [xxh3_64(&words.concat())]);
+        }
     }
 
     #[test]
