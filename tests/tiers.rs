@@ -140,3 +140,34 @@ fn a_run_that_died_before_it_merged_is_completed_by_the_next() {
     }
     assert_eq!(bench.files("store"), store);
 }
+
+#[test]
+fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
+    let bench = Bench::new();
+    for day in 1..=10 {
+        let pages = bench.documents(60 * day, 60 * day + 40);
+        bench.write(&format!("crawl/2026-11-{day:02}.jsonl"), pages);
+    }
+    let config = "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\n\
+        dates = [\"2026-11-01..2026-11-10\"]\n[store]\npath = \"store\"\nkeep_versions = 3\n";
+    bench.write("days.toml", config);
+    bench.done("store init store");
+    // No file can take the place of a folder.
+    let blocked = |version: u64| bench.path(&format!("store/segments/compacted-{version:06}.seg"));
+    [12, 14].iter().for_each(|&version| std::fs::create_dir(blocked(version)).unwrap());
+    let is_left = |told: &str| told.contains("store --tiers`") && told.contains("is in the store");
+
+    let told = bench.done("run days.toml");
+    assert!(is_left(&told.stderr), "{}", told.stderr);
+    let kept = bench.names("store/manifests");
+    assert_eq!(kept, ["000009.json", "000010.json", "000011.json"], "it prunes all the same");
+    bench.write("crawl/2026-11-10.jsonl", bench.documents(0, 30));
+    let told = bench.done("run days.toml --redo 2026-11-10");
+    assert!(is_left(&told.stderr), "{}", told.stderr);
+    let again = bench.done("store add store --segment out/2026-11-10/batch.seg --day 2026-11-10 --only out/2026-11-10/dedup/keep.txt");
+    assert!(is_left(&again.stderr) && again.summary()["already_done"] == true, "{}", again.stderr);
+    assert_eq!(bench.done("store verify store").count("version"), 13);
+
+    [12, 14].iter().for_each(|&version| std::fs::remove_dir(blocked(version)).unwrap());
+    assert_eq!(bench.done("store compact store --tiers").count("merged"), 10);
+}

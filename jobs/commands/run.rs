@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long = "date", value_name = "YYYY-MM-DD")]
     dates: Vec<DayRange>,
     /// Make a day of the store again, and join all days again that were added after it. Either all of
-    /// this succeeds or nothing changes; --dry-run shows which days these are
+    /// this succeeds or nothing changes; --dry-run shows which days these are. A merge or prune that fails after it
+    /// is a warning
     #[arg(long, value_name = "D", conflicts_with = "dates")]
     redo: Option<Day>,
     #[command(flatten, next_help_heading = "Flags that override [fingerprint] in the file")]

@@ -14,7 +14,7 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use listing::{list, log, summary_of};
 use upkeep::{compact, prune};
-pub(crate) use upkeep::{compact_tiers, prune_to, show_verifying};
+pub(crate) use upkeep::{keep_up, show_verifying};
 
 /// Keep the fingerprints of all pages, day by day and in versions
 #[derive(Args, Debug)]
@@ -159,7 +159,7 @@ fn add(
         return Ok(if would { summary } else { summary.already_done() });
     }
     let added = store.add(segment, day, only, None)?;
-    let merged = if compacts { compact_tiers(store, global)? } else { 0 };
+    let merged = keep_up(store, compacts, None, global)?.merged;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);
     // A run that died after it had added the day may have left a merge.
     let was_there = matches!(added, Added::Already(_)) && merged == 0;

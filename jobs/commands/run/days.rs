@@ -9,7 +9,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
-use crate::commands::store::{compact_tiers, prune_to};
+use crate::commands::store::keep_up;
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
@@ -81,17 +81,13 @@ impl DayPlan<'_> {
         newest.is_ok_and(|version| version.entry(day).is_some())
     }
 
-    /// Keeps the store as the section `[store]` says, after a day was added: merges segments, removes old
-    /// versions. Returns whether anything changed.
+    /// Keeps the store as the section `[store]` says, after a day was added (see [`keep_up`]). Returns whether
+    /// anything changed.
     pub(crate) fn keep_store(&self, global: &GlobalFlags) -> Result<bool> {
         let store = Store::open(&self.store)?;
         let StoreSettings { compact, keep_versions, .. } = self.config.store;
-        let merged = if compact { compact_tiers(&store, global)? } else { 0 };
-        let pruned = match keep_versions {
-            Some(keep) => prune_to(&store, keep, global)?.versions(),
-            None => 0,
-        };
-        Ok(merged + pruned > 0)
+        let upkeep = keep_up(&store, compact, keep_versions, global)?;
+        Ok(upkeep.merged + upkeep.pruned > 0)
     }
 
     /// Advises --redo if an output cannot be made because another one exists and the store holds its

@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::Result;
 use dupsieve::store::{Codec, Compacted, Merger, Pruning, Store};
+use dupsieve::{Kind, Result};
 
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
@@ -50,7 +50,7 @@ fn compact_all_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
 }
 
 /// Does the merge that is due by the rule of the tiers, if one is. Returns how many segments it merged.
-pub(crate) fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
+fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     let Some(due) = store.at(None)?.due() else { return Ok(0) };
     let (count, _shown) = show_merging(due.rows, global);
     match store.compact_tiers(&count)? {
@@ -59,6 +59,57 @@ pub(crate) fn compact_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> 
             Ok(due.segments() as u64)
         }
         Compacted::Already(_) => Ok(0),
+    }
+}
+
+/// What [`keep_up`] has done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upkeep {
+    /// How many versions it removed.
+    pub(crate) pruned: u64,
+    /// How many segments it merged.
+    pub(crate) merged: u64,
+}
+
+/// Keeps a store small after a day was added: removes all versions but the newest `keep`, which may free the
+/// space that a merge needs, does the merge that is due if it `merges`, and removes what this leaves behind.
+///
+/// # Errors
+/// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a
+/// warning, because the day is in the store.
+pub(crate) fn keep_up(
+    store: &Store,
+    merges: bool,
+    keep: Option<NonZero<u64>>,
+    global: &GlobalFlags,
+) -> Result<Upkeep> {
+    let folder = store.path().display();
+    let prune = || match keep {
+        Some(keep) => {
+            let pruned = prune_to(store, keep, global).map(|pruning| pruning.versions());
+            or_later(pruned, &format!("store prune {folder} --keep-versions {keep}"))
+        }
+        None => Ok(0),
+    };
+    let pruned = prune()?;
+    let merged = match merges {
+        true => or_later(compact_tiers(store, global), &format!("store compact {folder} --tiers"))?,
+        false => 0,
+    };
+    let freed = if merged > 0 { prune()? } else { 0 };
+    Ok(Upkeep { pruned: pruned + freed, merged })
+}
+
+/// The count of what was `done`. If that failed, warns, names the `command` that does it later, and gives 0.
+fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
+    match done {
+        Err(error) if error.kind() != Kind::Temporary => {
+            tracing::warn!(
+                "the day is in the store, which could not be tidied: {error}; when that is mended, run `dupsieve {command}`"
+            );
+            Ok(0)
+        }
+        done => done,
     }
 }
 
@@ -94,7 +145,7 @@ pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> 
 }
 
 /// Removes all versions but the newest `keep`, and logs what has gone.
-pub(crate) fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Pruning> {
+fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Pruning> {
     let pruning = store.pruning(keep)?;
     let (read, _shown) = show_verifying(pruning.bytes_to_read(), global);
     pruning.run(&read)?;
