@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
-/// The results of `work` on each of `items`, in order, on up to `threads` threads: those that `--workers` asks for.
+/// The results of `work` on each of `items`, in order, on up to `threads` threads.
 /// Each takes consecutive items, about as many as the others.
 ///
 /// ```

@@ -204,19 +204,38 @@ impl Store {
         if versions.contains(&number) {
             return self.manifest_of(number);
         }
-        let what = match (1..*versions.start()).contains(&number) {
-            true => "this version of the store was pruned",
-            false => "the store has no such version",
-        };
-        Err(Error::new(Kind::Missing, what)
-            .at(&self.path)
-            .expected(format_args!("{} to {}", versions.start(), versions.end()))
-            .found(number))
+        Err(match (1..*versions.start()).contains(&number) {
+            true => self.was_pruned(number, &versions),
+            false => self.lacks("the store has no such version", number, &versions),
+        })
     }
 
     /// The manifest of one of [`Store::versions`].
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if another run has pruned it in the meantime.
     pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
-        Ok(Manifest::read(&self.manifest_path(version), version)?.0)
+        match Manifest::read(&self.manifest_path(version), version) {
+            Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
+                Err(self.was_pruned(version, &self.versions()?))
+            }
+            read => Ok(read?.0),
+        }
+    }
+
+    /// The error that a version was pruned, when there are these `versions`.
+    fn was_pruned(&self, number: u64, versions: &RangeInclusive<u64>) -> Error {
+        self.lacks("this version of the store was pruned", number, versions)
+    }
+
+    /// The error that there are only these `versions`.
+    fn lacks(&self, what: &str, number: u64, versions: &RangeInclusive<u64>) -> Error {
+        let help = format!("`dupsieve store log {}` lists them", self.path.display());
+        Error::new(Kind::Missing, what)
+            .at(&self.path)
+            .expected(format_args!("{} to {}", versions.start(), versions.end()))
+            .found(number)
+            .help(help)
     }
 
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {

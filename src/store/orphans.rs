@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,11 @@ impl Store {
         let named: HashSet<PathBuf> =
             version.entries().iter().map(|entry| segments.join(&entry.file)).collect();
         let besides = paths(&segments, is_segment_name)?.into_iter();
-        let bytes = |path: PathBuf| fs::metadata(&path).at(&path).map(|file| file.len());
+        let bytes = |path: PathBuf| match fs::metadata(&path) {
+            // Another run has pruned it in the meantime.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+            file => file.at(&path).map(|file| file.len()),
+        };
         besides.filter(|path| !named.contains(path)).map(bytes).sum()
     }
 
@@ -111,8 +116,11 @@ fn paths(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>>
     let ours = names(folder)?.into_iter().filter(|name| name.to_str().is_some_and(&are_ours));
     let mut paths = Vec::new();
     for path in ours.map(|name| folder.join(name)) {
-        if !fs::symlink_metadata(&path).at(&path)?.is_dir() {
-            paths.push(path);
+        match fs::symlink_metadata(&path) {
+            Ok(file) if file.is_dir() => {}
+            // Another run has removed it in the meantime.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            file => file.at(&path).map(|_| paths.push(path))?,
         }
     }
     Ok(paths)

@@ -81,9 +81,9 @@ impl Pruning {
                 self.files.insert(record.file, record.bytes);
             }
         }
-        let newest = FileRecord::all(&self.store.manifest_of(newest)?);
+        let records = FileRecord::all(&self.store.manifest_of(newest)?);
         let shares = |record: &FileRecord| record.days().any(|day| days.contains(&day));
-        newest.into_iter().filter(shares).for_each(|record| self.heirs.add(record));
+        records.into_iter().filter(shares).for_each(|record| self.heirs.add(record, newest));
         Ok(())
     }
 

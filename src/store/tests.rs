@@ -397,6 +397,21 @@ fn a_reader_that_has_opened_a_version_goes_on_after_it_was_pruned() -> Result<()
 }
 
 #[test]
+fn verifying_passes_over_what_another_run_prunes_meanwhile() -> Result<()> {
+    let (folder, store) = pruned()?;
+    let verification = store.verification(None)?;
+    prune(&store, 1)?;
+    verification.run(&AtomicU64::new(0))?;
+    let segments = folder.path().join("store").join("segments");
+    for segment in fs::read_dir(segments).unwrap() {
+        fs::remove_file(segment.unwrap().path()).unwrap();
+    }
+    let error = verification.run(&AtomicU64::new(0)).unwrap_err();
+    assert!(error.to_string().contains("lost this segment"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn nothing_is_pruned_while_what_has_taken_its_place_is_damaged() -> Result<()> {
     let (folder, store) = pruned()?;
     let merged = store.path().join("segments").join(&store.at(None)?.merged()[0].file);

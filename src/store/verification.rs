@@ -2,24 +2,30 @@
 //! manifests say about it.
 
 use std::collections::BTreeMap;
-use std::iter;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-use crate::error::Result;
+use crate::error::{Kind, Result};
 
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest::{Manifest, SEGMENTS};
+use super::manifest::SEGMENTS;
 use super::version::Version;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
 #[derive(Debug)]
 pub struct Verification {
-    segments: PathBuf,
+    store: Store,
     versions: u64,
-    /// What the versions say about each file: mostly all the same, so one record.
-    files: BTreeMap<String, Vec<FileRecord>>,
+    files: BTreeMap<String, Claims>,
+}
+
+/// What the versions say about a file.
+#[derive(Debug, Default)]
+struct Claims {
+    /// Mostly they all say the same, so one record.
+    records: Vec<FileRecord>,
+    /// The newest of these versions.
+    newest: u64,
 }
 
 impl Store {
@@ -31,13 +37,20 @@ impl Store {
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
         let mut verification = Verification::new(self);
-        let manifests: Box<dyn Iterator<Item = Result<Manifest>>> = match number {
-            Some(number) => Box::new(iter::once(self.manifest(number))),
-            None => Box::new(self.versions()?.map(|number| self.manifest_of(number))),
-        };
-        for manifest in manifests {
+        let numbers = number.map_or_else(|| self.versions(), |number| Ok(number..=number))?;
+        for version in numbers {
+            let manifest = match number {
+                Some(_) => self.manifest(version)?,
+                None => match self.manifest_of(version) {
+                    // Another run has pruned it in the meantime.
+                    Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
+                        continue;
+                    }
+                    manifest => manifest?,
+                },
+            };
             verification.versions += 1;
-            FileRecord::all(&manifest?).into_iter().for_each(|record| verification.add(record));
+            FileRecord::all(&manifest).into_iter().for_each(|it| verification.add(it, version));
         }
         Ok(verification)
     }
@@ -55,15 +68,15 @@ impl Store {
 impl Verification {
     /// Nothing to verify yet, in `store`.
     pub(super) fn new(store: &Store) -> Verification {
-        let segments = store.path().join(SEGMENTS);
-        Verification { segments, versions: 0, files: BTreeMap::new() }
+        Verification { store: store.clone(), versions: 0, files: BTreeMap::new() }
     }
 
-    /// Adds what a version says about one of its files.
-    pub(super) fn add(&mut self, record: FileRecord) {
-        let records = self.files.entry(record.file.clone()).or_default();
-        if !records.contains(&record) {
-            records.push(record);
+    /// Adds what the version with that number says about one of its files.
+    pub(super) fn add(&mut self, record: FileRecord, version: u64) {
+        let claims = self.files.entry(record.file.clone()).or_default();
+        claims.newest = claims.newest.max(version);
+        if !claims.records.contains(&record) {
+            claims.records.push(record);
         }
     }
 
@@ -79,18 +92,26 @@ impl Verification {
 
     /// The bytes of these files, according to the manifests.
     pub fn bytes(&self) -> u64 {
-        let bytes = self.files.values().flat_map(|records| records.first()).map(|it| it.bytes);
+        let bytes =
+            self.files.values().flat_map(|claims| claims.records.first()).map(|it| it.bytes);
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Reads and checks every file. `read` grows by the bytes read.
+    /// Reads and checks every file, except those that another run has pruned in the meantime. `read` grows by
+    /// the bytes read.
     ///
     /// # Errors
     /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
-        for records in self.files.values() {
-            let segment = records[0].open(&self.segments)?;
+        let segments = self.store.path().join(SEGMENTS);
+        for Claims { records, newest } in self.files.values() {
+            let segment = match records[0].open(&segments) {
+                Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(*newest)? => {
+                    continue;
+                }
+                segment => segment?,
+            };
             let days = segment.verify_counting(read)?;
             for record in records {
                 record.check(&segment)?;

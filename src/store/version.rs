@@ -154,7 +154,12 @@ impl Version {
     /// The error that this version was pruned.
     fn pruned(&self, kind: Kind) -> Error {
         let what = format!("version {} of the store was pruned", self.number());
-        let help = "with the newest version, run the same command again; `store prune` and `keep_versions` say how many older ones are kept";
+        let help = match kind {
+            Kind::Temporary => "run the same command again",
+            _ => {
+                "a day that was joined with it cannot be joined again as it was: restore its output from a copy, or leave the day out"
+            }
+        };
         Error::new(kind, what).at(&self.store).help(help)
     }
 

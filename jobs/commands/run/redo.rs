@@ -134,7 +134,7 @@ impl RedoPlan {
         if !global.dry_run {
             finish(plan, &days)?;
         }
-        let before = store.at(Some(base))?;
+        let before = store.at(Some(base)).map_err(|error| advise_first(&store, &current, error))?;
         check_rest(&store, &current, &before, &days)?;
         // The days that follow are not read again, so their recipe must be the one of this day too.
         let others = if days.len() > 1 { &current } else { &before };
@@ -159,6 +159,14 @@ impl RedoPlan {
         verification.run(&read)?;
         Ok(redo_plan)
     }
+}
+
+/// Adds to the error that a version was pruned which days can still be made again.
+fn advise_first(store: &Store, current: &Version, error: Error) -> Error {
+    let is_left = |entry: &&Entry| store.is_pruned(entry.added_in - 1) == Ok(false);
+    let first = current.entries().iter().filter(is_left).min_by_key(|entry| entry.added_in);
+    let help = |first: &Entry| format!("the first day that can be made again is {}", first.day);
+    first.map(help).into_iter().fold(error, Error::help)
 }
 
 /// Fails unless the store without these days holds exactly what `base` held: going back must not lose
