@@ -92,7 +92,7 @@ pub(super) fn intern(
     let mut count = 0;
     let is_removed = |id: &str| removed.is_some_and(|removed| removed.place(id).is_some());
     for source in sources {
-        source.each_match(method, &mut |met: Met<'_>| {
+        source.each_match(method, space, &mut |met: Met<'_>| {
             if is_removed(met.new) || is_removed(met.existing) {
                 return Ok(());
             }

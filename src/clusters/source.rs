@@ -1,12 +1,17 @@
 //! The matches of one output of a join, read back.
 
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use super::intern::Space;
 use super::measure::Measure;
 use super::method::Method;
 use super::page::PageDay;
 use crate::error::{Error, Result};
-use crate::matches::Lines;
+use crate::matches::{Lines, allocated};
+use crate::runs::{Record, SortedRecords};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";
@@ -41,11 +46,12 @@ impl Source {
     pub(super) fn each_match(
         &self,
         method: Method,
+        space: &Space<'_>,
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
         match method {
             Method::Star => self.each_verdict(take),
-            Method::Components => self.each_row(take),
+            Method::Components => self.each_row(space, take),
         }
     }
 
@@ -63,8 +69,14 @@ impl Source {
         Ok(())
     }
 
-    /// Both files are sorted by the new page, so the verdicts are passed along with the matches.
-    fn each_row(&self, take: &mut dyn FnMut(Met<'_>) -> Result<()>) -> Result<()> {
+    /// Both files are sorted by the new page, so the verdicts are passed along with the matches. A match is
+    /// turned round where the verdict is that of its existing page.
+    fn each_row(
+        &self,
+        space: &Space<'_>,
+        take: &mut dyn FnMut(Met<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut turned = Turned(self.turned(space)?.peekable());
         let mut matches = Table::open(&self.folder, "matches.tsv", Column::OfMatch)?;
         let mut verdicts = Table::open(&self.folder, "verdicts.tsv", Column::OfVerdict)?;
         let measure = matches.measure;
@@ -78,11 +90,29 @@ impl Source {
             }
             let read = (measure.read(apart), self.day_of(against));
             let (Some(apart), Some(day)) = read else { return Err(matches.wrong()) };
+            if against == BATCH && turned.has(new, apart, existing)? {
+                take(Met { new: existing, existing: new, day, apart, is_verdict: true })?;
+                continue;
+            }
             let is_verdict =
                 verdict.as_ref().is_some_and(|named| named == &[new, existing, against]);
             take(Met { new, existing, day, apart, is_verdict })?;
         }
         Ok(())
+    }
+
+    /// The verdicts whose matches have the dropped page as the existing one: of two pages of one batch the
+    /// larger id is the new one. In the order of the matches.
+    fn turned(&self, space: &Space<'_>) -> Result<SortedRecords<Kept>> {
+        let mut turned = space.sorter();
+        self.each_verdict(&mut |met| {
+            let Met { new: dropped, existing: kept, day, apart, .. } = met;
+            if day != self.day || kept < dropped {
+                return Ok(());
+            }
+            turned.push(Kept { kept: kept.to_owned(), apart, dropped: dropped.to_owned() })
+        })?;
+        turned.sorted()
     }
 
     fn day_of(&self, against: &str) -> Option<PageDay> {
@@ -91,6 +121,35 @@ impl Source {
             "" => None,
             day => PageDay::read(day),
         }
+    }
+}
+
+/// A verdict. Ordered as matches.tsv is where the kept page is the new one.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Kept {
+    kept: String,
+    apart: u32,
+    dropped: String,
+}
+
+impl Record for Kept {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.kept) + allocated(&self.dropped)
+    }
+}
+
+/// Verdicts that are passed along with the matches.
+struct Turned(Peekable<SortedRecords<Kept>>);
+
+impl Turned {
+    /// Whether the next match, which has these columns, is one of them.
+    fn has(&mut self, new: &str, apart: u32, existing: &str) -> Result<bool> {
+        let of = |it: &Kept| (&*it.kept, it.apart, &*it.dropped).cmp(&(new, apart, existing));
+        let is_passed = |it: &Result<Kept>| it.as_ref().map_or(true, |it| of(it).is_lt());
+        while let Some(passed) = self.0.next_if(is_passed) {
+            passed?;
+        }
+        Ok(self.0.peek().and_then(|it| it.as_ref().ok()).is_some_and(|it| of(it).is_eq()))
     }
 }
 

@@ -57,16 +57,23 @@ fn source(folder: PathBuf, of: u8, matches: &[&Match]) -> Source {
     };
     let mut rows: Vec<(&str, u32, &str, String)> = matches
         .iter()
-        .map(|(new, existing, apart, _)| (&*new.0, *apart, &*existing.0, against(existing)))
+        .map(|(new, existing, apart, _)| {
+            let [mut one, mut other] = [&*new.0, &*existing.0];
+            // Within a batch the larger id is the new one, whichever is kept.
+            if new.1 == existing.1 && one < other {
+                (one, other) = (other, one);
+            }
+            (one, *apart, other, against(existing))
+        })
         .collect();
     rows.sort();
     let mut text = "new\texisting\tdistance\tagainst\n".to_owned();
-    for (new, apart, existing, against) in rows {
+    for (new, apart, existing, against) in &rows {
         writeln!(text, "{new}\t{existing}\t{apart}\t{against}").unwrap();
     }
     fs::write(folder.join("matches.tsv"), text).unwrap();
     let mut verdicts: BTreeMap<&str, String> =
-        matches.iter().map(|(new, ..)| (&*new.0, "keep\t\t\t".to_owned())).collect();
+        rows.iter().map(|(new, ..)| (*new, "keep\t\t\t".to_owned())).collect();
     for (new, existing, apart, _) in matches.iter().filter(|it| it.3) {
         let line = format!("drop\t{}\t{apart}\t{}", existing.0, against(existing));
         verdicts.insert(&new.0, line);
@@ -172,7 +179,7 @@ fn matches_of(drafts: &[Draft], of: u8) -> Vec<Match> {
     let pages: BTreeMap<usize, &Draft> = drafts.iter().map(|draft| (draft.0, draft)).collect();
     let is_kept = |number: usize| pages.get(&number).is_some_and(|draft| draft.1.is_none());
     let existing = |new: usize, (number, back): (usize, u8)| match back {
-        0 => (is_kept(number) && id(number) < id(new)).then(|| (id(number), of)),
+        0 => (is_kept(number) && number != new).then(|| (id(number), of)),
         back => Some((id(number), of - back)),
     };
     let mut matches: BTreeMap<(Page, Page), (u32, bool)> = BTreeMap::new();
@@ -183,7 +190,8 @@ fn matches_of(drafts: &[Draft], of: u8) -> Vec<Match> {
         if let Some((number, kept)) = &verdict {
             matches.insert((page.clone(), kept.clone()), (apart(*number), true));
         }
-        for &other in more {
+        let is_row = |other: &&(usize, u8)| other.1 > 0 || id(other.0) < id(new);
+        for &other in more.iter().filter(is_row) {
             if let Some(other_page) = existing(new, other) {
                 matches.entry((page.clone(), other_page)).or_insert((apart(other.0), false));
             }
@@ -299,6 +307,21 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     assert_eq!(told.to_string(), error.to_string());
     let joined = clustering(all.sources, Method::Components, None);
     assert_eq!(cluster(&joined, &home.path().join("three")).unwrap().clusters, 1);
+}
+
+/// Three copies of which the one with the largest id is kept.
+#[test]
+fn the_kept_page_is_counted_whatever_its_id() {
+    let home = TempDir::new().unwrap();
+    let matches = [
+        (page("a", 11), page("c", 11), 2, true),
+        (page("b", 11), page("c", 11), 1, true),
+        (page("b", 11), page("a", 11), 3, false),
+    ];
+    let joined = clustering(sources(&home.path().join("in"), &matches), Method::Components, None);
+    let joined = cluster(&joined, &home.path().join("joined")).unwrap();
+    assert_eq!((joined.members, joined.clusters, joined.stars, joined.links), (3, 1, 1, 3));
+    assert_eq!(joined.largest[0].kept, 1);
 }
 
 #[test]
