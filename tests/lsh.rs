@@ -175,6 +175,10 @@ fn vectors_that_are_none_are_quarantined_and_other_lengths_refused() {
     let lsh = "lsh --family euclidean --input";
     let ended = bench.done(&format!("{lsh} bad.jsonl --max-bad 5 --output out"));
     assert_eq!([ended.count("quarantined"), ended.count("kept")], [5, 1]);
+    // Their slots are beyond 64 bits, so they would all be one.
+    bench.write("long.jsonl", line(1, "[1e24, 1]") + &line(2, "[1e30, 1]") + &line(3, "[1e9, 1]"));
+    let ended = bench.done(&format!("{lsh} long.jsonl --max-bad 2 --output long"));
+    assert_eq!([ended.count("quarantined"), ended.count("kept")], [2, 1]);
     bench.write("lengths.jsonl", line(1, "[1, 1]") + &line(2, "[1, 1, 1]"));
     let said = bench.fails(65, &format!("{lsh} lengths.jsonl --output lengths"));
     assert!(said.contains("different lengths") && said.contains("3 components in \"2\""), "{said}");

@@ -28,12 +28,19 @@ impl PStable {
         let offsets = (0..count as u64).map(|function| slot * share(function)).collect();
         PStable { slot, offsets, projections }
     }
+
+    /// Whether all slots of a vector are told apart. Slots from 2^53 on are not: a number there has no
+    /// fraction, and beyond 64 bits all are one.
+    pub fn reaches(&self, point: &[f64]) -> bool {
+        // No coefficient is as large as 8.
+        let most = 8.0 * point.iter().map(|component| component.abs()).sum::<f64>();
+        most / self.slot + 1.0 < (1_u64 << 53) as f64
+    }
 }
 
 impl Family<[f64]> for PStable {
     fn hash(&mut self, point: &[f64], hashes: &mut Vec<u32>) {
         let products = self.projections.of(point).iter().zip(&self.offsets);
-        // Beyond 64 bits all slots are one.
         let slots =
             products.map(|(product, offset)| ((product + offset) / self.slot).floor() as i64);
         hashes.extend(slots.map(|slot| slot as u32));

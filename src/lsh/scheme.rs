@@ -13,7 +13,7 @@ use super::point::{Point, Points};
 use super::shingle::Shingle;
 use super::space::Space;
 use crate::document::Content;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::minhash::Permutations;
 use crate::fingerprint::{PageTime, Width};
 use crate::matches::Similarity;
@@ -116,11 +116,12 @@ impl Sketches {
     /// The sketch of a document, `None` if it has nothing to compare.
     ///
     /// # Errors
-    /// [`Kind::Usage`](crate::Kind::Usage) if the scheme does not fit such documents, [`Kind::BadData`](crate::Kind::BadData) if a text
-    /// takes longer than allowed or the weight of a feature is out of range.
+    /// [`Kind::Usage`] if the scheme does not fit such documents, [`Kind::BadData`] if a text
+    /// takes longer than allowed, the weight of a feature is out of range or a vector is too long.
     pub fn of(&mut self, content: &Content<'_>) -> Result<Option<Sketch>> {
         let Sketches { scheme, points, hasher, hashes } = self;
         let Some(point) = points.of(content)? else { return Ok(None) };
+        hasher.check(&point)?;
         hashes.clear();
         hasher.hash(&point, hashes);
         let keys = scheme.banding.keys(hashes);
@@ -146,6 +147,17 @@ impl Hasher {
             Space::Cosine => Hasher::Cosine(Hyperplanes::new(count, seed)),
             Space::Hamming => Hasher::Hamming(BitSampling::new(count, width, seed)),
             Space::Euclidean => Hasher::Euclidean(PStable::new(count, scheme.slot(), seed)),
+        }
+    }
+
+    /// Fails with [`Kind::BadData`] unless the hashes of a point tell it from one that is far away.
+    fn check(&self, point: &Point) -> Result<()> {
+        match (self, point) {
+            (Hasher::Euclidean(family), Point::Vector(vector)) if !family.reaches(vector) => {
+                Err(Error::new(Kind::BadData, "the vector is too long for this similarity")
+                    .help("scale all vectors down, or give a smaller --similarity"))
+            }
+            _ => Ok(()),
         }
     }
 
