@@ -5,7 +5,7 @@
 //! k = 7. They are found by blocks of their fingerprints. k differing bits leave at least one of k + 1
 //! blocks as it is, so a near group shares at least one block with them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::numbers::KeepRank;
 
@@ -52,10 +52,11 @@ where
         }
     }
 
-    /// The kept groups near a crowded one, with their distances. A group may come several times.
+    /// The kept groups near a crowded one, each once, with their distances.
     pub(super) fn near(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, N)> {
         let kept = (self.blocks)(rank).into_iter().filter_map(|block| self.kept.get(&block));
-        let near = move |&kept: &KeepRank| Some((kept, (self.distance)(rank, kept)?));
-        kept.flatten().filter_map(near)
+        let mut met = HashSet::new();
+        let distinct = kept.flatten().filter(move |&&kept| met.insert(kept));
+        distinct.filter_map(move |&kept| Some((kept, (self.distance)(rank, kept)?)))
     }
 }

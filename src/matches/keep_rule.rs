@@ -84,6 +84,9 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
         }
     }
     for &rank in crowd.ranks() {
+        if judging.judgements.is_kept(rank) {
+            continue;
+        }
         progress::tick(Activity::Working);
         crowd.near(rank).for_each(|(kept, distance)| judging.offer(rank, kept, distance));
     }
