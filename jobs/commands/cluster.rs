@@ -23,7 +23,7 @@ use crate::processes::cluster;
 /// Find which pages belong together, from the matches of any number of days
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Outputs of dedup, or of days of run
+    /// Outputs of dedup or lsh, or of days of run
     #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
     matches: Vec<PathBuf>,
     /// The folder to write
@@ -223,9 +223,12 @@ fn read_previous(folder: &Path) -> Result<ClusterReport> {
 
 /// The error for matches that are not whole.
 fn not_whole(folder: &Path) -> Error {
-    Error::new(missing_or_bad(folder), "this is not a complete output of dupsieve with matches")
-        .at(folder)
-        .expected("an output of dedup, or a day of run")
+    let kind = missing_or_bad(folder);
+    let what = match kind {
+        Kind::Missing => "there is no such folder",
+        _ => "this is not a complete output of dupsieve with matches",
+    };
+    Error::new(kind, what).at(folder).expected("an output of dedup or lsh, or a day of run")
 }
 
 fn missing_or_bad(folder: &Path) -> Kind {
@@ -246,11 +249,13 @@ fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method>
     }
 }
 
-/// The output replaces its folder as a whole, so no input may be in it.
+/// The output replaces its folder as a whole, so no input may be in it. Nor may it lie in an input, which is
+/// a whole output of its own.
 fn check_apart(request: &Request) -> Result<()> {
     let output = output::resolved(&request.output);
     let inputs = request.matches.iter().chain(&request.previous).chain(&request.removed);
-    match inputs.map(|input| output::resolved(input)).find(|input| input.starts_with(&output)) {
+    let is_near = |input: &PathBuf| input.starts_with(&output) || output.starts_with(input);
+    match inputs.map(|input| output::resolved(input)).find(is_near) {
         None => Ok(()),
         Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
             .at(&request.output)

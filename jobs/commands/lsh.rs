@@ -331,6 +331,7 @@ impl Job {
             summary = summary
                 .count("groups", buckets.groups)
                 .count("candidates", buckets.candidates)
+                .count("looked_up", buckets.looked_up)
                 .count("hot_buckets", buckets.hot);
         }
         for (count, name, suffix) in [

@@ -36,7 +36,8 @@ pub(crate) struct SchemeFlags {
     /// bits at most)
     #[arg(long, value_name = "signature|exact|simhash:K", default_value = "signature")]
     confirm: Confirmation,
-    /// The shingles of a text: words:N or characters:N [default: words:5]
+    /// The shingles of a text: words:N or characters:N. Runs of words leave out digits and markup
+    /// [default: words:5]
     #[arg(long, value_name = "SORT")]
     shingle: Option<Shingle>,
     /// The hashes of sets: `many` (a permutation for each) or `one` (one permutation for all: far
