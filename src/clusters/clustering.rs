@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::describe::{Description, LargeCluster, SizeRange, describe};
 use super::engine::Engine;
-use super::intern::{Space, intern};
+use super::intern::intern;
 use super::link_file::LinkFile;
 use super::measure::Measure;
 use super::method::Method;
 use super::row::{CHANGES, CLUSTERS, SIZES};
 use super::scratch;
 use super::source::Source;
+use super::space::Space;
 use super::touched::Before;
 use super::update::update;
 use super::written::Written;

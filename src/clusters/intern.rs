@@ -9,8 +9,6 @@
 //!
 //! Each sort spills to disk, so the memory does not depend on how many pages there are.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::link::Link;
@@ -18,6 +16,7 @@ use super::method::Method;
 use super::page::Page;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
+use super::space::Space;
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
@@ -65,20 +64,6 @@ impl Record for End {
 }
 
 impl Record for NumberedEnd {}
-
-/// The space that the sorts of a clustering have.
-pub(super) struct Space<'a> {
-    /// Where they spill to.
-    pub(super) folder: &'a Path,
-    /// The memory of each; three exist at once.
-    pub(super) memory_bytes: usize,
-}
-
-impl Space<'_> {
-    pub(super) fn sorter<R: Record>(&self) -> Sorter<R> {
-        Sorter::new(self.folder, self.memory_bytes)
-    }
-}
 
 /// Reads the links of all `sources` that count for `method`. Those with a page whose id is `removed` count for
 /// nothing.

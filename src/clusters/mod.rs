@@ -47,6 +47,7 @@ mod row;
 mod row_set;
 mod scratch;
 mod source;
+mod space;
 mod touched;
 mod update;
 mod written;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::forest::Forest;
-use super::intern::{Interned, Space};
+use super::intern::Interned;
 use super::link::Link;
 use super::link_file::{LinkCounts, LinkFile, LinkWriter};
 use super::measure::Measure;
@@ -24,6 +24,7 @@ use super::method::Method;
 use super::page::Page;
 use super::row::{Row, RowWriter, SizeWriter};
 use super::row_set::RowSet;
+use super::space::Space;
 use super::written::Written;
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::intern::Space;
 use super::measure::Measure;
 use super::method::Method;
 use super::page::PageDay;
+use super::space::Space;
 use crate::error::{Error, Result};
 use crate::matches::{Lines, allocated};
 use crate::runs::{Record, SortedRecords};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{Assignment, Engine, Portions};
 use super::forest::Forest;
-use super::intern::{Interned, Space, too_many};
+use super::intern::{Interned, too_many};
 use super::link::Link;
 use super::link_file::{LinkCounts, LinkWriter};
 use super::method::Method;
@@ -16,6 +16,7 @@ use super::page::{Page, PageDay};
 use super::renumbering::Renumbering;
 use super::row::{CHANGES, Row, RowReader, RowWriter, SizeReader, SizeWriter};
 use super::scratch::circle;
+use super::space::Space;
 use super::touched::{Before, Touched};
 use super::written::Written;
 use crate::error::{Error, Kind, Result};
