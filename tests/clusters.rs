@@ -187,7 +187,7 @@ fn what_is_done_is_found_and_what_contradicts_is_refused() {
             format!("cluster --matches out/{second} --previous one --output one --overwrite"),
             "one place",
         ),
-        (66, "cluster --matches nowhere --output x".to_owned(), "not a complete output"),
+        (66, "cluster --matches nowhere --output x".to_owned(), "no such folder"),
         (65, "cluster --matches in --output x".to_owned(), "not a complete output"),
         (
             65,
