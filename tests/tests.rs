@@ -27,6 +27,7 @@ mod quality;
 mod readers;
 mod resume;
 mod run;
+mod run_clusters;
 mod same_bytes;
 mod skew;
 mod skipped;

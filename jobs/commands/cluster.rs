@@ -3,13 +3,14 @@
 //! The clustering itself is the library's ([`dupsieve::clusters`]). Here it gets its flags, its lock and its
 //! report.
 
+use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 use dupsieve::clusters::{Clustering, Method, PageDay, Source};
 use dupsieve::document::IdList;
 use dupsieve::flow::Cluster;
-use dupsieve::output::{self, Lock, Staging};
+use dupsieve::output::{self, Lock, Staging, Sum};
 use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
 use dupsieve::store::{Day, Digest};
 use dupsieve::{Error, Kind, Result};
@@ -19,6 +20,10 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
+
+/// The names of parameters: the method, and the clusters before.
+pub(crate) const METHOD: &str = "method";
+pub(crate) const PREVIOUS: &str = "previous";
 
 /// Find which pages belong together, from the matches of any number of days
 #[derive(Args, Debug)]
@@ -45,13 +50,34 @@ pub(crate) struct Arguments {
 }
 
 /// A clustering that is asked for.
+#[derive(Debug)]
 pub(crate) struct Request {
-    pub(crate) matches: Vec<PathBuf>,
+    pub(crate) matches: Vec<Input>,
     pub(crate) output: PathBuf,
     pub(crate) method: Option<Method>,
-    pub(crate) previous: Option<PathBuf>,
-    pub(crate) day: Option<Day>,
+    pub(crate) previous: Option<Input>,
     pub(crate) removed: Option<PathBuf>,
+    /// Whether clusters by the same method are replaced that were made from other matches.
+    pub(crate) replaces_outdated: bool,
+}
+
+/// An output that a clustering reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Where it will be, if it is moved once all is done.
+    pub(crate) place: PathBuf,
+    /// The day of its batch, if it does not say that itself.
+    pub(crate) day: Option<Day>,
+}
+
+impl Input {
+    /// An output that stays where it is.
+    fn at(path: &Path, day: Option<Day>) -> Input {
+        let place = path::absolute(path).unwrap_or(path.to_path_buf());
+        Input { path: path.to_path_buf(), place, day }
+    }
 }
 
 /// Runs the job as its command line asks.
@@ -62,12 +88,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Err(Error::new(Kind::Usage, what).help("give --matches, or --removed"));
     }
     let request = Request {
-        matches: matches.clone(),
+        matches: matches.iter().map(|path| Input::at(path, *day)).collect(),
         output: output.clone(),
         method: *method,
-        previous: previous.clone(),
-        day: *day,
+        previous: previous.as_deref().map(|path| Input::at(path, None)),
         removed: removed.clone(),
+        replaces_outdated: false,
     };
     let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
     let summary = cluster_pages(&mut cluster, &request, global)?;
@@ -106,26 +132,27 @@ struct Job {
 impl Job {
     fn open(request: &Request, global: &GlobalFlags) -> Result<Job> {
         check_apart(request)?;
-        let previous = request.previous.as_deref().map(read_previous).transpose()?;
+        let folder = request.previous.as_ref().map(|input| input.path.clone());
+        let previous = folder.as_deref().map(read_previous).transpose()?;
         let method = method(request, previous.as_ref())?;
         let mut job = Job {
             clustering: Clustering {
                 method,
                 sources: Vec::new(),
-                previous: request.previous.clone(),
+                previous: folder,
                 removed: None,
                 memory_bytes: global.budget().clustering(),
             },
-            parameters: Parameters::from([("method".to_owned(), method.to_string())]),
+            parameters: Parameters::from([(METHOD.to_owned(), method.to_string())]),
             days: Vec::new(),
             bytes: 0,
         };
         if let Some(report) = previous {
-            job.parameters.insert("previous".to_owned(), sums(&report));
+            job.parameters.insert(PREVIOUS.to_owned(), state(&report));
             job.bytes += bytes(&report);
             job.days = report.days;
         }
-        request.matches.iter().try_for_each(|path| job.add(path, request))?;
+        request.matches.iter().try_for_each(|input| job.add(input))?;
         if let Some(path) = &request.removed {
             let removed = IdList::read(path, global.budget().whole())?;
             let keys: Vec<u8> = removed.keys().iter().flat_map(|key| key.to_le_bytes()).collect();
@@ -137,11 +164,11 @@ impl Job {
     }
 
     /// Adds the output of a join: its files are checked, and its day.
-    fn add(&mut self, path: &Path, request: &Request) -> Result<()> {
-        let folder = report::folder(path);
+    fn add(&mut self, input: &Input) -> Result<()> {
+        let folder = report::folder(&input.path);
         let report = Report::read(&folder)?.ok_or_else(|| not_whole(&folder))?;
         report.check_files(&folder)?;
-        let day = match (report.day, request.day) {
+        let day = match (report.day, input.day) {
             (Some(own), Some(given)) if own != given => {
                 return Err(Error::new(Kind::Usage, "these matches are of another day")
                     .at(&folder)
@@ -163,7 +190,7 @@ impl Job {
                 ));
         }
         self.days.push(day.to_string());
-        self.parameters.insert(format!("matches {day}"), sums(&report));
+        self.parameters.insert(matches_of(day), sums(&report));
         self.bytes += bytes(&report);
         self.clustering.sources.push(Source { folder, day });
         Ok(())
@@ -177,7 +204,11 @@ impl Job {
     ) -> Result<Summary> {
         let output = &request.output;
         let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
-        let existing = report::existing(output, &self.parameters, |_| false, global.overwrite)?;
+        let is_outdated = |made: &Parameters| {
+            request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
+        };
+        let existing =
+            report::existing(output, &self.parameters, is_outdated, global.overwrite)?;
         if let Existing::Same(report) = existing {
             tracing::info!("{} is done already", output.display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
@@ -191,7 +222,7 @@ impl Job {
         };
         let staging = Staging::beside(output, lock)?;
         let found = self.clustering.write(cluster, &staging)?;
-        let place = |path: &PathBuf| path::absolute(path).unwrap_or(path.clone());
+        let place = |input: &Input| input.place.clone();
         let run = json!({
             "inputs": {
                 "matches": request.matches.iter().map(place).collect::<Vec<_>>(),
@@ -253,8 +284,9 @@ fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method>
 /// a whole output of its own.
 fn check_apart(request: &Request) -> Result<()> {
     let output = output::resolved(&request.output);
-    let inputs = request.matches.iter().chain(&request.previous).chain(&request.removed);
+    let outputs = request.matches.iter().chain(&request.previous).map(|input| &input.path);
     let is_near = |input: &PathBuf| input.starts_with(&output) || output.starts_with(input);
+    let inputs = outputs.chain(&request.removed);
     match inputs.map(|input| output::resolved(input)).find(is_near) {
         None => Ok(()),
         Some(input) => Err(Error::new(Kind::Usage, "the output and an input are in one place")
@@ -264,10 +296,23 @@ fn check_apart(request: &Request) -> Result<()> {
     }
 }
 
+/// The name of the parameter with the matches of a day.
+pub(crate) fn matches_of(day: impl fmt::Display) -> String {
+    format!("matches {day}")
+}
+
 /// The files that an output names, by their sums.
-fn sums(report: &impl Made) -> String {
-    let files = report.files().iter().map(|(name, sum)| format!("{name} {}", sum.xxh3));
-    files.collect::<Vec<_>>().join(", ")
+pub(crate) fn sums(report: &impl Made) -> String {
+    listed(report.files().iter())
+}
+
+/// The files to which a day is added, by their sums: all but changes.tsv, which says how they came about.
+pub(crate) fn state(report: &ClusterReport) -> String {
+    listed(report.files().iter().filter(|(name, _)| *name != "changes.tsv"))
+}
+
+fn listed<'a>(files: impl Iterator<Item = (&'a String, &'a Sum)>) -> String {
+    files.map(|(name, sum)| format!("{name} {}", sum.xxh3)).collect::<Vec<_>>().join(", ")
 }
 
 fn bytes(report: &impl Made) -> u64 {
@@ -286,6 +331,14 @@ fn summary(report: &ClusterReport, output: &Path) -> Summary {
         Some(changes) => summary.count("changes", changes),
         None => summary,
     }
+}
+
+/// The summary of clusters that exist whole.
+pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
+    report.check_files(output)?;
+    let lock = Lock::beside(output)?;
+    output::remove_leftovers(output, &lock)?;
+    Ok(summary(report, output).already_done())
 }
 
 /// Verifies an output of `cluster`: its report and the sums of its files; none if it is something else.

@@ -1,6 +1,7 @@
 //! `dupsieve run`: whole days, one after the other. Each is fingerprinted, joined with the store and added
-//! to it.
+//! to it, and clustered where the file asks for it.
 
+mod clusters;
 mod days;
 mod preflight;
 mod redo;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::flow::Cluster;
-use dupsieve::report::{Made, Report};
+use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -21,9 +22,10 @@ use crate::flags::settings::{DedupSettings, FingerprintSettings};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
+use clusters::Chain;
 use days::DayPlan;
 
-/// Run whole days as a configuration file says: fingerprint, dedup, store add
+/// Run whole days as a configuration file says: fingerprint, dedup, store add, and clusters if it asks for them
 #[derive(Args, Debug)]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
 #[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true).env(None)))]
@@ -127,7 +129,8 @@ fn run_day(
     if let Some(added) = added {
         log_day(day, &read, &found, &added);
     }
-    let done = read.then(found);
+    let clustered = clusters::make(plan, cluster, day, global, || Chain::up_to(plan, day))?;
+    let done = read.then(found).then(clustered);
     Ok(if was_there { done } else { done.changed() })
 }
 
@@ -159,7 +162,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let store = plan.config.store.path.as_deref().unwrap_or(&plan.store);
     let store = store.display();
     let config = config.display();
-    Ok(total
+    let total = total
         .say(format!("{days}: {done}. {pages} pages read:"))
         .say(format!("  {kept} kept, because no earlier page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
@@ -169,12 +172,38 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say("  verdicts.tsv         the verdict on each page, and the page it is a duplicate of")
         .say("  matches.tsv          pairs of near pages with their distance in bits")
         .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
-        .say("  report.json          parameters, counts and checksums")
+        .say("  report.json          parameters, counts and checksums");
+    Ok(with_clusters(plan, total, day)?
         .say("Next:")
         .say(format!("  look at some pairs    {program} sample {}", folder.display()))
         .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
         .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
         .say(format!("  check the results     {program} verify {}", folder.display())))
+}
+
+/// Adds what became of the clusters, if the file asks for them. `day` is the last day.
+fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary> {
+    let output = plan.clusters(day);
+    let report = plan.config.clusters.map(|_| ClusterReport::read(&output)).transpose()?.flatten();
+    let Some(ClusterReport { found, days, .. }) = report else { return Ok(total) };
+    let (members, clusters) = (found.members, found.clusters);
+    let named = plan.named_output(day).join("clusters");
+    let changes = match found.changes {
+        Some(_) => "  changes.tsv          what this day has changed in clusters.tsv",
+        None => "  report.json          how large they are, and how wide the largest are",
+    };
+    Ok(total
+        .count("members", members)
+        .count("clusters", clusters)
+        .path("clusters", &output)
+        .say(format!(
+            "Clusters of the days up to {day}, {} in all: {members} pages in {clusters} clusters, in {}/:",
+            days.len(),
+            named.display()
+        ))
+        .say("  clusters.tsv         the cluster of each page that has a match")
+        .say("  sizes.tsv            the clusters, the largest first")
+        .say(changes))
 }
 
 fn log_day(day: Day, read: &Summary, found: &Summary, added: &Added) {

@@ -1,6 +1,7 @@
 //! `dupsieve verify`: proves that an output is complete and unchanged, and that it agrees with itself and
 //! with its inputs.
 
+mod clustered;
 mod held;
 
 use std::env;
@@ -60,7 +61,13 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         let found = path.join("dedup");
         let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
         held::check(&found, &batch)?;
-        return Ok(segment_summary(&batch).then(joined));
+        let verified = segment_summary(&batch).then(joined);
+        let clusters = path.join("clusters");
+        if !clusters.exists() {
+            return Ok(verified);
+        }
+        let bytes = clustered::check(&clusters, &found)? + verified.counted("bytes");
+        return Ok(verified.count("bytes", bytes).path("clusters", &clusters));
     }
     if !path.exists() {
         return Err(Error::new(Kind::Missing, "this path does not exist").at(path));

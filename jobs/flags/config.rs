@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, StoreSettings, read_text, typed};
+use crate::flags::settings::{
+    ClustersSettings, DedupSettings, FingerprintSettings, StoreSettings, read_text, typed,
+};
 
 /// A configuration file. Unknown keys are refused.
 #[derive(Debug, Default, Deserialize)]
@@ -40,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) dedup: DedupSettings,
     #[serde(default)]
     pub(crate) cluster: ClusterSettings,
+    /// How the clusters of a day are made; none are made without the section.
+    pub(crate) clusters: Option<ClustersSettings>,
 }
 
 /// Which pages enter the store after a day has been joined.

@@ -15,6 +15,9 @@ use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::StoreSettings;
 
+/// The folder, in the output of a day, for outputs that are made again.
+pub(crate) const STAGED: &str = ".redo";
+
 /// The days that a configuration file asks for. All keys that it needs are there.
 pub(crate) struct DayPlan<'a> {
     pub(crate) config: &'a Config,
@@ -110,6 +113,11 @@ impl DayPlan<'_> {
     /// The output folder of the join of a day.
     pub(crate) fn found(&self, day: Day) -> PathBuf {
         self.output(day).join("dedup")
+    }
+
+    /// The output folder of the clusters of a day.
+    pub(crate) fn clusters(&self, day: Day) -> PathBuf {
+        self.output(day).join("clusters")
     }
 
     /// The request to fingerprint a day.

@@ -3,16 +3,18 @@
 
 use std::path::Path;
 
+use dupsieve::clusters::Method;
 use dupsieve::fingerprint::Recipe;
-use dupsieve::matches::KeepOrder;
-use dupsieve::report::{self, Made, Parameters, Report};
+use dupsieve::matches::{Detail, KeepOrder};
+use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;
+use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{DedupSettings, FingerprintSettings};
+use crate::flags::settings::{ClustersSettings, DedupSettings, FingerprintSettings};
 
 /// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
@@ -27,6 +29,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
     };
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
     check_keep_order(dedup, fingerprint, &recipe)?;
+    warn_of_few_matches(plan.config.clusters, dedup);
     if global.overwrite {
         return Ok(());
     }
@@ -35,6 +38,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         check_batch(&output.join("batch.seg"), &recipe)
             .and_then(|()| check_output(&output.join("dedup"), dedup, &recipe))
             .map_err(|error| plan.advise_redo(day, config, error))?;
+        check_clusters(&plan.clusters(day), plan.config.clusters)?;
     }
     Ok(())
 }
@@ -68,6 +72,30 @@ fn check_batch(path: &Path, recipe: &Recipe) -> Result<()> {
         return Ok(());
     }
     Err(report::made_otherwise(path, &named(made.stamp()), &named(asked.as_str())))
+}
+
+/// Says that components join by what matches.tsv lists, which is by default one match of each dropped page.
+fn warn_of_few_matches(clusters: Option<ClustersSettings>, dedup: &DedupSettings) {
+    let is_components = clusters.is_some_and(|it| it.method == Method::Components);
+    if is_components && dedup.matches.unwrap_or_default() != Detail::All {
+        tracing::warn!(
+            "components join what the listed matches connect; set matches = \"all\" in [dedup] to list all"
+        );
+    }
+}
+
+/// Fails if clusters exist already that were made with another method.
+fn check_clusters(path: &Path, settings: Option<ClustersSettings>) -> Result<()> {
+    let (Ok(Some(report)), Some(ClustersSettings { method })) =
+        (ClusterReport::read(path), settings)
+    else {
+        return Ok(());
+    };
+    if report.method == method {
+        return Ok(());
+    }
+    let by = |method: Method| Parameters::from([(METHOD.to_owned(), method.to_string())]);
+    Err(report::made_otherwise(path, &by(report.method), &by(method)))
 }
 
 /// Fails if the output exists already and was made with other settings. Its inputs are compared when its

@@ -17,7 +17,8 @@ use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::days::DayPlan;
+use super::clusters::{self, Chain};
+use super::days::{DayPlan, STAGED};
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
@@ -26,9 +27,6 @@ use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
-
-/// The folder, in the output of a day, for the new outputs.
-const STAGED: &str = ".redo";
 
 /// The files that failed attempts leave beside a segment.
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
@@ -238,7 +236,12 @@ fn make(
         let only = plan.only(&joined.output);
         draft.as_mut().map_or(Ok(()), |draft| draft.add(&batch, day, only.as_deref()))
     })?;
-    Ok(read.then(found).changed())
+    let before = redo_plan.days.iter().position(|&it| it == day).unwrap_or_default();
+    let clustered = clusters::make(plan, cluster, day, global, || {
+        let base = Store::open(&plan.store)?.at(Some(redo_plan.base))?;
+        Ok(Chain::redone(plan, &base, &redo_plan.days[..=before]))
+    })?;
+    Ok(read.then(found).then(clustered).changed())
 }
 
 /// Whether the store holds the output that a redo has staged for `day`.
@@ -257,16 +260,20 @@ fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
 /// what has been moved already stays.
 fn put_in_place(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
-    let [batch, found] = ["batch.seg", "dedup"].map(|name| output.join(name));
-    let _locks = [Lock::beside(&batch)?, Lock::beside(&found)?];
+    let [batch, clusters, found] =
+        ["batch.seg", "clusters", "dedup"].map(|name| output.join(name));
+    let _locks = [Lock::beside(&batch)?, Lock::beside(&clusters)?, Lock::beside(&found)?];
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
-    if staged.join("dedup").exists() {
-        output::publish_folder(&staged.join("dedup"), &found)?;
-        remove_file(&output::beside(&found, failure::SUFFIX))?;
+    // The join comes last: by it, a later run knows that there is something to move.
+    for (name, place) in [("clusters", &clusters), ("dedup", &found)] {
+        if staged.join(name).exists() {
+            output::publish_folder(&staged.join(name), place)?;
+            remove_file(&output::beside(place, failure::SUFFIX))?;
+        }
     }
     match fs::remove_dir_all(&staged) {
         // Another run has moved the outputs of the same day.
@@ -301,7 +308,7 @@ fn clear(output: &Path) -> Result<()> {
         let name = entry.at(&staged)?.file_name();
         let name = name.to_string_lossy();
         let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
-        if !["batch.seg", "dedup"].iter().any(|ours| name.starts_with(ours)) {
+        if !["batch.seg", "clusters", "dedup"].iter().any(|ours| name.starts_with(ours)) {
             return Err(output::foreign(&staged, "only files of an earlier redo"));
         }
     }

@@ -2,11 +2,12 @@
 //! and by serde from the file, so that both always have the same settings.
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
-//! [`StoreSettings`] is the section `[store]`, which only files have.
+//! [`StoreSettings`] is the section `[store]` and [`ClustersSettings`] the section `[clusters]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
+mod clusters;
 mod dedup;
 mod fingerprint;
 mod recipe;
@@ -14,6 +15,7 @@ mod store;
 mod text;
 mod values;
 
+pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 pub(crate) use recipe::RecipeChoice;

@@ -1,0 +1,184 @@
+//! The clusters of a day: those of the day that entered the store before it, and the matches of the day itself.
+//!
+//! The days of a store are a chain, in the order in which they entered it. For example, 20 came late, and the run
+//! of 21 died before it had made its clusters:
+//!
+//! ```text
+//! chain            18 -> 19 -> 21 -> 20
+//! clusters         18    19
+//! to make for 20               21    20      those that are missing on the way are made first
+//! ```
+//!
+//! Where no earlier day has clusters, those of a day are made from the matches of the whole chain. Either way
+//! they are the same.
+
+use dupsieve::clusters::Method;
+use dupsieve::flow::Cluster;
+use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::store::{Day, Entry, Store, Version};
+use dupsieve::{Error, Kind, Result};
+
+use super::days::{DayPlan, STAGED};
+use crate::commands::cluster::{self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums};
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// Makes the clusters of `day`, if the file asks for clusters. Every process of the cluster calls this; process 0
+/// makes them, from the chain that `find` finds.
+pub(super) fn make<'a>(
+    plan: &DayPlan<'_>,
+    cluster: &mut Cluster,
+    day: Day,
+    global: &GlobalFlags,
+    find: impl FnOnce() -> Result<Chain<'a>>,
+) -> Result<Summary> {
+    let unchanged = Summary::new().already_done();
+    let Some(settings) = plan.config.clusters else { return Ok(unchanged) };
+    let workers = cluster.topology().workers;
+    let is_new = cluster.agree(&format!("cluster {day}"), || {
+        let made = find()?.make(settings.method, workers, global)?;
+        log_day(day, &made);
+        Ok(!made.is_already_done())
+    })?;
+    Ok(if is_new { unchanged.changed() } else { unchanged })
+}
+
+fn log_day(day: Day, made: &Summary) {
+    let [members, clusters] = ["members", "clusters"].map(|name| made.counted(name));
+    let changes = match made.counted("changes") {
+        0 => String::new(),
+        changes => format!("; {changes} changes"),
+    };
+    tracing::info!("{day}: {members} pages in {clusters} clusters{changes}");
+}
+
+/// The days up to one of them, in the order in which they entered the store.
+pub(super) struct Chain<'a> {
+    plan: &'a DayPlan<'a>,
+    days: Vec<Day>,
+    /// Those of them that are being made again: their outputs are staged.
+    redone: &'a [Day],
+}
+
+impl<'a> Chain<'a> {
+    /// The days of the store up to `day`.
+    pub(super) fn up_to(plan: &'a DayPlan<'a>, day: Day) -> Result<Chain<'a>> {
+        let current = Store::open(&plan.store)?.at(None)?;
+        let mut days = in_order(&current);
+        let last = days.iter().position(|&it| it == day).ok_or_else(|| {
+            Error::new(Kind::Temporary, format!("{day} has left the store meanwhile"))
+        })?;
+        days.truncate(last + 1);
+        Ok(Chain { plan, days, redone: &[] })
+    }
+
+    /// The days of `base`, and after them those that are being made again.
+    pub(super) fn redone(plan: &'a DayPlan<'a>, base: &Version, redone: &'a [Day]) -> Chain<'a> {
+        let days = in_order(base).into_iter().chain(redone.iter().copied()).collect();
+        Chain { plan, days, redone }
+    }
+
+    /// Makes the clusters of the last day, unless they are there.
+    fn make(&self, method: Method, workers: usize, global: &GlobalFlags) -> Result<Summary> {
+        let last = self.days.len() - 1;
+        let output = self.clusters(last).path;
+        match self.standing(last, method) {
+            Ok(None) => {}
+            Ok(Some(report)) => match cluster::done(&report, &output) {
+                Err(error) if global.overwrite && error.kind() == Kind::BadData => {}
+                done => return done,
+            },
+            Err(error) if global.overwrite && error.kind() == Kind::BadData => {}
+            Err(error) => return Err(error),
+        }
+        let mut first = last;
+        while first > 0 && self.standing(first - 1, method)?.is_none() {
+            first -= 1;
+        }
+        let mut engine = Cluster::alone(workers);
+        if first == 0 {
+            let request = self.request(method, 0, last)?;
+            return cluster_pages(&mut engine, &request, global);
+        }
+        let mut made = Summary::new();
+        for at in first..=last {
+            let request = self.request(method, at, at)?;
+            made = cluster_pages(&mut engine, &request, global)?;
+        }
+        Ok(made)
+    }
+
+    /// The request for clusters from the matches of the days `from` to `to` and, unless `from` is the first day,
+    /// the clusters before these.
+    fn request(&self, method: Method, from: usize, to: usize) -> Result<Request> {
+        let matches: Vec<Input> = (from..=to).map(|at| self.joined(at)).collect();
+        for Input { path, day, .. } in &matches {
+            if !path.exists() {
+                let day = day.map(|day| day.to_string()).unwrap_or_default();
+                let what = format!("the clusters need the matches of {day}, which the store holds");
+                return Err(Error::new(Kind::Missing, what).at(path).help(
+                    "restore the output of that day, or leave the section [clusters] out",
+                ));
+            }
+        }
+        Ok(Request {
+            matches,
+            output: self.clusters(to).path,
+            method: Some(method),
+            previous: from.checked_sub(1).map(|before| self.clusters(before)),
+            removed: None,
+            replaces_outdated: true,
+        })
+    }
+
+    /// The report of the clusters of a day, if they are as they would be made now. Outputs that were moved away
+    /// since are not compared.
+    fn standing(&self, at: usize, method: Method) -> Result<Option<ClusterReport>> {
+        let Some(report) = ClusterReport::read(&self.clusters(at).path)? else { return Ok(None) };
+        let mut days: Vec<String> = self.days[..=at].iter().map(Day::to_string).collect();
+        days.sort();
+        if report.method != method || report.days != days {
+            return Ok(None);
+        }
+        for (at, day) in self.days[..=at].iter().enumerate() {
+            let Some(made) = report.parameters.get(&matches_of(day)) else { continue };
+            let joined = Report::read(&self.joined(at).path)?;
+            if joined.is_some_and(|joined| sums(&joined) != *made) {
+                return Ok(None);
+            }
+        }
+        if let (Some(made), Some(before)) = (report.parameters.get(PREVIOUS), at.checked_sub(1)) {
+            let before = ClusterReport::read(&self.clusters(before).path)?;
+            if before.is_some_and(|before| state(&before) != *made) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(report))
+    }
+
+    /// The output of the join of a day.
+    fn joined(&self, at: usize) -> Input {
+        self.output(at, "dedup")
+    }
+
+    /// The clusters of a day.
+    fn clusters(&self, at: usize) -> Input {
+        self.output(at, "clusters")
+    }
+
+    fn output(&self, at: usize, name: &str) -> Input {
+        let day = self.days[at];
+        let output = self.plan.output(day);
+        let place = output.join(name);
+        let is_staged = self.redone.contains(&day);
+        let path = if is_staged { output.join(STAGED).join(name) } else { place.clone() };
+        Input { path, place, day: Some(day) }
+    }
+}
+
+/// The days of a version, in the order in which they entered the store.
+fn in_order(version: &Version) -> Vec<Day> {
+    let mut entries: Vec<&Entry> = version.entries().iter().collect();
+    entries.sort_by_key(|entry| entry.added_in);
+    entries.into_iter().map(|entry| entry.day).collect()
+}

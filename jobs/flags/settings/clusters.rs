@@ -1,0 +1,13 @@
+//! The section `[clusters]` of a configuration file: where it stands, `run` makes the clusters of each day.
+
+use dupsieve::clusters::Method;
+use serde::Deserialize;
+
+/// How `run` makes the clusters of a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClustersSettings {
+    /// Which pages are one cluster.
+    #[serde(default)]
+    pub(crate) method: Method,
+}
