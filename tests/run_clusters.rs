@@ -35,10 +35,7 @@ fn state(bench: &Bench, folder: &str) -> Vec<String> {
 fn check(bench: &Bench, days: &[&str], method: &str, name: &str) {
     let last = days.last().unwrap();
     let all: Vec<String> = days.iter().map(|day| format!("out/{day}")).collect();
-    bench.done(&format!(
-        "cluster --matches {} --output {name} --method {method}",
-        all.join(" ")
-    ));
+    bench.done(&format!("cluster --matches {} --output {name} --method {method}", all.join(" ")));
     let own = format!("out/{last}/clusters");
     assert_eq!(state(bench, &own), state(bench, name), "{name}");
     bench.done(&format!("verify out/{last}"));
@@ -82,10 +79,16 @@ fn days_out_of_order_and_clusters_that_were_lost_or_asked_for_late() {
     let whole = bench.files("out");
     // Those of a day in between are lost: the last day still has its own.
     fs::remove_dir_all(bench.path(&format!("out/{third}/clusters"))).unwrap();
-    assert_eq!(bench.done(&format!("run sample.toml --date {first}")).summary()["already_done"], true);
+    assert_eq!(
+        bench.done(&format!("run sample.toml --date {first}")).summary()["already_done"],
+        true
+    );
     // The last are lost too: both are made again.
     fs::remove_dir_all(bench.path(&format!("out/{first}/clusters"))).unwrap();
-    assert_eq!(bench.done(&format!("run sample.toml --date {first}")).summary()["already_done"], false);
+    assert_eq!(
+        bench.done(&format!("run sample.toml --date {first}")).summary()["already_done"],
+        false
+    );
     assert_eq!(bench.files("out"), whole);
 
     let late = sample("components");

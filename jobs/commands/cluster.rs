@@ -207,8 +207,7 @@ impl Job {
         let is_outdated = |made: &Parameters| {
             request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
         };
-        let existing =
-            report::existing(output, &self.parameters, is_outdated, global.overwrite)?;
+        let existing = report::existing(output, &self.parameters, is_outdated, global.overwrite)?;
         if let Existing::Same(report) = existing {
             tracing::info!("{} is done already", output.display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;

@@ -19,7 +19,9 @@ use dupsieve::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::{DayPlan, STAGED};
-use crate::commands::cluster::{self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums};
+use crate::commands::cluster::{
+    self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums,
+};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
@@ -116,9 +118,9 @@ impl<'a> Chain<'a> {
             if !path.exists() {
                 let day = day.map(|day| day.to_string()).unwrap_or_default();
                 let what = format!("the clusters need the matches of {day}, which the store holds");
-                return Err(Error::new(Kind::Missing, what).at(path).help(
-                    "restore the output of that day, or leave the section [clusters] out",
-                ));
+                return Err(Error::new(Kind::Missing, what)
+                    .at(path)
+                    .help("restore the output of that day, or leave the section [clusters] out"));
             }
         }
         Ok(Request {

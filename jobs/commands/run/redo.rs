@@ -260,8 +260,7 @@ fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
 /// what has been moved already stays.
 fn put_in_place(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
-    let [batch, clusters, found] =
-        ["batch.seg", "clusters", "dedup"].map(|name| output.join(name));
+    let [batch, clusters, found] = ["batch.seg", "clusters", "dedup"].map(|name| output.join(name));
     let _locks = [Lock::beside(&batch)?, Lock::beside(&clusters)?, Lock::beside(&found)?];
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;

@@ -37,5 +37,7 @@ fn other(clusters: &Path, expected: &str) -> Error {
         .at(clusters)
         .expected(expected)
         .found("others")
-        .help("run the day again: clusters are made again where what they were made from has changed")
+        .help(
+            "run the day again: clusters are made again where what they were made from has changed",
+        )
 }
