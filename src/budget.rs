@@ -7,10 +7,10 @@
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |
 //! joining   |  tables 1/2                  |  pairs 1/4  |
-//! finalize  |  ids 1/4  |  pairs 1/4  |  finalize 1/16 each, 3 at once  |    while pairs are read
-//!           |  ids 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
+//! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
+//!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! buckets   |  evidence 1/4  |  finalize 1/16 each, at most 6 at once         |
-//! verifying |  verification 1/4 each, at most 3 at once      |
+//! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
 //!
@@ -70,6 +70,11 @@ impl Budget {
         self.part(4)
     }
 
+    /// For the signatures of the batch, which confirm pairs.
+    pub fn signatures(self) -> usize {
+        self.part(4)
+    }
+
     /// For the evidence of groups that share buckets.
     pub fn evidence(self) -> usize {
         self.part(4)
@@ -85,7 +90,7 @@ impl Budget {
         self.part(4)
     }
 
-    /// For each sort of a verification.
+    /// For each sort of a verification, and for the signatures of its batch.
     pub fn verification(self) -> usize {
         self.part(4)
     }
@@ -105,13 +110,13 @@ mod tests {
     use super::*;
 
     /// The sorts of finalizing that exist while the pairs are read: edges, pairs with the store, and
-    /// those that a check divides.
-    const BESIDE_PAIRS: u64 = 3;
+    /// those that a check confirms: with the batch and with the store.
+    const BESIDE_PAIRS: u64 = 4;
     /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
     /// those being merged.
     const AFTER_PAIRS: u64 = 7;
-    /// The sorts that exist while verdicts are audited: documents, claims, and pages claimed to be kept.
-    const VERIFYING: u64 = 3;
+    /// What exists while verdicts are audited: documents, claims, pages claimed to be kept, and signatures.
+    const VERIFYING: u64 = 4;
     /// The sorts that exist while the members of clusters are named: names, rows with their names, and sizes.
     const CLUSTERING: u64 = 3;
 
@@ -119,14 +124,14 @@ mod tests {
     fn parts_that_exist_together_fit_into_the_whole() {
         for bytes in [0, 1, 7, 64 << 20, 2 << 30, u64::MAX] {
             let budget = Budget::of(bytes);
-            let [pairs, finalize, ids] =
-                [budget.pairs(), budget.finalize(), budget.ids()].map(|part| part as u64);
+            let [pairs, finalize] = [budget.pairs(), budget.finalize()].map(|part| part as u64);
+            let held = (budget.ids() + budget.signatures()) as u64;
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows,
                 budget.tables() + pairs,
-                ids + pairs + BESIDE_PAIRS * finalize,
-                ids + AFTER_PAIRS * finalize,
+                held + pairs + BESIDE_PAIRS * finalize,
+                held + AFTER_PAIRS * finalize,
                 VERIFYING * budget.verification() as u64,
                 CLUSTERING * budget.clustering() as u64,
             ];

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint [default: 64]
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Check that confirms matches; its signatures need memory [default: that of the preset]
+    /// Check that confirms matches; with one, each page needs a few bytes more [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
     /// Measure this machine, and plan by that

@@ -106,6 +106,7 @@ impl Join {
             max_matches: self.max_matches,
             memory_bytes: self.budget.finalize(),
             ids_bytes: self.budget.ids(),
+            signatures_bytes: self.budget.signatures(),
             workers,
         };
         let pairs = pairs.sorted()?;

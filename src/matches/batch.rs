@@ -1,24 +1,27 @@
 //! The batch as verdicts need it: its pages by group, their order by id, and their group keys.
 //!
-//! A few bytes for each page are held, and its group key if it has one. The [ids](IdShards) are beside them, on
-//! disk if they do not fit into memory.
+//! A few bytes for each page are held. The [ids](IdShards) and the [keys](GroupKeys) are beside them, on disk if
+//! they do not fit into their parts of the memory.
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::distinct::each_distinct;
-use super::group_key::{GroupKey, GroupKeys};
+use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
 use super::ids::{IdShards, Workshop};
 use super::keep_order::{KeepOrder, Leaders};
 use super::numbers::{FingerprintIndex, Group, IdRank, Number, Row, SegmentRow, Span, below};
-use super::similarity::{Confirm, Similarity};
+use super::similarity::Confirm;
 use crate::error::Result;
-use crate::fingerprint::{Check, Fingerprint, Width};
-use crate::runs::Sorter;
+use crate::fingerprint::{Check, Class, Fingerprint, Width};
+use crate::progress::{self, Activity};
+use crate::runs::{Record, Sorter};
 use crate::store::Segment;
 
 /// About how many bytes a join holds in memory for each page of a batch, beside its tables and sorts,
 /// which `--memory` bounds: the fingerprint, the page's place in each order, its verdict, the sieve of
-/// each of the `workers`, and with a check its group key. The process that writes the output holds all of
+/// each of the `workers`, and with a check its place among the pages of its fingerprint. The process that writes the output holds all of
 /// it, the others hold the fingerprint and the sieves.
 #[must_use]
 pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
@@ -29,8 +32,8 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     const SIEVE: u64 = 2;
     // Rows and first groups of divided fingerprints, what they are sorted from, and the class.
     const DIVIDED: u64 = 4 + 4 + 8 + 1;
-    let keys = check.map_or(0, |check| DIVIDED + check.bytes() as u64);
-    u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + keys
+    let divided = check.map_or(0, |_| DIVIDED);
+    u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + divided
 }
 
 /// The pages of the batch in groups. Groups and rows are numbered by fingerprint, then by class, then
@@ -54,73 +57,124 @@ struct Divided {
     segment_rows: Vec<SegmentRow>,
     /// The first group of each fingerprint, and the number of groups at the end.
     firsts: Vec<Group>,
-    keys: GroupKeys,
+}
+
+/// A row of a fingerprint that has several: ordered by its key.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Keyed {
+    class: Class,
+    signature: Vec<u8>,
+    row: SegmentRow,
+}
+
+impl Keyed {
+    fn key(&self) -> GroupKey<'_> {
+        GroupKey { class: self.class, signature: &self.signature }
+    }
+}
+
+impl Record for Keyed {
+    fn bytes(&self) -> usize {
+        size_of::<Keyed>() + self.signature.capacity()
+    }
 }
 
 impl Batch {
     /// Loads a segment and sorts its ids. That holds eight bytes for each page, and with a check or
-    /// classes eight more and the group key.
+    /// classes eight more. The keys are none if all near pages match; signatures take `keys_bytes`.
     pub(super) fn load<F: Fingerprint>(
         segment: &Segment,
         confirm: Option<Confirm>,
         workshop: Workshop<'_>,
-    ) -> Result<(Batch, IdShards)> {
+        keys_bytes: usize,
+    ) -> Result<(Batch, Option<GroupKeys>, IdShards)> {
         let mut starts = Vec::new();
         each_distinct::<F>(segment, |_, row| starts.push(Row::from(row)))?;
         starts.push(Row::from(segment.rows() as u32));
         let ids = IdShards::read(segment, workshop)?;
         let mut batch = Batch { starts, divided: None, ranks: ids.ranks()?, id_bytes: ids.bytes() };
-        if let Some(keys) = GroupKeys::load(segment, confirm)? {
-            batch.divide(keys);
+        if confirm.is_some() || segment.has_classes() {
+            batch.divide(segment, confirm, (workshop.folder, keys_bytes))?;
         }
-        Ok((batch, ids))
+        Ok((batch, GroupKeys::load(segment, confirm, keys_bytes)?, ids))
     }
 
     /// Divides the groups, so far one for each fingerprint, by their keys.
-    fn divide(&mut self, keys: GroupKeys) {
+    fn divide(
+        &mut self,
+        segment: &Segment,
+        confirm: Option<Confirm>,
+        (folder, memory_bytes): (&Path, usize),
+    ) -> Result<()> {
         let mut segment_rows: Vec<SegmentRow> = below(self.rows()).collect();
         let mut starts = Vec::new();
         let mut firsts = Vec::new();
+        let mut keys = None;
         for fingerprint in below::<Group>(self.groups()) {
             firsts.push(Group::from(starts.len() as u32));
             let rows = self.rows_of(fingerprint);
-            let copies = &mut segment_rows[rows.indices()];
-            copies.sort_by_key(|&row| keys.of(row));
-            let mut start: u32 = rows.start.into();
-            for group in copies.chunk_by(|&a, &b| keys.of(a) == keys.of(b)) {
-                starts.push(Row::from(start));
-                start += group.len() as u32;
+            starts.push(rows.start);
+            if rows.len() == 1 {
+                continue;
+            }
+            progress::tick(Activity::Sorting);
+            let reader = match &mut keys {
+                Some(reader) => reader,
+                none => none.insert(GroupKeyReader::new(segment, confirm.as_ref())?),
+            };
+            let mut copies = Sorter::new(folder, memory_bytes);
+            for row in rows.iter().map(u32::from) {
+                let GroupKey { class, signature } = reader.get(row.into())?;
+                copies.push(Keyed { class, signature: signature.to_vec(), row: row.into() })?;
+            }
+            let mut last: Option<Keyed> = None;
+            for (row, copy) in rows.iter().zip(copies.sorted()?) {
+                let copy = copy?;
+                segment_rows[row.index()] = copy.row;
+                if last.is_some_and(|last| last.key() != copy.key()) {
+                    starts.push(row);
+                }
+                last = Some(copy);
             }
         }
         firsts.push(Group::from(starts.len() as u32));
         starts.push(Row::from(self.rows()));
         self.starts = starts;
-        self.divided = Some(Divided { segment_rows, firsts, keys });
+        self.divided = Some(Divided { segment_rows, firsts });
+        Ok(())
     }
 
-    /// The group keys. `None` if all near pages match.
-    pub(super) fn keys(&self) -> Option<&GroupKeys> {
-        self.divided.as_ref().map(|divided| &divided.keys)
+    /// The row whose key is that of a group.
+    pub(super) fn key_row(&self, group: Group) -> SegmentRow {
+        self.segment_row(self.rows_of(group).start)
     }
 
-    /// The key of a group, one of `keys`.
-    pub(super) fn key<'m>(&self, keys: &'m GroupKeys, group: Group) -> GroupKey<'m> {
-        keys.of(self.segment_row(self.rows_of(group).start))
+    /// The first row with a fingerprint, as its segment counts it.
+    pub(super) fn first_row(&self, fingerprint: FingerprintIndex) -> usize {
+        self.rows_of(self.groups_of(fingerprint).start).start.index()
+    }
+
+    /// The end of the fingerprints from `first` on that have at most so many rows together; of one at least.
+    pub(super) fn window(&self, first: FingerprintIndex, most_rows: usize) -> FingerprintIndex {
+        let end = self.first_row(first).saturating_add(most_rows);
+        if end >= self.rows() as usize {
+            return FingerprintIndex::from(self.fingerprints());
+        }
+        let cut = self.fingerprint_of(self.group_of(Row::from(end as u32)));
+        cut.max(FingerprintIndex::from(u32::from(first) + 1))
     }
 
     /// Whether two groups at this distance match: they have one class and, with a check, similar
-    /// signatures.
-    pub(super) fn matches(&self, a: Group, b: Group, distance: u32) -> bool {
-        let compare =
-            |keys: &GroupKeys| keys.compare(self.key(keys, a), self.key(keys, b), distance);
-        self.keys().is_none_or(|keys| compare(keys).is_some())
-    }
-
-    /// How alike two rows are that match at this distance, where that is checked.
-    pub(super) fn similarity(&self, a: Row, b: Row, distance: u32) -> Option<Similarity> {
-        let keys = self.keys()?;
-        let [one, another] = [a, b].map(|row| keys.of(self.segment_row(row)));
-        keys.compare(one, another, distance)?
+    /// signatures. Without `keys` they do.
+    pub(super) fn matches(
+        &self,
+        keys: Option<&GroupKeys>,
+        [a, b]: [Group; 2],
+        distance: u32,
+    ) -> Result<bool> {
+        let Some(keys) = keys else { return Ok(true) };
+        let alike = keys.compare_rows(self.key_row(a), self.key_row(b), distance)?;
+        Ok(alike.is_some())
     }
 
     /// A row as its segment counts it.

@@ -4,21 +4,26 @@
 //! Pages with one fingerprint may then be of two classes, or have unlike texts. So "near" is said of
 //! pages, not of fingerprints: the [batch](Batch) is grouped by fingerprint and [`GroupKey`], and each
 //! pair of fingerprints is taken apart into pairs of groups. The keep rule works on these as on any
-//! others. Keys of the store are read in the order of the disk, each once, and neighbouring rows with one
-//! fingerprint and one key are confirmed together.
+//! others.
+//!
+//! The signatures of a batch may take more memory than there is. So the batch is taken window by window: the keys of
+//! a window are held, and the pairs whose new page is in it are confirmed. The existing pages of these pairs, of the
+//! batch before the window and of the store, are looked up in the order of the disk. Neighbouring rows of the store
+//! with one fingerprint and one key are confirmed together. A batch whose signatures fit is one window.
 //!
 //! An example: fingerprint 4 of the batch has two groups, 6 of class full and 7 of class short. The
 //! pair (4, three rows of the store that are full, full and short) becomes the pairs (6, the first two
 //! rows) and (7, the third row). The candidates are counted in pages: with 10 pages in group 6 and 1
 //! in group 7 they are 11 * 3 = 33.
 
+use std::iter::Peekable;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
-use super::numbers::{FingerprintIndex, Group, below};
+use super::numbers::{FingerprintIndex, Group, Number, Span};
 use super::pair::{Pair, Place};
 use super::similarity::Similarity;
 use super::store_pair::{Near, StorePair, each_place};
@@ -36,67 +41,111 @@ pub(super) struct Confirmed {
 
 impl Record for Confirmed {}
 
+/// A pair of fingerprints of the batch, of which the existing one comes before the window. Ordered by that one,
+/// so that its keys are read in the order of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Before {
+    existing: FingerprintIndex,
+    new: FingerprintIndex,
+    distance: u8,
+}
+
+impl Record for Before {}
+
 /// Calls `take` with every confirmed pair of groups: those behind `pairs` of fingerprints, and those of
 /// groups with one fingerprint. Gives the number of pairs of documents that were candidates.
 pub(super) fn confirm(
     batch: &Batch,
-    keys: &GroupKeys,
+    keys: &mut GroupKeys,
     store: &[Dated],
     pairs: SortedRecords<Pair>,
-    (folder, memory_bytes): (&Path, usize),
+    spill: (&Path, usize),
     take: impl FnMut(Confirmed) -> Result<()>,
 ) -> Result<u128> {
-    let mut with_store = Sorter::new(folder, memory_bytes);
-    let mut candidates = 0;
-    let mut confirming = Confirming { batch, keys, take };
-    for fingerprint in below(batch.fingerprints()) {
-        let pages = confirming.pages(fingerprint);
-        candidates += pages * (pages - 1) / 2;
-        confirming.copies(fingerprint)?;
+    let mut pairs = pairs.peekable();
+    let mut confirming = Confirming { batch, keys, store, spill, candidates: 0, take };
+    let mut first = FingerprintIndex::from(0);
+    while first.index() < batch.fingerprints() as usize {
+        let end = batch.window(first, confirming.keys.most_rows());
+        confirming.keys.hold(batch.first_row(first))?;
+        confirming.window(Span { start: first, end }, &mut pairs)?;
+        first = end;
     }
-    for pair in pairs {
-        let Pair { new, existing, distance } = pair?;
-        match existing {
-            Place::Store { segment, row, rows } => {
-                candidates += confirming.pages(new) * u128::from(rows);
-                let similarity = None;
-                with_store.push(StorePair { segment, row, rows, new, distance, similarity })?;
-            }
-            Place::Batch { group: existing } => {
-                candidates += confirming.pages(new) * confirming.pages(existing);
-                confirming.groups(new, existing, distance)?;
-            }
-            Place::Crowd => {
-                for new in batch.groups_of(new).iter() {
-                    let pair = Pair { new, existing: Place::Crowd, distance };
-                    (confirming.take)(Confirmed { pair, similarity: None })?;
-                }
-            }
-        }
-    }
-    confirming.store(store, with_store.sorted()?)?;
-    Ok(candidates)
+    Ok(confirming.candidates)
 }
 
 /// Takes pairs of fingerprints apart into pairs of groups, and hands on those that match.
 struct Confirming<'a, T> {
     batch: &'a Batch,
-    keys: &'a GroupKeys,
+    keys: &'a mut GroupKeys,
+    store: &'a [Dated],
+    /// Where to spill what does not fit into the memory of a sort, and that memory in bytes.
+    spill: (&'a Path, usize),
+    candidates: u128,
     take: T,
 }
 
-impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
+impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
+    /// Confirms the pairs whose new fingerprint is in the window. Its keys are held.
+    fn window(
+        &mut self,
+        window: Span<FingerprintIndex>,
+        pairs: &mut Peekable<SortedRecords<Pair>>,
+    ) -> Result<()> {
+        let (folder, memory_bytes) = self.spill;
+        let mut before = Sorter::new(folder, memory_bytes);
+        let mut with_store = Sorter::new(folder, memory_bytes);
+        for fingerprint in window.iter() {
+            let pages = self.pages(fingerprint);
+            self.candidates += pages * (pages - 1) / 2;
+            self.copies(fingerprint)?;
+        }
+        let is_in = |pair: &Result<Pair>| pair.as_ref().map_or(true, |pair| pair.new < window.end);
+        while let Some(pair) = pairs.next_if(is_in) {
+            let Pair { new, existing, distance } = pair?;
+            match existing {
+                Place::Store { segment, row, rows } => {
+                    self.candidates += self.pages(new) * u128::from(rows);
+                    let similarity = None;
+                    with_store.push(StorePair { segment, row, rows, new, distance, similarity })?;
+                }
+                Place::Batch { group: existing } => {
+                    self.candidates += self.pages(new) * self.pages(existing);
+                    if existing < window.start {
+                        before.push(Before { existing, new, distance })?;
+                    } else {
+                        self.groups(new, existing, distance)?;
+                    }
+                }
+                Place::Crowd => {
+                    for new in self.batch.groups_of(new).iter() {
+                        let pair = Pair { new, existing: Place::Crowd, distance };
+                        (self.take)(Confirmed { pair, similarity: None })?;
+                    }
+                }
+            }
+        }
+        for pair in before.sorted()? {
+            let Before { existing, new, distance } = pair?;
+            self.groups(new, existing, distance)?;
+        }
+        self.store(with_store.sorted()?)
+    }
+
     /// How many pages of the batch have a fingerprint.
     fn pages(&self, fingerprint: FingerprintIndex) -> u128 {
         let groups = self.batch.groups_of(fingerprint).iter();
         groups.map(|group| self.batch.rows_of(group).len() as u128).sum()
     }
 
-    /// Hands on a pair of groups if their keys match.
-    fn offer(&mut self, pair: Pair<Group>, existing: GroupKey<'_>) -> Result<()> {
-        match self.keys.compare(self.batch.key(self.keys, pair.new), existing, pair.distance.into())
-        {
-            Some(similarity) => (self.take)(Confirmed { pair, similarity }),
+    /// Hands on a pair of groups of the batch if their keys match.
+    fn offer(&mut self, new: Group, group: Group, distance: u8) -> Result<()> {
+        let [one, other] = [new, group].map(|group| self.batch.key_row(group));
+        match self.keys.compare_rows(one, other, distance.into())? {
+            Some(similarity) => {
+                let pair = Pair { new, existing: Place::Batch { group }, distance };
+                (self.take)(Confirmed { pair, similarity })
+            }
             None => Ok(()),
         }
     }
@@ -107,8 +156,7 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
         for new in groups.iter() {
             progress::tick(Activity::Working);
             for group in groups.iter().take_while(|&group| group < new) {
-                let pair = Pair { new, existing: Place::Batch { group }, distance: 0 };
-                self.offer(pair, self.batch.key(self.keys, group))?;
+                self.offer(new, group, 0)?;
             }
         }
         Ok(())
@@ -124,26 +172,21 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
         for new in self.batch.groups_of(new).iter() {
             progress::tick(Activity::Working);
             for group in self.batch.groups_of(existing).iter() {
-                let pair = Pair { new, existing: Place::Batch { group }, distance };
-                self.offer(pair, self.batch.key(self.keys, group))?;
+                self.offer(new, group, distance)?;
             }
         }
         Ok(())
     }
 
     /// The pairs with the store, in the order of the disk.
-    fn store(
-        &mut self,
-        store: &[Dated],
-        pairs: SortedRecords<StorePair<FingerprintIndex>>,
-    ) -> Result<()> {
+    fn store(&mut self, pairs: SortedRecords<StorePair<FingerprintIndex>>) -> Result<()> {
         let mut reader: Option<(u32, GroupKeyReader)> = None;
         let mut signature = Vec::new();
         each_place(pairs, |place, near| {
             let (_, reader) = match &mut reader {
                 Some(reader) if reader.0 == place.segment => reader,
                 other => {
-                    let segment = store[place.segment as usize].segment();
+                    let segment = self.store[place.segment as usize].segment();
                     let reader = GroupKeyReader::new(segment, self.keys.confirm())?;
                     other.insert((place.segment, reader))
                 }
@@ -178,7 +221,10 @@ impl<'a, T: FnMut(Confirmed) -> Result<()>> Confirming<'a, T> {
         for &Near { new, distance, .. } in near {
             progress::tick(Activity::Working);
             for new in self.batch.groups_of(new).iter() {
-                self.offer(Pair { new, existing, distance }, key)?;
+                let row = self.batch.key_row(new);
+                if let Some(similarity) = self.keys.compare_row(row, key, distance.into())? {
+                    (self.take)(Confirmed { pair: Pair { new, existing, distance }, similarity })?;
+                }
             }
         }
         Ok(())

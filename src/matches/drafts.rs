@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::batch::Batch;
 use super::detail::Detail;
-use super::expand::{NearestStored, UnnamedRow, name, row_of_pair};
+use super::expand::{NearestStored, UnnamedRow, name, row_of_pair, similarity};
+use super::group_key::GroupKeys;
 use super::match_row::MatchRow;
 use super::nearest::Nearest;
 use super::numbers::Row;
@@ -17,6 +18,7 @@ use crate::store::Segment;
 /// rows are [named](Drafts::finish) in the order of the disk.
 pub(super) struct Drafts<'a> {
     batch: &'a Batch,
+    keys: Option<&'a GroupKeys>,
     detail: Detail,
     /// How many rows of matches.tsv each distance has.
     pub(super) counted: Vec<u128>,
@@ -30,12 +32,14 @@ impl<'a> Drafts<'a> {
     /// No rows yet. With [`Detail::All`] all matches were `counted` before.
     pub(super) fn new(
         batch: &'a Batch,
+        keys: Option<&'a GroupKeys>,
         detail: Detail,
         counted: Vec<u128>,
         (folder, memory_bytes): (&Path, usize),
     ) -> Drafts<'a> {
         Drafts {
             batch,
+            keys,
             detail,
             counted,
             matches: Sorter::new(folder, memory_bytes),
@@ -55,7 +59,8 @@ impl<'a> Drafts<'a> {
         match of {
             Nearest::Row(existing, distance) => {
                 if is_match {
-                    let pair = row_of_pair(self.batch, row, existing, distance);
+                    let alike = similarity(self.batch, self.keys, [row, existing], distance)?;
+                    let pair = row_of_pair(self.batch, row, existing, distance, alike);
                     self.unnamed_matches.push(pair)?;
                 }
                 let existing = self.batch.segment_row(existing);

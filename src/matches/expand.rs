@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::allocated::allocated;
 use super::batch::Batch;
+use super::group_key::GroupKeys;
 use super::match_row::MatchRow;
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::origin::Origin;
@@ -100,35 +101,58 @@ fn expand_row(
     })
 }
 
-/// The row of two documents of the batch: the larger id is the new one.
-pub(super) fn row_of_pair(batch: &Batch, a: Row, b: Row, distance: u8) -> UnnamedRow {
+/// The row of two documents of the batch, which are this similar: the larger id is the new one.
+pub(super) fn row_of_pair(
+    batch: &Batch,
+    a: Row,
+    b: Row,
+    distance: u8,
+    similarity: Option<Similarity>,
+) -> UnnamedRow {
     let (existing, new) = if batch.rank(a) < batch.rank(b) { (a, b) } else { (b, a) };
-    let similarity = batch.similarity(existing, new, distance.into());
     let existing = batch.segment_row(existing);
     UnnamedRow { existing, new: batch.rank(new), distance, similarity }
+}
+
+/// How alike two rows are that match at this distance, where that is checked.
+pub(super) fn similarity(
+    batch: &Batch,
+    keys: Option<&GroupKeys>,
+    [a, b]: [Row; 2],
+    distance: u8,
+) -> Result<Option<Similarity>> {
+    let Some(keys) = keys else { return Ok(None) };
+    let alike = keys.compare_rows(batch.segment_row(a), batch.segment_row(b), distance.into())?;
+    Ok(alike.flatten())
 }
 
 /// Expands two near groups of the batch.
 pub(super) fn expand_groups(
     batch: &Batch,
-    a: Group,
-    b: Group,
+    keys: Option<&GroupKeys>,
+    groups: [Group; 2],
     distance: u8,
     rows: &mut Sorter<UnnamedRow>,
 ) -> Result<()> {
-    batch.rows_of(a).iter().try_for_each(|row| {
-        let others = batch.rows_of(b).iter();
-        rows.extend(others.map(|other| row_of_pair(batch, row, other, distance)))
+    let [a, b] = groups.map(|group| batch.rows_of(group));
+    let similarity = similarity(batch, keys, [a.start, b.start], distance)?;
+    a.iter().try_for_each(|row| {
+        rows.extend(b.iter().map(|other| row_of_pair(batch, row, other, distance, similarity)))
     })
 }
 
 /// Expands the copies within each group.
-pub(super) fn expand_copies(batch: &Batch, rows: &mut Sorter<UnnamedRow>) -> Result<()> {
+pub(super) fn expand_copies(
+    batch: &Batch,
+    keys: Option<&GroupKeys>,
+    rows: &mut Sorter<UnnamedRow>,
+) -> Result<()> {
+    let similarity = keys.and_then(GroupKeys::of_copies);
     for group in below(batch.groups()) {
         let copies = batch.rows_of(group);
         for row in copies.iter() {
             let rest = Span { start: Row::from(u32::from(row) + 1), ..copies };
-            rows.extend(rest.iter().map(|other| row_of_pair(batch, row, other, 0)))?;
+            rows.extend(rest.iter().map(|other| row_of_pair(batch, row, other, 0, similarity)))?;
         }
     }
     Ok(())
@@ -246,6 +270,7 @@ mod tests {
             max_matches: u64::MAX,
             memory_bytes: 1 << 20,
             ids_bytes: 1 << 20,
+            signatures_bytes: 1 << 20,
             workers: 2,
         };
         let out = folder.path().join("out");

@@ -1,5 +1,6 @@
 //! From sorted pairs to a complete output: partition, judge, expand, write.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use super::batch::Batch;
@@ -8,6 +9,7 @@ use super::detail::{BEST, Detail, too_many};
 use super::distinct::distinct_fingerprints;
 use super::drafts::Drafts;
 use super::expand::{UnnamedRow, expand_copies, expand_groups, expand_store};
+use super::group_key::GroupKeys;
 use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
@@ -46,6 +48,8 @@ pub struct Finalize<'a> {
     pub memory_bytes: usize,
     /// Memory for the ids of the batch, in bytes.
     pub ids_bytes: usize,
+    /// Memory for the signatures of the batch, in bytes.
+    pub signatures_bytes: usize,
     /// How many threads there are.
     pub workers: usize,
 }
@@ -64,24 +68,27 @@ impl Finalize<'_> {
         let spill = (staging.folder(), self.memory_bytes);
         let workers = self.workers;
         let workshop = Workshop { folder: spill.0, memory_bytes: self.ids_bytes, workers };
-        let (batch, ids) = Batch::load::<F>(self.segment, self.confirm, workshop)?;
+        let (batch, mut keys, ids) =
+            Batch::load::<F>(self.segment, self.confirm, workshop, self.signatures_bytes)?;
         let leaders = batch.leaders(self.segment, self.keep, spill.0, spill.1)?;
-        let partition = self.partitioning(&batch, &leaders, spill).partition(pairs)?;
+        let partitioning = self.partitioning(&batch, &leaders, spill);
+        let partition = partitioning.partition(pairs, keys.as_mut())?;
+        let keys = keys.as_ref();
         let Partition { edges, with_store, nearest, crowded, rows, candidates, most_matches } =
             partition;
         let all = self.detail == Detail::All;
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, spill.0)?;
         }
-        let mut drafts = Drafts::new(&batch, self.detail, rows, spill);
+        let mut drafts = Drafts::new(&batch, keys, self.detail, rows, spill);
         let near = Neighbours { edges, nearest: &nearest, crowded };
         let wanted = all.then_some(&mut drafts.unnamed_matches);
-        let judgements = self.judgements::<F>(&batch, &leaders, near, wanted)?;
+        let judgements = self.judgements::<F>((&batch, keys), &leaders, near, wanted)?;
         let mut stored = Sorter::new(spill.0, spill.1);
         let wanted = all.then_some(&mut drafts.matches);
         expand_store(&batch, self.store, with_store.sorted()?, &nearest, wanted, &mut stored)?;
         if all {
-            expand_copies(&batch, &mut drafts.unnamed_matches)?;
+            expand_copies(&batch, keys, &mut drafts.unnamed_matches)?;
         }
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
         judged.each_dropped(stored, |row, of| drafts.dropped(row, of))?;
@@ -125,7 +132,7 @@ impl Finalize<'_> {
     /// rows on the way.
     fn judgements<F: Fingerprint>(
         &self,
-        batch: &Batch,
+        (batch, keys): (&Batch, Option<&GroupKeys>),
         leaders: &Leaders,
         Neighbours { edges, nearest, crowded }: Neighbours<'_>,
         mut rows: Option<&mut Sorter<UnnamedRow>>,
@@ -133,9 +140,8 @@ impl Finalize<'_> {
         let edges = edges.sorted()?.map(|edge| {
             let edge = edge?;
             if let Some(rows) = &mut rows {
-                let earlier = leaders.group(edge.earlier);
-                let later = leaders.group(edge.later);
-                expand_groups(batch, earlier, later, edge.distance, rows)?;
+                let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
+                expand_groups(batch, keys, groups, edge.distance, rows)?;
             }
             Ok(edge)
         });
@@ -149,16 +155,23 @@ impl Finalize<'_> {
             let bits = fingerprint(rank).to_u128();
             masks.iter().map(|mask| bits & mask).enumerate().collect()
         };
+        // A failure is kept for the end.
+        let failure = RefCell::new(None);
         let distance = |a: KeepRank, b: KeepRank| {
             let distance = fingerprint(a).distance(fingerprint(b));
+            let groups = [a, b].map(|rank| leaders.group(rank));
             let near = distance <= self.distance
-                && batch.matches(leaders.group(a), leaders.group(b), distance);
+                && batch.matches(keys, groups, distance).unwrap_or_else(|error| {
+                    failure.borrow_mut().get_or_insert(error);
+                    false
+                });
             near.then_some(distance as u8)
         };
         let crowd = Crowd::new(crowded, blocks, distance);
         let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != FAR;
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));
-        judge(batch.groups(), held, edges, crowd, name)
+        let judgements = judge(batch.groups(), held, edges, crowd, name)?;
+        failure.take().map_or(Ok(judgements), Err)
     }
 }
 

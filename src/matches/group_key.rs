@@ -3,6 +3,9 @@
 //! Pages of two classes never match. With a check, only pages with similar signatures match. Pages of
 //! the batch with one fingerprint and one key are one group.
 
+use std::cell::RefCell;
+use std::ops::Range;
+
 use super::numbers::{Number, SegmentRow};
 use super::similarity::{Confirm, Similarity};
 use crate::error::Result;
@@ -40,59 +43,132 @@ impl GroupKeyReader {
     }
 }
 
-/// The keys of the batch, in memory.
-#[derive(Debug)]
+/// The keys of the batch: the classes of all pages, and the signatures of a window of rows. Other signatures are
+/// read when they are asked for, a block of 64 at a time, so neighbouring rows are fast.
 pub(super) struct GroupKeys {
     confirm: Option<Confirm>,
     /// By row of the segment.
     classes: Vec<Class>,
-    /// By row of the segment, end to end.
+    window: Window,
+    /// Look up what is not in the window: one for each of two rows that are compared.
+    readers: RefCell<Option<[Checks; 2]>>,
+}
+
+/// The signatures of neighbouring rows.
+struct Window {
+    /// The rows, as their segment counts them.
+    rows: Range<usize>,
+    /// Their signatures, end to end.
     signatures: Vec<u8>,
+    /// The bytes of each.
+    each: usize,
+    /// How many rows may be held.
+    most: usize,
 }
 
 impl GroupKeys {
-    /// Loads the keys of all rows of a segment. `None` if all its pages may match: it has no classes,
-    /// and nothing confirms.
-    pub(super) fn load(segment: &Segment, confirm: Option<Confirm>) -> Result<Option<GroupKeys>> {
+    /// The keys of all rows of a segment, with signatures held in `memory_bytes`: from the first row on, as many
+    /// as fit. `None` if all its pages may match: it has no classes, and nothing confirms.
+    pub(super) fn load(
+        segment: &Segment,
+        confirm: Option<Confirm>,
+        memory_bytes: usize,
+    ) -> Result<Option<GroupKeys>> {
         if confirm.is_none() && !segment.has_classes() {
             return Ok(None);
         }
-        let mut keys = GroupKeys { confirm, classes: Vec::new(), signatures: Vec::new() };
-        if segment.rows() > 0 {
-            let mut reader = GroupKeyReader::new(segment, confirm.as_ref())?;
-            let rows = segment.rows() as usize;
-            keys.classes.reserve_exact(rows);
-            keys.signatures.reserve_exact(rows * keys.signature_bytes());
-            for row in 0..segment.rows() {
-                let GroupKey { class, signature } = reader.get(row)?;
-                keys.classes.push(class);
-                keys.signatures.extend(signature);
+        let rows = segment.rows();
+        let each = confirm.map_or(0, |confirm| confirm.check.bytes());
+        let most = memory_bytes.checked_div(each).unwrap_or(usize::MAX).max(1);
+        let window = Window { rows: 0..0, signatures: Vec::new(), each, most };
+        let mut keys =
+            GroupKeys { confirm, classes: Vec::new(), window, readers: RefCell::default() };
+        if rows > 0 {
+            let mut classes = GroupKeyReader::new(segment, None)?;
+            let class = |row| classes.get(row).map(|key| key.class);
+            keys.classes = (0..rows).map(class).collect::<Result<_>>()?;
+            if let Some(confirm) = confirm {
+                let reader = || confirm.signatures(segment);
+                keys.readers = RefCell::new(Some([reader()?, reader()?]));
             }
+            keys.hold(0)?;
         }
         Ok(Some(keys))
     }
 
-    fn signature_bytes(&self) -> usize {
-        self.confirm.map_or(0, |confirm| confirm.check.bytes())
+    /// How many rows are held at once.
+    pub(super) fn most_rows(&self) -> usize {
+        self.window.most
     }
 
-    /// The key of a row.
-    pub(super) fn of(&self, row: SegmentRow) -> GroupKey<'_> {
+    /// Holds the signatures of the rows from `start` on, as many as fit, unless they are held already.
+    pub(super) fn hold(&mut self, start: usize) -> Result<()> {
+        let GroupKeys { classes, window, readers, .. } = self;
+        let end = classes.len().min(start.saturating_add(window.most));
+        let Some([reader, _]) = readers.get_mut() else { return Ok(()) };
+        if window.rows.start <= start && end <= window.rows.end {
+            return Ok(());
+        }
+        window.rows = 0..0;
+        window.signatures.clear();
+        window.signatures.reserve_exact((end - start) * window.each);
+        for row in start..end {
+            window.signatures.extend(reader.get(row as u64)?);
+        }
+        window.rows = start..end;
+        Ok(())
+    }
+
+    /// The key of a row, which `reader` looks up if it is not held.
+    fn of<'a>(&'a self, row: SegmentRow, reader: Option<&'a mut Checks>) -> Result<GroupKey<'a>> {
         let row = row.index();
-        let size = self.signature_bytes();
-        GroupKey { class: self.classes[row], signature: &self.signatures[row * size..][..size] }
+        let signature = match reader {
+            Some(reader) => match self.window.get(row) {
+                Some(signature) => signature,
+                None => reader.get(row as u64)?,
+            },
+            None => &[],
+        };
+        Ok(GroupKey { class: self.classes[row], signature })
+    }
+
+    /// As [`GroupKeys::compare`], for two rows of the batch.
+    pub(super) fn compare_rows(
+        &self,
+        one: SegmentRow,
+        other: SegmentRow,
+        distance: u32,
+    ) -> Result<Option<Option<Similarity>>> {
+        let mut readers = self.readers.borrow_mut();
+        let [first, second] = match &mut *readers {
+            Some([first, second]) => [Some(first), Some(second)],
+            None => [None, None],
+        };
+        Ok(self.compare(self.of(one, first)?, self.of(other, second)?, distance))
+    }
+
+    /// As [`GroupKeys::compare`], for a row of the batch and any key.
+    pub(super) fn compare_row(
+        &self,
+        one: SegmentRow,
+        other: GroupKey<'_>,
+        distance: u32,
+    ) -> Result<Option<Option<Similarity>>> {
+        let mut readers = self.readers.borrow_mut();
+        let reader = readers.as_mut().map(|[reader, _]| reader);
+        Ok(self.compare(self.of(one, reader)?, other, distance))
     }
 
     /// `None` if pages with these keys, at this distance, do not match; else how alike they are, where
     /// that is checked. Pages with one fingerprint and one key always match: they would be one group.
-    pub(super) fn compare(
+    fn compare(
         &self,
         one: GroupKey<'_>,
         other: GroupKey<'_>,
         distance: u32,
     ) -> Option<Option<Similarity>> {
         if distance == 0 && one == other {
-            return Some(self.confirm.map(|_| Similarity::SAME));
+            return Some(self.of_copies());
         }
         if one.class != other.class {
             return None;
@@ -103,8 +179,21 @@ impl GroupKeys {
         }
     }
 
+    /// How alike two pages of one group are, where that is checked.
+    pub(super) fn of_copies(&self) -> Option<Similarity> {
+        self.confirm.map(|_| Similarity::SAME)
+    }
+
     /// The check that confirms matches, if there is one.
     pub(super) fn confirm(&self) -> Option<&Confirm> {
         self.confirm.as_ref()
+    }
+}
+
+impl Window {
+    /// The signature of a row, if it is held.
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        let at = self.rows.contains(&row).then(|| row - self.rows.start)?;
+        Some(&self.signatures[at * self.each..][..self.each])
     }
 }

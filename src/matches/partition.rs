@@ -6,6 +6,7 @@ use super::batch::Batch;
 use super::confirm::{Confirmed, confirm};
 use super::detail::{Detail, too_many};
 use super::frequent::MostFrequent;
+use super::group_key::GroupKeys;
 use super::keep_order::Leaders;
 use super::keep_rule::Edge;
 use super::numbers::{Group, KeepRank, Number, below};
@@ -55,11 +56,15 @@ pub(super) struct Partitioning<'a> {
 }
 
 impl Partitioning<'_> {
-    /// Partitions `pairs`. If the batch has group keys, only pairs that they confirm are taken.
+    /// Partitions `pairs`. If the batch has group `keys`, only pairs that they confirm are taken.
     ///
     /// # Errors
     /// [`too_many`] as soon as more rows are confirmed than allowed.
-    pub(super) fn partition(self, pairs: SortedRecords<Pair>) -> Result<Partition> {
+    pub(super) fn partition(
+        self,
+        pairs: SortedRecords<Pair>,
+        keys: Option<&mut GroupKeys>,
+    ) -> Result<Partition> {
         let (folder, memory_bytes) = self.spill;
         let mut partition = Partition {
             edges: Sorter::new(folder, memory_bytes),
@@ -71,20 +76,25 @@ impl Partitioning<'_> {
             most_matches: MostFrequent::default(),
         };
         match self.detail {
-            Detail::Best => self.take_best(pairs, &mut partition)?,
-            Detail::All => self.take_all(pairs, &mut partition)?,
+            Detail::Best => self.take_best(pairs, keys, &mut partition)?,
+            Detail::All => self.take_all(pairs, keys, &mut partition)?,
         }
         Ok(partition)
     }
 
     /// Takes the pairs that the verdicts need.
-    fn take_best(self, pairs: SortedRecords<Pair>, partition: &mut Partition) -> Result<()> {
+    fn take_best(
+        self,
+        pairs: SortedRecords<Pair>,
+        keys: Option<&mut GroupKeys>,
+        partition: &mut Partition,
+    ) -> Result<()> {
         let Partitioning { batch, leaders, store, spill, .. } = self;
         let mut sieve = Sieve::new(batch.groups() as usize, true);
         let mut take = |confirmed: Confirmed| {
             if sieve.passes(&confirmed.pair) { partition.place(leaders, confirmed) } else { Ok(()) }
         };
-        match batch.keys() {
+        match keys {
             Some(keys) => drop(confirm(batch, keys, store, pairs, spill, take)?),
             None => {
                 for pair in pairs {
@@ -97,9 +107,14 @@ impl Partitioning<'_> {
     }
 
     /// Takes and counts all pairs.
-    fn take_all(self, pairs: SortedRecords<Pair>, partition: &mut Partition) -> Result<()> {
+    fn take_all(
+        self,
+        pairs: SortedRecords<Pair>,
+        keys: Option<&mut GroupKeys>,
+        partition: &mut Partition,
+    ) -> Result<()> {
         let Partitioning { batch, store, most, spill, .. } = self;
-        match batch.keys() {
+        match keys {
             None => self.count(pairs.map(|pair| pair.map(unchecked)), partition)?,
             Some(keys) => {
                 let mut confirmed = Sorter::new(spill.0, spill.1);
@@ -111,8 +126,9 @@ impl Partitioning<'_> {
                     }
                     confirmed.push(confirmation)
                 };
+                let is_checked = keys.confirm().is_some();
                 let candidates = confirm(batch, keys, store, pairs, spill, take)?;
-                partition.candidates = keys.confirm().map(|_| candidates);
+                partition.candidates = is_checked.then_some(candidates);
                 self.count(confirmed.sorted()?, partition)?;
             }
         }

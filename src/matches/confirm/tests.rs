@@ -191,6 +191,7 @@ fn written(
     store: &[Dated],
     confirm: Option<Confirm>,
     detail: Detail,
+    signatures_bytes: usize,
 ) -> Result<([String; 2], Option<u128>)> {
     let folder = tempfile::tempdir().unwrap();
     let finalize = Finalize {
@@ -203,6 +204,7 @@ fn written(
         max_matches: u64::MAX,
         memory_bytes: 1 << 20,
         ids_bytes: 1 << 20,
+        signatures_bytes,
         workers: 2,
     };
     let out = folder.path().join("out");
@@ -224,6 +226,8 @@ proptest! {
         first in prop::collection::vec(page(), 0..8),
         second in prop::collection::vec(page(), 1..8),
         classes in any::<bool>(),
+        // Of one page, of a few, of all.
+        signatures_bytes in prop::sample::select(vec![0_usize, 20, 100, 1 << 20]),
         least in prop::sample::select(vec![None, Some(0.0), Some(0.4), Some(0.7), Some(1.0)]),
         // By those of words, pages whose signatures are zeros are not alike.
         check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8"]),
@@ -243,11 +247,11 @@ proptest! {
         let expected = naive(&batch, &days, Rule { classes, confirm });
         let version = store.at(None).unwrap();
         let plain = version.dated(version.segments().unwrap());
-        let (found, candidates) = written(&segment, &plain, confirm, Detail::All).unwrap();
+        let (found, candidates) = written(&segment, &plain, confirm, Detail::All, signatures_bytes).unwrap();
         prop_assert_eq!(&found, &expected);
 
         // The rows that verdicts name are among all rows, and compaction changes nothing.
-        let (best, _) = written(&segment, &plain, confirm, Detail::Best).unwrap();
+        let (best, _) = written(&segment, &plain, confirm, Detail::Best, signatures_bytes).unwrap();
         prop_assert_eq!(&best[1], &expected[1]);
         let is_among_all = |row: &str| {
             let mut parts = row.splitn(3, '\t');
@@ -260,7 +264,8 @@ proptest! {
         let version = store.at(None).unwrap();
         let compacted = version.dated(version.segments().unwrap());
         prop_assert_eq!(compacted.len(), 1);
-        prop_assert_eq!(written(&segment, &compacted, confirm, Detail::All).unwrap(), (expected, candidates));
+        let again = written(&segment, &compacted, confirm, Detail::All, 1 << 20).unwrap();
+        prop_assert_eq!(again, (expected, candidates));
     }
 }
 
@@ -271,7 +276,7 @@ fn a_segment_without_signatures_is_refused() {
     let page = Page { fingerprint: 1, class: Class::Full, signature: [0; 8] };
     let batch = segment(folder.path().join("batch"), &[page], false, 8).unwrap();
     let workshop = Workshop { folder: folder.path(), memory_bytes: 1 << 20, workers: 1 };
-    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), workshop);
+    let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), workshop, 1 << 20);
     assert!(load(confirm).is_ok());
     let wide = Confirm { check: "minhash-16x8".parse().unwrap(), ..confirm };
     let error = load(wide).map(|_| ()).unwrap_err();

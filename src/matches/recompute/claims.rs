@@ -15,10 +15,11 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::matches::allocated::allocated;
 use crate::matches::batch::Batch;
-use crate::matches::group_key::{GroupKey, GroupKeyReader};
+use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::lines::Lines;
 use crate::matches::numbers::{IdRank, Number, Row};
 use crate::matches::origin::Origin;
+use crate::matches::similarity::Similarity;
 use crate::runs::{Record, Sorter};
 use crate::store::{Dated, Day, KeyRange, RowDays};
 
@@ -107,12 +108,12 @@ impl<'a> ClaimReader<'a> {
 /// Looks up all that is claimed, and gives the number of claims. `rows` are by the rank of their id.
 pub(super) fn check<F: Fingerprint>(
     of: &Recompute<'_>,
-    batch: &Batch,
+    (batch, keys): (&Batch, Option<&GroupKeys>),
     fingerprints: &[F],
     rows: &[Row],
     claims: Sorter<Claim>,
 ) -> Result<u64> {
-    let mut check = Check { of, batch, fingerprints, checked: 0 };
+    let mut check = Check { of, batch, keys, fingerprints, checked: 0 };
     let mut claims = claims.sorted()?.peekable();
     let most_bytes = of.memory_bytes.max(1 << 20);
     loop {
@@ -137,6 +138,7 @@ pub(super) fn check<F: Fingerprint>(
 struct Check<'a, F> {
     of: &'a Recompute<'a>,
     batch: &'a Batch,
+    keys: Option<&'a GroupKeys>,
     /// The distinct fingerprints of the batch.
     fingerprints: &'a [F],
     checked: u64,
@@ -189,7 +191,7 @@ impl<F: Fingerprint> Check<'_, F> {
                     if claim.existing != id {
                         continue;
                     }
-                    let key = if self.batch.keys().is_some() {
+                    let key = if self.keys.is_some() {
                         let reader = match &mut keys {
                             Some(reader) => reader,
                             none => none.insert(self.key_reader(dated)?),
@@ -198,7 +200,12 @@ impl<F: Fingerprint> Check<'_, F> {
                     } else {
                         None
                     };
-                    self.compare(claim, fingerprint, key)?;
+                    let alike = |(keys, key): (&GroupKeys, _)| {
+                        let new = self.batch.key_row(self.batch.group_of(claim.new));
+                        keys.compare_row(new, key, claim.distance)
+                    };
+                    let alike = self.keys.zip(key).map(alike).transpose()?;
+                    self.compare(claim, fingerprint, alike)?;
                     found[number as usize] = true;
                 }
             }
@@ -229,14 +236,23 @@ impl<F: Fingerprint> Check<'_, F> {
             };
             let group = self.batch.group_of(rows[rank.index()]);
             let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
-            let key = self.batch.keys().map(|keys| self.batch.key(keys, group));
-            self.compare(&claim, fingerprint, key)?;
+            let alike = |keys: &GroupKeys| {
+                let [new, existing] = [self.batch.group_of(claim.new), group];
+                let rows = [new, existing].map(|group| self.batch.key_row(group));
+                keys.compare_rows(rows[0], rows[1], claim.distance)
+            };
+            self.compare(&claim, fingerprint, self.keys.map(alike).transpose()?)?;
         }
         Ok(())
     }
 
-    /// Compares the new page of a claim with the existing one that was found.
-    fn compare(&mut self, claim: &Claim, existing: F, key: Option<GroupKey<'_>>) -> Result<()> {
+    /// Compares a claim with the existing page that was found. With keys, `alike` is what they say.
+    fn compare(
+        &mut self,
+        claim: &Claim,
+        existing: F,
+        alike: Option<Option<Option<Similarity>>>,
+    ) -> Result<()> {
         let group = self.batch.group_of(claim.new);
         let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
         let distance = fingerprint.distance(existing);
@@ -246,8 +262,7 @@ impl<F: Fingerprint> Check<'_, F> {
                 .expected(distance)
                 .found(claim.distance));
         }
-        if let Some((keys, key)) = self.batch.keys().zip(key) {
-            let similarity = keys.compare(self.batch.key(keys, group), key, claim.distance);
+        if let Some(similarity) = alike {
             let Some(similarity) = similarity else {
                 return Err(self.wrong(claim, "the two pages do not match, though they are near"));
             };

@@ -35,8 +35,8 @@ pub struct Recompute<'a> {
     pub seed: u64,
     /// A place for spilled runs.
     pub spill: &'a Path,
-    /// Memory in bytes, for each of three sorts, for the tables of the sample, and for what is looked up
-    /// at once.
+    /// Memory in bytes, for each of three sorts, for the signatures of the batch, for the tables of the sample, and
+    /// for what is looked up at once.
     pub memory_bytes: usize,
     /// How many threads there are.
     pub workers: usize,

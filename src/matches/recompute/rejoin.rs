@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::matches::batch::Batch;
 use crate::matches::detail::Detail;
-use crate::matches::group_key::GroupKeyReader;
+use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::keep_order::Leaders;
 use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
 use crate::matches::origin::Origin;
@@ -23,6 +23,8 @@ use crate::tables::{self, Design, Hit, Method, MethodScratch, Prices, Probe, Pro
 pub(super) struct Rejoin<'a, F> {
     pub(super) of: &'a Recompute<'a>,
     pub(super) batch: &'a Batch,
+    /// The keys of the batch, if it has some.
+    pub(super) keys: Option<&'a GroupKeys>,
     /// The distinct fingerprints of the batch.
     pub(super) fingerprints: &'a Arc<[F]>,
     /// The row of each group that is kept, if one is.
@@ -73,7 +75,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         for dated in self.of.store {
             self.join_segment(dated, &method, &starts, &mut expected)?;
         }
-        self.join_batch(&method, &starts, &mut expected);
+        self.join_batch(&method, &starts, &mut expected)?;
         Ok(expected)
     }
 
@@ -104,7 +106,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             return Ok(());
         }
         let confirm = self.of.confirm.as_ref();
-        let keys = self.batch.keys().map(|_| GroupKeyReader::new(segment, confirm)).transpose()?;
+        let keys = self.keys.map(|_| GroupKeyReader::new(segment, confirm)).transpose()?;
         let mut lookup = Lookup { ids: segment.ids(), days: dated.days(), keys };
         // Distinct fingerprints and their first rows.
         let mut window = Vec::new();
@@ -136,7 +138,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         rows: Range<u64>,
         lookup: &mut Lookup,
     ) -> Result<()> {
-        let Some(keys) = self.batch.keys() else {
+        let Some(keys) = self.keys else {
             // Of rows that share a fingerprint the first has the smallest id and its earliest day.
             return expected.iter_mut().try_for_each(|expected| {
                 expected.held += u128::from(rows.end - rows.start);
@@ -147,8 +149,8 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             progress::tick(Activity::Working);
             for expected in &mut *expected {
                 let reader = lookup.keys.as_mut().expect("the segment has what the batch has");
-                let key = self.batch.key(keys, expected.group);
-                if keys.compare(key, reader.get(row)?, distance.into()).is_some() {
+                let new = self.batch.key_row(expected.group);
+                if keys.compare_row(new, reader.get(row)?, distance.into())?.is_some() {
                     expected.held += 1;
                     lookup.offer(expected, distance, row)?;
                 }
@@ -158,7 +160,13 @@ impl<F: Fingerprint> Rejoin<'_, F> {
     }
 
     /// Joins the sample with the batch.
-    fn join_batch(&self, method: &Method<F>, starts: &[usize], expected: &mut [Expected]) {
+    fn join_batch(
+        &self,
+        method: &Method<F>,
+        starts: &[usize],
+        expected: &mut [Expected],
+    ) -> Result<()> {
+        let mut met = Ok(());
         let mut scratch = MethodScratch::default();
         for (number, window) in self.fingerprints.chunks(method.window()).enumerate() {
             progress::tick(Activity::Working);
@@ -168,18 +176,21 @@ impl<F: Fingerprint> Rejoin<'_, F> {
                 for expected in &mut expected[starts[batch]..starts[batch + 1]] {
                     progress::tick(Activity::Working);
                     for other in self.batch.groups_of(FingerprintIndex::from(first + at)).iter() {
-                        self.meet(expected, other, distance);
+                        if met.is_ok() {
+                            met = self.meet(expected, other, distance);
+                        }
                     }
                 }
             });
         }
+        met
     }
 
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
-    fn meet(&self, expected: &mut Expected, other: Group, distance: u8) {
+    fn meet(&self, expected: &mut Expected, other: Group, distance: u8) -> Result<()> {
         let group = expected.group;
-        if other == group || !self.batch.matches(group, other, distance.into()) {
-            return;
+        if other == group || !self.batch.matches(self.keys, [group, other], distance.into())? {
+            return Ok(());
         }
         if self.of.detail == Detail::All {
             expected.near.push(other);
@@ -190,6 +201,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
             *nearest = next.min(*nearest);
             expected.crowded_out |= self.leaders.rank(other) < self.leaders.rank(group);
         }
+        Ok(())
     }
 
     /// The verdict of the keep rule on a page of an `expected` group: `None` if the page is kept, else the

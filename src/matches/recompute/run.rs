@@ -35,16 +35,23 @@ impl Recompute<'_> {
     fn run_at<F: Fingerprint>(&self) -> Result<Recomputed> {
         let Recompute { spill: folder, memory_bytes, workers, .. } = *self;
         let workshop = Workshop { folder, memory_bytes, workers };
-        let (batch, _) = Batch::load::<F>(self.batch, self.confirm, workshop)?;
+        let (batch, keys, _) = Batch::load::<F>(self.batch, self.confirm, workshop, memory_bytes)?;
+        let keys = keys.as_ref();
         let rows = batch.by_rank();
         let kept = self.kept(&batch, &rows)?;
         let fingerprints: Arc<[F]> = distinct_fingerprints(self.batch)?.into();
         let leaders = batch.leaders(self.batch, self.keep, folder, memory_bytes)?;
-        let rejoin =
-            Rejoin { of: self, batch: &batch, fingerprints: &fingerprints, kept: &kept, leaders };
+        let rejoin = Rejoin {
+            of: self,
+            batch: &batch,
+            keys,
+            fingerprints: &fingerprints,
+            kept: &kept,
+            leaders,
+        };
         let expected = rejoin.join(&self.sampled(&batch))?;
         let (claims, mut recomputed) = self.compare(&rejoin, &rows, &expected)?;
-        recomputed.rows = claims::check(self, &batch, &fingerprints, &rows, claims)?;
+        recomputed.rows = claims::check(self, (&batch, keys), &fingerprints, &rows, claims)?;
         Ok(recomputed)
     }
 
