@@ -255,13 +255,14 @@ impl Bench {
     }
 }
 
+/// The files below a folder. `report.html` draws what `report.json` has, with the times that it took.
 fn gather(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
         if entry.path().is_dir() {
             gather(&entry.path(), &format!("{name}/"), files);
-        } else if !is_lock(&entry.path()) {
+        } else if !is_lock(&entry.path()) && !entry.path().ends_with("report.html") {
             files.insert(name, content(&entry.path()));
         }
     }

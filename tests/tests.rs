@@ -25,6 +25,7 @@ mod quality;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]
 mod readers;
+mod report;
 mod resume;
 mod run;
 mod run_clusters;

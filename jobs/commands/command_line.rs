@@ -21,6 +21,7 @@ use crate::commands::help;
 use crate::commands::inspect;
 use crate::commands::lsh;
 use crate::commands::plan;
+use crate::commands::report;
 use crate::commands::run;
 use crate::commands::sample;
 use crate::commands::store;
@@ -44,7 +45,7 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 10] = [
+const ANSWERS: [&str; 11] = [
     "inspect",
     "plan",
     "explain",
@@ -52,6 +53,7 @@ const ANSWERS: [&str; 10] = [
     "sample",
     "evaluate",
     "lsh plan",
+    "report",
     "store list",
     "store log",
     help::FLAGS,
@@ -74,6 +76,7 @@ enum Command {
     Compare(compare::Arguments),
     Explain(explain::Arguments),
     Sample(sample::Arguments),
+    Report(report::Arguments),
     Evaluate(evaluate::Arguments),
     Weights(weights::Arguments),
     /// Show the flags that every command takes
@@ -165,6 +168,7 @@ impl CommandLine {
             Command::Compare(arguments) => compare::run(arguments, global),
             Command::Explain(arguments) => explain::run(arguments, global),
             Command::Sample(arguments) => sample::run(arguments, global),
+            Command::Report(arguments) => report::run(arguments, global),
             Command::Evaluate(arguments) => evaluate::run(arguments, global),
             Command::Weights(arguments) => weights::run(arguments, global),
             Command::Flags(_) => show_flags(),

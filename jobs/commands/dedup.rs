@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
              {matches} matches"
         ))
         .say(format!(
-            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json",
+            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json, report.html",
             request.output.display()
         )))
 }

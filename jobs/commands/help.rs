@@ -232,6 +232,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "report",
+        &[
+            ("Show the figures of all days", "dupsieve report out"),
+            ("Draw them into a page for a browser", "dupsieve report out --output days.html"),
+        ],
+    ),
+    (
         "evaluate",
         &[
             (
@@ -326,6 +333,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "weights",
             "filter",
             "generate",
+            "report",
             "evaluate",
         ],
     ),

@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             "{documents} documents: {kept} kept, {dropped} dropped as alike, {empty} empty; {matches} matches"
         ))
         .say(format!(
-            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json",
+            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json, report.html",
             asked.output.display()
         )))
 }

@@ -26,6 +26,7 @@ pub(crate) mod lsh;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod reading;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample;
 pub(crate) mod store;

@@ -172,7 +172,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say("  verdicts.tsv         the verdict on each page, and the page it is a duplicate of")
         .say("  matches.tsv          pairs of near pages with their distance in bits")
         .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
-        .say("  report.json          parameters, counts and checksums");
+        .say("  report.html          the day in figures, for a browser; report.json for programs");
     Ok(with_clusters(plan, total, day)?
         .say("Next:")
         .say(format!("  look at some pairs    {program} sample {}", folder.display()))

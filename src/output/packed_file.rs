@@ -40,6 +40,7 @@ enum ContentKind {
     Objects,
     Columns,
     Drawing,
+    Html,
     Other,
 }
 
@@ -138,6 +139,7 @@ impl ContentKind {
         match line {
             [b'{', ..] => ContentKind::Objects,
             _ if line.starts_with(b"<svg ") => ContentKind::Drawing,
+            _ if line.starts_with(b"<!doctype html>") => ContentKind::Html,
             _ if line.contains(&b'\t') => ContentKind::Columns,
             _ => ContentKind::Other,
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::html;
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal::{self, damaged};
@@ -50,13 +51,16 @@ impl Report {
     /// The name of the file.
     const NAME: &str = "report.json";
 
-    /// Writes the report into an output that is being built.
+    /// Writes the report into an output that is being built, and `report.html`, which shows it to people.
     pub fn write(&mut self, staging: &Staging) -> Result<()> {
         seal::prepare(&mut self.run);
-        let sealed = seal::sealed(self);
-        let mut file = staging.create(Report::NAME)?;
-        file.write(|out| out.write_all(sealed.as_bytes()))?;
-        file.finish().map(drop)
+        let drawn = html::of_join(self, staging.target());
+        for (name, text) in [(Report::NAME, seal::sealed(self)), (html::NAME, drawn)] {
+            let mut file = staging.create(name)?;
+            file.write(|out| out.write_all(text.as_bytes()))?;
+            file.finish()?;
+        }
+        Ok(())
     }
 
     /// Whether an old build wrote it, which did not record the recipe.

@@ -4,6 +4,7 @@
 //!   ([`ClusterReport`]), both [`Made`] and sealed (`seal`).
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
+//! - `history`: the reports of many days, and which days are odd ([`History`]). `html`: both drawn for people.
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
@@ -20,6 +21,8 @@
 
 mod cluster_report;
 mod existing;
+mod history;
+mod html;
 mod join_report;
 mod made;
 mod parameters;
@@ -28,6 +31,7 @@ mod verdicts;
 
 pub use cluster_report::ClusterReport;
 pub use existing::{Existing, existing, refuse_strangers};
+pub use history::{DayFigures, History};
 pub use join_report::{Report, records};
 pub use made::Made;
 pub use parameters::{Parameters, made_otherwise};

@@ -233,6 +233,8 @@ def files(home):
 
 
 def content(path):
+    if path.name == "report.html":
+        return b"drawn from report.json, with the times that it took"
     if path.name != "report.json":
         return path.read_bytes()
     report = json.loads(path.read_bytes())

@@ -1,0 +1,66 @@
+//! `dupsieve report`: the figures of many days, and which days are odd.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use dupsieve::output::PackedFile;
+use dupsieve::report::{DayFigures, History};
+use serde_json::json;
+
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// Show the figures of many days, and which days are odd
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Outputs of dedup or lsh, days of run, or folders of such
+    #[arg(value_name = "DIR", required = true, num_args = 1..)]
+    outputs: Vec<PathBuf>,
+    /// Draw all days into one page, which needs no network
+    #[arg(long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+}
+
+/// Runs `report`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let history = History::read(&arguments.outputs)?;
+    if let Some(path) = &arguments.output {
+        let mut file = PackedFile::create(path)?;
+        file.line(history.to_html().trim_end().as_bytes())?;
+        file.finish(global.overwrite)?;
+    }
+    let mut out = io::stdout().lock();
+    if global.json {
+        let mut rows = history.days().iter();
+        rows.try_for_each(|day| writeln!(out, "{}", json!(day))).at("stdout")?;
+    } else {
+        print(history.days(), &mut out).at("stdout")?;
+    }
+    Ok(Summary::answered())
+}
+
+fn print(days: &[DayFigures], out: &mut impl Write) -> io::Result<()> {
+    let width = days.iter().map(|day| day.name.len()).max().unwrap_or(0);
+    let [read, kept, dropped] = ["read", "kept", "dropped"];
+    let [unreadable, store, seconds] = ["unreadable", "store before", "seconds"];
+    writeln!(
+        out,
+        "{:width$}  {read:>10}  {kept:>10}  {dropped:>10}  {unreadable:>10}  {store:>12}  {seconds:>8}",
+        "day"
+    )?;
+    for day in days {
+        let DayFigures { name, read, kept, dropped, quarantined, store, seconds, .. } = day;
+        writeln!(
+            out,
+            "{name:width$}  {read:>10}  {kept:>10}  {dropped:>10}  {quarantined:>10}  {store:>12}  \
+             {seconds:>8.2}"
+        )?;
+    }
+    for day in days {
+        day.alarms.iter().try_for_each(|alarm| writeln!(out, "odd: {}: {alarm}", day.name))?;
+    }
+    Ok(())
+}

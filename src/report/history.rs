@@ -1,0 +1,211 @@
+//! The reports of many days, and which days are odd.
+//!
+//! A day is compared with the median of up to 28 days before it. Fewer than three days tell nothing. Crawls
+//! differ from day to day, so only what an operator would look at is an alarm: half or twice as many pages,
+//! a share of duplicates or of unreadable records that is 10 points away, or a join that takes three times
+//! as long and longer than a minute.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::html;
+use super::join_report::Report;
+use super::made::Made;
+use super::verdicts::folder;
+use crate::error::{At, Error, Kind, Result};
+
+/// With how many days before it a day is compared.
+const BEFORE: usize = 28;
+/// The fewest days that tell what is usual.
+const LEAST: usize = 3;
+/// How far a share may be from the usual one.
+const POINTS: f64 = 0.1;
+/// The longest join, in seconds, that is never too long.
+const SHORT: f64 = 60.0;
+
+/// The reports of days, in their order.
+#[derive(Debug)]
+pub struct History {
+    days: Vec<DayFigures>,
+}
+
+/// The figures of a day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DayFigures {
+    /// The day, or the name of the output if its report names no day.
+    pub name: String,
+    /// Records read.
+    pub read: u64,
+    /// Pages kept.
+    pub kept: u64,
+    /// Pages dropped as near-duplicates.
+    pub dropped: u64,
+    /// Records that could not be read.
+    pub quarantined: u64,
+    /// Pages that the store held before.
+    pub store: u64,
+    /// How long the join took.
+    pub seconds: f64,
+    /// What is odd, each in one sentence.
+    pub alarms: Vec<String>,
+}
+
+impl History {
+    /// Reads the reports of `outputs`: outputs of `dedup` or `lsh`, days of `run`, and folders that contain
+    /// such.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if a path holds no report.
+    pub fn read(outputs: &[PathBuf]) -> Result<History> {
+        let mut days = Vec::new();
+        for output in outputs {
+            let mut found = reports(output)?;
+            if found.is_empty() {
+                return Err(Error::new(Kind::Missing, "there is no report.json of a whole output")
+                    .at(output)
+                    .expected("an output of dedup or lsh, a day of run, or a folder of days"));
+            }
+            days.append(&mut found);
+        }
+        Ok(History::of(days))
+    }
+
+    /// The history of these days, which are sorted, and compared with each other.
+    pub fn of(mut days: Vec<DayFigures>) -> History {
+        days.sort_by(|one, other| one.name.cmp(&other.name));
+        for at in 0..days.len() {
+            days[at].alarms = alarms(&days[at], &days[at.saturating_sub(BEFORE)..at]);
+        }
+        History { days }
+    }
+
+    /// The days, in order.
+    pub fn days(&self) -> &[DayFigures] {
+        &self.days
+    }
+
+    /// One page in HTML that shows all days.
+    pub fn to_html(&self) -> String {
+        html::of_days(self)
+    }
+}
+
+impl DayFigures {
+    fn of(report: &Report, output: &Path) -> DayFigures {
+        let seconds = report.run["seconds"].as_object().into_iter().flatten();
+        DayFigures {
+            name: report.day.map_or_else(|| output.display().to_string(), |day| day.to_string()),
+            read: report.batch.read,
+            kept: report.outcome.kept,
+            dropped: report.outcome.dropped,
+            quarantined: report.batch.quarantined,
+            store: report.probe.map_or(0, |probe| probe.store_fingerprints),
+            seconds: seconds.filter_map(|(_, seconds)| seconds.as_f64()).sum(),
+            alarms: Vec::new(),
+        }
+    }
+
+    fn duplicates(&self) -> f64 {
+        share(self.dropped, self.kept + self.dropped)
+    }
+
+    fn unreadable(&self) -> f64 {
+        share(self.quarantined, self.read)
+    }
+}
+
+/// The figures of the output at `path`, or of those in the folder `path`.
+fn reports(path: &Path) -> Result<Vec<DayFigures>> {
+    if let Some(report) = Report::read(&folder(path))? {
+        return Ok(vec![DayFigures::of(&report, path)]);
+    }
+    let mut found = Vec::new();
+    for entry in path.read_dir().at(path)? {
+        let output = folder(&entry.at(path)?.path());
+        if let Some(report) = Report::read(&output)? {
+            found.push(DayFigures::of(&report, &output));
+        }
+    }
+    Ok(found)
+}
+
+/// What is odd about a day, compared with those before it.
+fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
+    if before.len() < LEAST {
+        return Vec::new();
+    }
+    let usual = |figure: fn(&DayFigures) -> f64| median(before.iter().map(figure).collect());
+    let mut alarms = Vec::new();
+    let (read, usually) = (day.read as f64, usual(|day| day.read as f64));
+    if read < usually / 2.0 || read > 2.0 * usually {
+        alarms.push(format!("{} records were read; usually it is {usually:.0}", day.read));
+    }
+    let figures: [(&str, fn(&DayFigures) -> f64); 2] =
+        [("duplicates", DayFigures::duplicates), ("unreadable records", DayFigures::unreadable)];
+    for (what, figure) in figures {
+        let [found, usually] = [figure(day), usual(figure)].map(|share| 100.0 * share);
+        if (found - usually).abs() > 100.0 * POINTS {
+            alarms.push(format!("{found:.1} % {what}; usually it is {usually:.1} %"));
+        }
+    }
+    let usually = usual(|day| day.seconds);
+    if day.seconds > SHORT && day.seconds > 3.0 * usually {
+        alarms.push(format!("the join took {:.0} s; usually it is {usually:.0} s", day.seconds));
+    }
+    alarms
+}
+
+/// The middle one of some numbers; of an even count the higher of the two middle ones.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+fn share(count: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { count as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(number: usize, read: u64, dropped: u64) -> DayFigures {
+        DayFigures {
+            name: format!("2026-11-{number:02}"),
+            read,
+            kept: read - dropped,
+            dropped,
+            ..DayFigures::default()
+        }
+    }
+
+    #[test]
+    fn a_day_is_odd_if_it_differs_much_from_those_before_it() {
+        let mut days: Vec<DayFigures> = (1..=10).map(|it| day(it, 1000 + it as u64, 300)).collect();
+        days.push(day(11, 400, 120));
+        days.push(day(12, 1000, 600));
+        days.push(DayFigures { seconds: 61.0, quarantined: 200, ..day(13, 1000, 300) });
+        let history = History::of(days);
+        let alarms: Vec<&[String]> = history.days().iter().map(|day| &day.alarms[..]).collect();
+        assert!(alarms[..10].iter().all(|alarms| alarms.is_empty()), "{alarms:?}");
+        assert_eq!(alarms[10], ["400 records were read; usually it is 1006"]);
+        assert_eq!(alarms[11], ["60.0 % duplicates; usually it is 29.9 %"]);
+        assert_eq!(
+            alarms[12],
+            [
+                "20.0 % unreadable records; usually it is 0.0 %",
+                "the join took 61 s; usually it is 0 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn days_are_drawn_with_their_names_as_text() {
+        let odd = DayFigures { name: "<b>".to_owned(), ..day(1, 10, 4) };
+        let page = History::of(vec![odd, day(2, 0, 0)]).to_html();
+        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"), "{page}");
+        assert!(page.contains("height: 60.0%") && page.contains("height: 40.0%"), "{page}");
+        assert!(History::of(Vec::new()).to_html().contains("no days"));
+    }
+}

@@ -1,0 +1,78 @@
+//! What is shown to people: `report.html` of each output, and the figures of many days.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// Four days of pages, of which the last has one page only; with a copy each.
+fn days() -> Bench {
+    let bench = Bench::new();
+    for (day, pages) in [("01", 8), ("02", 9), ("03", 8), ("04", 1)] {
+        let page = |number: usize| {
+            let id = format!("{day}<{number}>");
+            let text =
+                format!("page {number} of day{day} about{number} rivers{day} and hills{number}");
+            format!(
+                "{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n{{\"id\": \"{id}b\", \"text\": \"{text}\"}}\n"
+            )
+        };
+        bench.write(&format!("in/2026-01-{day}.jsonl"), (0..pages).map(page).collect::<String>());
+    }
+    bench.write(
+        "days.toml",
+        "inputs = ['in/{date}.jsonl']\noutput = 'out/{date}'\nstore = 'store'\n\
+         dates = ['2026-01-01..2026-01-04']\npreset = 'paper'\n",
+    );
+    bench.done("run days.toml");
+    bench
+}
+
+#[test]
+fn each_output_has_a_page_that_needs_no_network() {
+    let bench = days();
+    let page = bench.read("out/2026-01-01/dedup/report.html");
+    assert!(page.starts_with("<!doctype html>") && page.contains("<title>2026-01-01"), "{page}");
+    let outcome = &bench.report("out/2026-01-01/dedup")["outcome"];
+    for (what, count) in [("kept", &outcome["kept"]), ("dropped", &outcome["dropped"])] {
+        assert!(page.contains(&format!("<strong>{count}</strong> pages {what}")), "{what}: {page}");
+    }
+    for address in ["http:", "https:", "src=", "<link", "<script"] {
+        assert!(!page.contains(address), "{address}");
+    }
+    bench.done("verify out/2026-01-01");
+    bench.done("run days.toml --redo 2026-01-04");
+}
+
+#[test]
+fn many_days_are_shown_in_order_with_what_is_odd() {
+    let bench = days();
+    let answer = bench.answer("report out/2026-01-04 out/2026-01-02 out/2026-01-01 out/2026-01-03");
+    let names: Vec<&str> = answer.lines().map(|line| &line[..10]).collect();
+    assert_eq!(names[1..5], ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"]);
+    assert_eq!(names.len(), 6, "{answer}");
+    assert!(
+        answer.ends_with("odd: 2026-01-04: 2 records were read; usually it is 16\n"),
+        "{answer}"
+    );
+    // A folder of days is the same.
+    assert_eq!(bench.answer("report out --output days.html"), answer);
+    let page = bench.read("days.html");
+    assert!(
+        page.contains("2026-01-01 to 2026-01-04") && page.contains("usually it is 16"),
+        "{page}"
+    );
+    let rows = bench.answer("report out --json");
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let read: Vec<_> = rows.iter().map(|row| row["read"].as_u64().unwrap()).collect();
+    assert_eq!(read, [16, 18, 16, 2]);
+}
+
+#[test]
+fn a_folder_without_outputs_is_refused() {
+    let bench = days();
+    bench.fails_to_answer(66, "report store");
+    bench.fails_to_answer(66, "report nothing");
+    bench.write("days.html", "mine");
+    bench.fails_to_answer(73, "report out --output days.html");
+    assert_eq!(bench.read("days.html"), "mine");
+}
