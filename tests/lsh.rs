@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Bench;
+use crate::support::{Bench, Running};
 
 /// Words that stand for a text; `replaced` of them are others.
 fn text(page: u32, words: u32, replaced: u32) -> String {
@@ -223,6 +223,8 @@ fn flags_that_say_nothing_or_nonsense_are_refused() {
         "--bands 5 --rows 5 --hashes 30",
         "--hashes 5000",
         "--confirm none",
+        "--confirm simhash:65",
+        "--family euclidean --confirm simhash:3",
         "--shingle words:0",
         "--family cosine --permutations one",
         "--width 128",
@@ -234,6 +236,19 @@ fn flags_that_say_nothing_or_nonsense_are_refused() {
     bench.fails(2, "lsh --format fingerprints --input prints.tsv --output out");
     bench.fails(66, "lsh --input missing.jsonl --output out");
     assert!(!bench.path("out").exists());
+}
+
+/// A configuration and the environment are for other commands too.
+#[test]
+fn a_width_that_was_not_typed_is_no_error() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", pages());
+    bench.write("wide.toml", "[fingerprint]\nwidth = 128\n");
+    bench.done("lsh --input pages.jsonl --config wide.toml --output out");
+    let mut command = bench.command("lsh --input pages.jsonl --output out");
+    command.env("DUPSIEVE_WIDTH", "128");
+    let ended = Running::start(command).end();
+    assert_eq!((ended.code, &ended.summary()["already_done"]), (0, &Value::Bool(true)));
 }
 
 #[test]
@@ -265,4 +280,10 @@ fn a_plan_shows_the_curve_and_counts_a_sample() {
     bench.fails_to_answer(73, "lsh plan --svg curve.svg");
     bench.fails_to_answer(2, "lsh plan --dry-run");
     bench.fails_to_answer(2, "lsh plan --output out");
+    bench.fails_to_answer(2, "lsh plan --family euclidean --confirm simhash:3");
+    bench.write("bad.jsonl", pages() + "not json\n");
+    let said = bench.fails_to_answer(65, "lsh plan --input bad.jsonl");
+    assert!(said.contains("broken JSON") && said.contains("1 of 61"), "{said}");
+    let shown = bench.answer("lsh plan --input bad.jsonl --max-bad 5%");
+    assert!(shown.contains("of 60 pages"), "{shown}");
 }

@@ -367,7 +367,6 @@ const IDLE: &[(&str, &[&str])] = &[
             "preset",
             "recipe",
             "time_field",
-            "max_bad",
             "max_repeated",
             "workers",
             "memory",

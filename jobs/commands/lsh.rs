@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         keep: arguments.keep.or(file.dedup.keep),
         detail: arguments.matches.or(file.dedup.matches).unwrap_or_default(),
         max_matches: arguments.max_matches.or(file.dedup.max_matches),
-        settings: arguments.scheme.fitting(settings)?,
+        settings: arguments.scheme.fitting(&arguments.settings, settings)?,
     };
     let mut cluster = cluster::join(global, &format!("{asked:?} {:?}", arguments.scheme))?;
     let is_leader = cluster.is_leader();

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::document::SketchedDocument;
+use super::document::{Id, SketchedDocument};
 use super::evidence::{Evidence, Gathering};
-use super::listing::Id;
 use super::scheme::Sketch;
 use crate::document::Occurrence;
 use crate::error::{Error, Kind, Result};
@@ -32,6 +31,15 @@ pub(super) struct Batch {
     items: Vec<u32>,
     evidence: Evidence,
     bands: usize,
+}
+
+/// What is kept of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item<'a> {
+    /// The keys of its bands, eight bytes each.
+    keys: &'a [u8],
+    /// What is compared.
+    pub(super) evidence: &'a [u8],
 }
 
 /// The ids of a batch, sorted.
@@ -119,19 +127,27 @@ impl Batch {
         buffer: &mut Vec<u8>,
         mut key: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let item = self.evidence.get(self.items[group.index()] as usize, buffer)?;
-        let keys = &item.as_chunks::<8>().0[..self.bands];
-        keys.iter().try_for_each(|bytes| key(u64::from_le_bytes(*bytes)))
+        self.item(group, buffer)?.keys().try_for_each(&mut key)
     }
 
-    /// What is compared of a group.
-    pub(super) fn evidence<'a>(
-        &'a self,
-        group: KeepRank,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8]> {
+    /// What is kept of a group.
+    pub(super) fn item<'a>(&'a self, group: KeepRank, buffer: &'a mut Vec<u8>) -> Result<Item<'a>> {
         let item = self.evidence.get(self.items[group.index()] as usize, buffer)?;
-        Ok(&item[8 * self.bands..])
+        let (keys, evidence) = item.split_at(8 * self.bands);
+        Ok(Item { keys, evidence })
+    }
+}
+
+impl Item<'_> {
+    /// The key of each band.
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        self.keys.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes))
+    }
+
+    /// The least key that both have.
+    pub(super) fn first_shared(&self, other: &Item<'_>) -> Option<u64> {
+        let shared = self.keys().zip(other.keys()).filter(|(one, other)| one == other);
+        shared.map(|(key, _)| key).min()
     }
 }
 

@@ -1,22 +1,22 @@
 //! Buckets: which groups have a band key in common.
 //!
 //! The keys of all groups are sorted, so that each bucket comes in one piece. Of a small bucket every pair is a
-//! candidate. A hot bucket has too many pairs to list: only its key is noted, and the groups in it. The keep
+//! candidate. A crowded bucket has too many pairs: only its key is noted, and the groups in it. The keep
 //! rule then compares each of these with the kept ones of the bucket, which are few if the bucket holds
 //! near pages.
 
 use std::cmp::Reverse;
+use std::iter::Peekable;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
+use super::found::{Found, Hot};
 use crate::error::Result;
 use crate::matches::{KeepRank, below};
-use crate::runs::{Record, Sorter};
+use crate::runs::{Record, SortedRecords, Sorter};
 
-/// The most groups of a bucket whose pairs are listed.
-const CROWD: usize = 32;
 /// The fewest groups of a bucket that the report names.
 const HOT: u64 = 1000;
 /// How many buckets the report names.
@@ -31,86 +31,68 @@ struct Entry {
 
 impl Record for Entry {}
 
-/// Two groups that share a bucket. Ordered by the one that is taken later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Candidate {
-    pub(super) later: KeepRank,
-    pub(super) earlier: KeepRank,
-}
-
-impl Record for Candidate {}
-
-/// A bucket with many groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hot {
+/// The groups that share a bucket, two or more.
+#[derive(Debug, Default)]
+pub(super) struct Bucket {
     pub(super) key: u64,
-    pub(super) groups: u64,
-    /// The first of them in keep order.
-    pub(super) first: KeepRank,
+    /// In keep order.
+    pub(super) groups: Vec<KeepRank>,
 }
 
-/// What shares a bucket.
+/// All buckets in the order of their keys, one after the other.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// How many buckets have two groups or more.
-    pub(super) shared: u64,
-    /// Pairs that share a bucket. A pair comes once for each bucket that lists its pairs.
-    pub(super) candidates: Sorter<Candidate>,
-    /// Each group in a bucket whose pairs are not listed, and the key of that; ascending.
-    pub(super) crowds: Vec<(KeepRank, u64)>,
-    /// How many buckets have [`HOT`] groups or more, and the largest of them.
-    pub(super) hot: u64,
+    entries: Peekable<SortedRecords<Entry>>,
+    /// The largest buckets so far.
     pub(super) hottest: Vec<Hot>,
 }
 
 impl Buckets {
-    /// The buckets of a batch. With `all`, the pairs of every bucket are listed.
-    pub(super) fn of(batch: &Batch, all: bool, spill: (&Path, usize)) -> Result<Buckets> {
+    /// The buckets of a batch.
+    pub(super) fn of(batch: &Batch, spill: (&Path, usize)) -> Result<Buckets> {
         let mut entries = Sorter::new(spill.0, spill.1);
         let mut buffer = Vec::new();
         for group in below(batch.len()) {
             batch.each_key(group, &mut buffer, |key| entries.push(Entry { key, group }))?;
         }
-        let mut buckets = Buckets {
-            shared: 0,
-            candidates: Sorter::new(spill.0, spill.1),
-            crowds: Vec::new(),
-            hot: 0,
-            hottest: Vec::new(),
-        };
-        let mut bucket: Vec<Entry> = Vec::new();
-        for entry in entries.sorted()? {
-            let entry = entry?;
-            if bucket.first().is_some_and(|first| first.key != entry.key) {
-                buckets.take(&bucket, all)?;
-                bucket.clear();
-            }
-            bucket.push(entry);
-        }
-        buckets.take(&bucket, all)?;
-        buckets.crowds.sort_unstable();
-        Ok(buckets)
+        Ok(Buckets { entries: entries.sorted()?.peekable(), hottest: Vec::new() })
     }
 
-    /// Takes a bucket, whose groups ascend.
-    fn take(&mut self, bucket: &[Entry], all: bool) -> Result<()> {
-        let [first, _, ..] = bucket else { return Ok(()) };
-        self.shared += 1;
-        let groups = bucket.len() as u64;
-        if groups >= HOT {
-            self.hot += 1;
-            self.hottest.push(Hot { key: first.key, groups, first: first.group });
+    /// Makes `bucket` the next one, and counts it as `found`. Returns whether there is one.
+    pub(super) fn next(&mut self, bucket: &mut Bucket, found: &mut Found) -> Result<bool> {
+        while let Some(Entry { key, group }) = self.entries.next().transpose()? {
+            bucket.key = key;
+            bucket.groups.clear();
+            bucket.groups.push(group);
+            let is_here = |next: &Result<Entry>| next.as_ref().map_or(true, |it| it.key == key);
+            while let Some(next) = self.entries.next_if(is_here) {
+                bucket.groups.push(next?.group);
+            }
+            if bucket.groups.len() > 1 {
+                self.count(bucket, found);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn count(&mut self, Bucket { key, groups }: &Bucket, found: &mut Found) {
+        found.shared += 1;
+        let hot = Hot { key: *key, groups: groups.len() as u64, first: groups[0] };
+        if hot.groups >= HOT {
+            found.hot += 1;
+            self.hottest.push(hot);
             self.hottest.sort_unstable_by_key(|hot| (Reverse(hot.groups), hot.key));
             self.hottest.truncate(LISTED);
         }
-        if !all && bucket.len() > CROWD {
-            self.crowds.extend(bucket.iter().map(|entry| (entry.group, entry.key)));
-            return Ok(());
-        }
-        for (at, later) in bucket.iter().enumerate() {
-            let pair = |earlier: &Entry| Candidate { later: later.group, earlier: earlier.group };
-            self.candidates.extend(bucket[..at].iter().map(pair))?;
-        }
-        Ok(())
+    }
+}
+
+impl Bucket {
+    /// Every pair of its groups, the later one first.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (KeepRank, KeepRank)> {
+        let earlier = |at| self.groups[..at].iter();
+        let pairs = self.groups.iter().enumerate();
+        pairs.flat_map(move |(at, &later)| earlier(at).map(move |&earlier| (later, earlier)))
     }
 }

@@ -1,27 +1,52 @@
-//! Groups compared: the listed candidates, and those of crowded buckets when the keep rule asks.
+//! Groups compared: the candidates of small buckets, and those of crowded ones when the keep rule asks.
 
 use std::cell::{Cell, RefCell};
 
 use super::batch::Batch;
-use super::buckets::Candidate;
 use super::confirmation::Comparison;
 use crate::error::{Error, Result};
 use crate::matches::{Block, Crowd, Edge, KeepRank, Unlikeness};
 
-/// The candidates that match, in their order.
+/// Two groups that share a bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// The key of the bucket.
+    pub(super) key: u64,
+    pub(super) later: KeepRank,
+    pub(super) earlier: KeepRank,
+}
+
+/// What comparing some candidates gave.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// How many of them were compared.
+    pub(super) compared: u64,
+    /// Those that match, in their order.
+    pub(super) edges: Vec<Edge<Unlikeness>>,
+}
+
+/// Compares candidates. A pair that shares several buckets is compared in the first of these, and passed over in the
+/// others.
 pub(super) fn compare(
     batch: &Batch,
     comparison: &Comparison,
     candidates: &[Candidate],
-) -> Result<Vec<Edge<Unlikeness>>> {
+) -> Result<Compared> {
     let mut buffers = [Vec::new(), Vec::new()];
-    let mut edges = Vec::new();
-    for &Candidate { later, earlier } in candidates {
-        if let Some(distance) = unlikeness(batch, comparison, later, earlier, &mut buffers)? {
-            edges.push(Edge { later, earlier, distance });
+    let mut done = Compared::default();
+    for &Candidate { key, later, earlier } in candidates {
+        let [one, other] = &mut buffers;
+        let one = batch.item(later, one)?;
+        let other = batch.item(earlier, other)?;
+        if one.first_shared(&other).is_some_and(|first| first < key) {
+            continue;
+        }
+        done.compared += 1;
+        if let Some(similarity) = comparison.compare(one.evidence, other.evidence) {
+            done.edges.push(Edge { later, earlier, distance: similarity.into() });
         }
     }
-    Ok(edges)
+    Ok(done)
 }
 
 fn unlikeness(
@@ -31,12 +56,12 @@ fn unlikeness(
     other: KeepRank,
     [first, second]: &mut [Vec<u8>; 2],
 ) -> Result<Option<Unlikeness>> {
-    let one = batch.evidence(one, first)?;
-    let other = batch.evidence(other, second)?;
-    Ok(comparison.compare(one, other).map(Unlikeness::from))
+    let one = batch.item(one, first)?;
+    let other = batch.item(other, second)?;
+    Ok(comparison.compare(one.evidence, other.evidence).map(Unlikeness::from))
 }
 
-/// Compares the groups of hot buckets, while the keep rule asks.
+/// Compares the groups of crowded buckets, while the keep rule asks.
 pub(super) struct Near<'a> {
     batch: &'a Batch,
     comparison: Comparison,
@@ -73,7 +98,7 @@ impl Near<'_> {
     }
 }
 
-/// The groups of hot buckets, and how the keep rule finds the kept ones near them.
+/// The groups of crowded buckets, and how the keep rule finds the kept ones near them.
 pub(super) fn crowd<'a>(
     crowds: &'a [(KeepRank, u64)],
     near: &'a Near<'a>,

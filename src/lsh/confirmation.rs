@@ -22,6 +22,9 @@ pub enum Confirmation {
     SimHash(u32),
 }
 
+/// The bits of a SimHash.
+const MOST_BITS: u32 = 64;
+
 /// A number of evidence, eight bytes.
 type Word = [u8; 8];
 
@@ -43,14 +46,17 @@ impl Confirmation {
                 vector.iter().flat_map(|it| it.to_le_bytes()).collect()
             }
             (Confirmation::Exact | Confirmation::SimHash(_), point) => {
-                let bits = point.simhash().ok_or_else(|| {
-                    Error::new(Kind::Usage, "vectors have no SimHash")
-                        .help("--confirm exact compares the vectors themselves")
-                })?;
+                let bits = point.simhash().ok_or_else(no_simhash)?;
                 bits.to_le_bytes().to_vec()
             }
         })
     }
+}
+
+/// The error for a SimHash of vectors.
+pub(super) fn no_simhash() -> Error {
+    Error::new(Kind::Usage, "vectors have no SimHash")
+        .help("--confirm exact compares the vectors themselves")
 }
 
 /// What evidence holds, and so how it is compared.
@@ -202,9 +208,9 @@ impl FromStr for Confirmation {
         match (text, text.strip_prefix("simhash:").map(str::parse)) {
             ("signature", _) => Ok(Confirmation::Signature),
             ("exact", _) => Ok(Confirmation::Exact),
-            (_, Some(Ok(most))) => Ok(Confirmation::SimHash(most)),
+            (_, Some(Ok(most @ 0..=MOST_BITS))) => Ok(Confirmation::SimHash(most)),
             _ => Err(Error::new(Kind::Usage, "there is no such confirmation")
-                .expected("signature, exact or simhash:K, with K bits at most")
+                .expected("signature, exact or simhash:K, with 0 to 64 bits as K")
                 .found(text)),
         }
     }
@@ -277,7 +283,7 @@ mod tests {
         for text in ["signature", "exact", "simhash:3"] {
             assert_eq!(text.parse::<Confirmation>().unwrap().to_string(), text);
         }
-        for wrong in ["", "simhash", "simhash:", "simhash:x", "none"] {
+        for wrong in ["", "simhash", "simhash:", "simhash:x", "simhash:65", "none"] {
             assert_eq!(wrong.parse::<Confirmation>().unwrap_err().kind(), Kind::Usage, "{wrong}");
         }
     }

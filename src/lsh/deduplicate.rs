@@ -2,27 +2,27 @@
 
 use std::path::Path;
 
+use super::banding::CROWD;
 use super::batch::{Batch, Ids};
-use super::buckets::{Buckets, Candidate};
-use super::compare::{Near, compare, crowd};
+use super::buckets::{Bucket, Buckets};
+use super::compare::{Candidate, Compared, Near, compare, crowd};
 use super::confirmation::Comparison;
-use super::document::SketchedDocument;
+use super::document::{Id, SketchedDocument};
 use super::found::{Found, HotBucket};
-use super::listing::Listing;
 use super::rows::{Named, Rows};
 use super::scheme::Scheme;
 use crate::document::Occurrence;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, Judgements, KeepOrder, KeepRank, Number, Outcome, Unlikeness, copies, judge,
-    too_many,
+    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, Number, Outcome, Unlikeness, copies,
+    in_order, judge, too_many,
 };
 use crate::output::Staging;
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::runs::{SortedRecords, Sorter};
 
-/// How many candidates are compared between two looks at the results.
+/// How many candidates are compared between two looks at what was found.
 const COMPARED_AT_ONCE: usize = 1 << 16;
 /// How many candidates a thread compares at once.
 const COMPARED_BY_ONE: usize = 1 << 10;
@@ -57,6 +57,14 @@ pub struct Deduplicated {
     pub empty: u64,
 }
 
+/// What the buckets hold, compared.
+struct Confirmed {
+    /// Groups that match.
+    edges: Sorter<Edge<Unlikeness>>,
+    /// Each group in a bucket whose pairs are not compared, and the key of that; ascending.
+    crowds: Vec<(KeepRank, u64)>,
+}
+
 impl Deduplicate {
     /// Draws the verdicts on `documents` and writes every file of the output except the report. Calls
     /// `repeated` for each document whose id came before.
@@ -73,10 +81,11 @@ impl Deduplicate {
         let spill = (staging.folder(), self.memory_bytes);
         let (batch, ids) =
             Batch::load(documents, self.keep, spill.0, self.evidence_bytes, repeated)?;
-        let Buckets { shared, candidates, crowds, hot, hottest } =
-            Buckets::of(&batch, self.detail == Detail::All, spill)?;
-        let mut found = Found { groups: batch.len().into(), shared, hot, ..Found::default() };
-        let edges = self.confirm(&batch, candidates, spill, &mut found)?;
+        self.scheme.check_rows(batch.len());
+        let mut buckets = Buckets::of(&batch, spill)?;
+        let mut found = Found { groups: batch.len().into(), ..Found::default() };
+        let Confirmed { edges, crowds } = self.confirm(&batch, &mut buckets, spill, &mut found)?;
+        let hottest = buckets.hottest;
         let mut rows = Rows::new(&batch, self.detail, spill);
         let judgements = self.judge(&batch, edges, &crowds, &mut rows, &mut found)?;
         rows.copies()?;
@@ -87,7 +96,9 @@ impl Deduplicate {
         found.hottest = hottest.iter().zip(wanted).map(HotBucket::from).collect();
         let mut empties = 0;
         let empty = empty.inspect(|_| empties += 1).map(|empty| empty.map(|empty| empty.0));
-        let listing = Listing { ids, empties: empty, verdicts, matches };
+        let ids = in_order(ids.map(|id| id.map(|Id(id)| id)));
+        let workers = self.workers;
+        let listing = Listing { ids, empties: empty, verdicts, matches, checked: false, workers };
         let (files, matches) = listing.write(staging)?;
         let files = files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect();
         let outcome = batch.outcome(judgements.kept(), matches, files);
@@ -115,44 +126,47 @@ impl Deduplicate {
         Ok(judgements)
     }
 
-    /// The candidates that match, each pair once. With [`Detail::All`] their rows are counted too.
+    /// The candidates that match, each pair once. With [`Detail::All`] every bucket is listed, and the rows are
+    /// counted on the way.
     fn confirm(
         &self,
         batch: &Batch,
-        candidates: Sorter<Candidate>,
+        buckets: &mut Buckets,
         spill: (&Path, usize),
         found: &mut Found,
-    ) -> Result<Sorter<Edge<Unlikeness>>> {
+    ) -> Result<Confirmed> {
         let comparison = self.scheme.comparison();
-        let mut edges = Sorter::new(spill.0, spill.1);
         let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
         let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
-        let mut sorted = candidates.sorted()?;
-        let mut last = None;
+        let mut edges = Sorter::new(spill.0, spill.1);
+        let mut crowds = Vec::new();
+        let mut bucket = Bucket::default();
         let mut portion = Vec::new();
-        loop {
+        let mut compare = |portion: &mut Vec<Candidate>, found: &mut Found| {
+            progress::tick(Activity::Working);
+            let compared = self.compare(batch, &comparison, portion)?;
             portion.clear();
-            while portion.len() < COMPARED_AT_ONCE
-                && let Some(candidate) = sorted.next().transpose()?
-            {
-                if last.replace(candidate) != Some(candidate) {
-                    portion.push(candidate);
+            found.candidates += compared.compared;
+            found.confirmed += compared.edges.len() as u64;
+            rows += compared.edges.iter().map(|it| size(it.later) * size(it.earlier)).sum::<u128>();
+            self.check_count(rows)?;
+            edges.extend(compared.edges)
+        };
+        while buckets.next(&mut bucket, found)? {
+            if self.detail == Detail::Best && bucket.groups.len() > CROWD {
+                crowds.extend(bucket.groups.iter().map(|&group| (group, bucket.key)));
+                continue;
+            }
+            for (later, earlier) in bucket.pairs() {
+                portion.push(Candidate { key: bucket.key, later, earlier });
+                if portion.len() == COMPARED_AT_ONCE {
+                    compare(&mut portion, found)?;
                 }
             }
-            if portion.is_empty() {
-                break;
-            }
-            progress::tick(Activity::Working);
-            found.candidates += portion.len() as u64;
-            for edge in self.compare(batch, &comparison, &portion)? {
-                rows += size(edge.later) * size(edge.earlier);
-                edges.push(edge)?;
-                found.confirmed += 1;
-            }
-            self.check_rows(rows)?;
         }
-        self.check_rows(rows)?;
-        Ok(edges)
+        compare(&mut portion, found)?;
+        crowds.sort_unstable();
+        Ok(Confirmed { edges, crowds })
     }
 
     /// Compares candidates on all threads, and gives those that match in their order.
@@ -161,14 +175,19 @@ impl Deduplicate {
         batch: &Batch,
         comparison: &Comparison,
         candidates: &[Candidate],
-    ) -> Result<Vec<Edge<Unlikeness>>> {
+    ) -> Result<Compared> {
         let shares: Vec<&[Candidate]> = candidates.chunks(COMPARED_BY_ONE).collect();
-        let compared =
-            in_parallel(self.workers, &shares, |share| compare(batch, comparison, share));
-        Ok(compared.into_iter().collect::<Result<Vec<_>>>()?.concat())
+        let done = in_parallel(self.workers, &shares, |share| compare(batch, comparison, share));
+        let mut all = Compared::default();
+        for share in done {
+            let Compared { compared, edges } = share?;
+            all.compared += compared;
+            all.edges.extend(edges);
+        }
+        Ok(all)
     }
 
-    fn check_rows(&self, rows: u128) -> Result<()> {
+    fn check_count(&self, rows: u128) -> Result<()> {
         match self.detail {
             Detail::All if rows > u128::from(self.max_matches) => {
                 Err(too_many(rows, self.max_matches))

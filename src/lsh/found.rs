@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::buckets::Hot;
+use crate::matches::KeepRank;
 
 /// Groups, buckets and pairs of a deduplication.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub struct Found {
     pub groups: u64,
     /// Buckets with two groups or more.
     pub shared: u64,
-    /// Pairs of groups that were listed, because they share a bucket that is not crowded.
+    /// Pairs of groups that were compared, each once, because the first bucket that they share is not crowded.
     pub candidates: u64,
     /// Those of them that match.
     pub confirmed: u64,
@@ -21,6 +21,15 @@ pub struct Found {
     pub hot: u64,
     /// The largest of these.
     pub hottest: Vec<HotBucket>,
+}
+
+/// A bucket with very many groups, by numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hot {
+    pub(super) key: u64,
+    pub(super) groups: u64,
+    /// The first of them in keep order.
+    pub(super) first: KeepRank,
 }
 
 /// A bucket with very many groups.

@@ -45,7 +45,6 @@ mod family;
 mod found;
 mod gaussian;
 mod hyperplanes;
-mod listing;
 mod min_hashes;
 mod p_stable;
 mod point;

@@ -7,10 +7,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
-use super::listing::{Id, Row};
+use super::document::Id;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, IdRank, Judgement, Judgements, KeepRank, Number, Unlikeness, below,
+    Detail, Edge, IdRank, Judgement, Judgements, KeepRank, MatchRow, Number, Origin, Unlikeness,
+    below,
 };
 use crate::runs::{Record, SortedRecords, Sorter};
 
@@ -38,8 +39,8 @@ pub(super) struct Rows<'a> {
 /// Rows with all their ids, sorted as they are written.
 pub(super) struct Named {
     pub(super) ids: SortedRecords<Id>,
-    pub(super) matches: SortedRecords<Row>,
-    pub(super) verdicts: SortedRecords<Row>,
+    pub(super) matches: SortedRecords<MatchRow<Unlikeness>>,
+    pub(super) verdicts: SortedRecords<MatchRow<Unlikeness>>,
     /// The ids that were asked for.
     pub(super) wanted: Vec<String>,
 }
@@ -136,7 +137,7 @@ impl Unnamed {
 /// Rows that get the ids of their existing documents in the order of these.
 struct Naming {
     rows: Peekable<SortedRecords<Unnamed>>,
-    named: Sorter<Row>,
+    named: Sorter<MatchRow<Unlikeness>>,
 }
 
 impl Naming {
@@ -150,7 +151,9 @@ impl Naming {
         let is_next = |row: &Result<Unnamed>| row.as_ref().map_or(true, |row| row.existing == rank);
         while let Some(row) = rows.next_if(is_next) {
             let Unnamed { new, distance, .. } = row?;
-            named.push(Row { new, distance, existing: id.to_owned() })?;
+            let existing = id.to_owned();
+            let origin = Origin::Batch;
+            named.push(MatchRow { new, distance, existing, origin, similarity: None })?;
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::banding::Banding;
+use super::banding::{Banding, CROWD};
 use super::bit_sampling::BitSampling;
-use super::confirmation::{Compared, Comparison, Confirmation};
+use super::confirmation::{Compared, Comparison, Confirmation, no_simhash};
 use super::family::Family;
 use super::hyperplanes::Hyperplanes;
 use super::min_hashes::MinHashes;
@@ -70,6 +70,39 @@ impl Scheme {
     /// The probability that two documents of this similarity share a bucket.
     pub fn probability(&self, similarity: f64) -> f64 {
         self.banding.probability(self.collision(similarity))
+    }
+
+    /// Fails with [`Kind::Usage`] if the confirmation does not fit the documents.
+    pub fn check(&self) -> Result<()> {
+        self.banding.check()?;
+        let is_vector = self.vectors || self.space == Space::Euclidean;
+        match self.confirmation {
+            Confirmation::SimHash(_) if is_vector => Err(no_simhash()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Warns if a band has so few buckets that most of so many `groups` share one with crowds of others: the
+    /// hash of some families is one bit.
+    pub(super) fn check_rows(&self, groups: u32) {
+        if let Some(better) = self.longer_bands(groups) {
+            tracing::warn!(
+                "{}: each band has only {} buckets for {groups} different pages, so that time grows with the square of their number; --bands {} --rows {} finds as many of the pairs",
+                self.banding,
+                1_u64 << self.banding.rows,
+                better.bands,
+                better.rows,
+            );
+        }
+    }
+
+    /// The banding with so many rows that buckets of far groups stay small, if this one has too few.
+    pub(super) fn longer_bands(&self, groups: u32) -> Option<Banding> {
+        let is_bit = matches!(self.space, Space::Cosine | Space::Hamming);
+        let buckets = u64::from(groups).div_ceil(CROWD as u64);
+        let rows = buckets.next_power_of_two().ilog2() as usize;
+        let collision = self.collision(self.least.number());
+        (is_bit && self.banding.rows < rows).then(|| self.banding.with_rows(rows, collision))
     }
 
     /// What makes its sketches. A text that takes longer than `time` fails.

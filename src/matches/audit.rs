@@ -173,7 +173,7 @@ impl Audit<'_> {
         let mut matches = self.open("matches.tsv")?;
         let mut kept = Kept::new(self.open("keep.txt")?);
         let mut near_kept = self.sorter();
-        matches.expect_header(MatchRow::header(self.checked).trim_end())?;
+        matches.expect_header(MatchRow::<u8>::header(self.checked).trim_end())?;
         let mut distances = BTreeMap::new();
         let mut rows = 0;
         let mut last = None;

@@ -96,8 +96,9 @@ impl Finalize<'_> {
         let [matches, verdicts] = drafts.finish(self.segment)?;
         let empties = self.segment.empty_ids();
         let checked = self.confirm.is_some();
-        let listing =
-            Listing { ids, batch: judged.batch, empties, verdicts, matches, checked, workers };
+        let rank = |row| judged.batch.rank_in_segment(row);
+        let ids = ids.ranked(rank).map(Ok);
+        let listing = Listing { ids, empties, verdicts, matches, checked, workers };
         let (files, written) = listing.write(staging)?;
         Ok(Outcome {
             candidates,

@@ -1,15 +1,15 @@
 //! The files of an output: verdicts.tsv, keep.txt, drop.txt and matches.tsv.
 //!
-//! The ids are in shards. All workers make lines of a shard each; then the lines are written in the order of
-//! the shards, each file by one worker.
+//! The ids come in portions. All workers make lines of a portion each; then the lines are written in the order of
+//! the portions, each file by one worker.
 
 use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::batch::Batch;
-use super::ids::{IdShards, Shard};
+use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
+use super::nearness::Nearness;
 use super::numbers::IdRank;
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
@@ -18,37 +18,35 @@ use crate::progress::{self, Activity};
 use crate::runs::SortedRecords;
 
 /// A file of the output by its name.
-pub(super) type Named = (&'static str, Sum);
+pub(crate) type Named = (&'static str, Sum);
 
 /// What is listed, all of it in the order of ids.
-pub(super) struct Listing<'a, E: Iterator<Item = Result<String>>> {
-    /// The ids of all documents with a fingerprint.
-    pub(super) ids: IdShards,
-    /// Their ranks.
-    pub(super) batch: &'a Batch,
+pub(crate) struct Listing<P, E, D> {
+    /// The ids of all documents that are not empty, in portions.
+    pub(crate) ids: P,
     /// The ids of the empty documents.
-    pub(super) empties: E,
+    pub(crate) empties: E,
     /// The match that the verdict on each dropped document names.
-    pub(super) verdicts: SortedRecords<MatchRow>,
+    pub(crate) verdicts: SortedRecords<MatchRow<D>>,
     /// The rows of matches.tsv.
-    pub(super) matches: SortedRecords<MatchRow>,
+    pub(crate) matches: SortedRecords<MatchRow<D>>,
     /// Whether they were checked.
-    pub(super) checked: bool,
+    pub(crate) checked: bool,
     /// How many threads there are.
-    pub(super) workers: usize,
+    pub(crate) workers: usize,
 }
 
-/// What is listed of one shard.
-struct Section {
-    shard: usize,
-    verdicts: Vec<MatchRow>,
+/// What is listed of one portion.
+struct Section<P, D> {
+    ids: P,
+    verdicts: Vec<MatchRow<D>>,
 }
 
-/// The lines of one shard, except those of its matches and of the empty documents, which may be too many.
+/// The lines of one portion, except those of its matches and of the empty documents, which may be too many.
 struct Lines {
     ids: Shard,
     ranks: Range<u32>,
-    /// The least id that belongs behind the shard, if there is one.
+    /// The least id that belongs behind the portion, if there is one.
     bound: Option<String>,
     verdicts: String,
     keep: String,
@@ -65,41 +63,56 @@ struct Files {
     count: u64,
 }
 
-impl<E: Iterator<Item = Result<String>>> Listing<'_, E> {
+impl<I, P, E, D> Listing<P, E, D>
+where
+    I: Portion,
+    P: Iterator<Item = Result<I>>,
+    E: Iterator<Item = Result<String>>,
+    D: Nearness,
+{
     /// Writes all files, and gives the number of matches too.
-    pub(super) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
-        let Listing { ids, batch, empties, verdicts, matches, checked, workers } = self;
-        let mut files = Files::create(staging, checked)?;
+    pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
+        let Listing { mut ids, empties, verdicts, matches, checked, workers } = self;
+        let mut files = Files::create::<D>(staging, checked)?;
         let mut empties = empties.peekable();
-        let (mut verdicts, mut matches) = (verdicts.peekable(), matches.peekable());
-        let shards: Vec<usize> = (0..ids.count()).collect();
-        for shards in shards.chunks(workers) {
-            let sections = shards.iter().map(|&shard| {
-                let verdicts = below(ids.ranks_of(shard).end, &mut verdicts)?;
-                Ok(Section { shard, verdicts })
+        let mut verdicts = verdicts.peekable();
+        let mut matches = matches.peekable();
+        loop {
+            let sections = ids.by_ref().take(workers.max(1)).map(|ids| {
+                let ids = ids?;
+                let verdicts = below(ids.ranks().end, &mut verdicts)?;
+                Ok(Section { ids, verdicts })
             });
-            let sections = sections.collect::<Result<Vec<Section>>>()?;
-            let lines = in_parallel(workers, &sections, |section| section.lines(&ids, batch));
+            let sections = sections.collect::<Result<Vec<_>>>()?;
+            if sections.is_empty() {
+                break;
+            }
+            let lines = in_parallel(workers, &sections, Section::lines);
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
         }
+        files.empties(&mut empties)?;
         files.finish(workers)
     }
 }
 
 /// The rows whose new document has a rank below `end`.
-fn below(end: u32, rows: &mut Peekable<SortedRecords<MatchRow>>) -> Result<Vec<MatchRow>> {
-    let is_below = |row: &Result<MatchRow>| row.as_ref().map_or(true, |row| row.new < end.into());
+fn below<D: Nearness>(
+    end: u32,
+    rows: &mut Peekable<SortedRecords<MatchRow<D>>>,
+) -> Result<Vec<MatchRow<D>>> {
+    let is_below =
+        |row: &Result<MatchRow<D>>| row.as_ref().map_or(true, |row| row.new < end.into());
     std::iter::from_fn(|| rows.next_if(is_below)).collect()
 }
 
-impl Section {
-    fn lines(&self, ids: &IdShards, batch: &Batch) -> Result<Lines> {
+impl<P: Portion, D: Nearness> Section<P, D> {
+    fn lines(&self) -> Result<Lines> {
         progress::tick(Activity::Working);
         let mut lines = Lines {
-            ids: ids.ordered(self.shard, |row| batch.rank_in_segment(row))?,
-            ranks: ids.ranks_of(self.shard),
-            bound: ids.bound(self.shard).map(str::to_owned),
+            ids: self.ids.load()?,
+            ranks: self.ids.ranks(),
+            bound: self.ids.bound().map(str::to_owned),
             verdicts: String::new(),
             keep: String::new(),
             drop: String::new(),
@@ -142,7 +155,7 @@ impl Lines {
 }
 
 /// Adds the line on a document, which is dropped because of another one, or not.
-fn add_verdict(lines: &mut String, id: &str, verdict: &str, of: Option<&MatchRow>) {
+fn add_verdict<D: Nearness>(lines: &mut String, id: &str, verdict: &str, of: Option<&MatchRow<D>>) {
     lines.extend([id, "\t", verdict, "\t"]);
     match of {
         None => lines.push_str("\t\t\n"),
@@ -153,7 +166,7 @@ fn add_verdict(lines: &mut String, id: &str, verdict: &str, of: Option<&MatchRow
 }
 
 impl Files {
-    fn create(staging: &Staging, checked: bool) -> Result<Files> {
+    fn create<D: Nearness>(staging: &Staging, checked: bool) -> Result<Files> {
         let mut files = Files {
             verdicts: staging.create("verdicts.tsv")?,
             keep: staging.create("keep.txt")?,
@@ -161,32 +174,41 @@ impl Files {
             matches: staging.create("matches.tsv")?,
             count: 0,
         };
-        files.verdicts.write(|out| out.write_all(b"id\tverdict\tof\tdistance\tagainst\n"))?;
-        files.matches.write(|out| out.write_all(MatchRow::header(checked).as_bytes()))?;
+        files.verdicts.write(|out| writeln!(out, "id\tverdict\tof\t{}\tagainst", D::COLUMN))?;
+        let header = MatchRow::<D>::header(checked);
+        files.matches.write(|out| out.write_all(header.as_bytes()))?;
         Ok(files)
     }
 
-    /// Writes the lines of some shards, and what there is of `empties` and `rows` among them.
-    fn write<E: Iterator<Item = Result<String>>>(
+    /// Writes the verdicts on empty documents that come after all others.
+    fn empties(&mut self, empties: &mut impl Iterator<Item = Result<String>>) -> Result<()> {
+        empties.try_for_each(|empty| {
+            let empty = empty?;
+            self.verdicts.write(|out| writeln!(out, "{empty}\tempty\t\t\t"))
+        })
+    }
+
+    /// Writes the lines of some portions, and what there is of `empties` and `rows` among them.
+    fn write<E: Iterator<Item = Result<String>>, D: Nearness>(
         &mut self,
-        shards: &[Lines],
+        portions: &[Lines],
         empties: &mut Peekable<E>,
-        rows: &mut Peekable<SortedRecords<MatchRow>>,
+        rows: &mut Peekable<SortedRecords<MatchRow<D>>>,
         workers: usize,
     ) -> Result<()> {
         let Files { verdicts, keep, drop, matches, count } = self;
         let add = |file: &mut OutputFile, text: fn(&Lines) -> &str| {
-            shards
+            portions
                 .iter()
                 .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
         };
         let verdicts =
-            || shards.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts));
+            || portions.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts));
         let others = || {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
-            for Lines { ids, ranks, .. } in shards {
-                let is_here = |row: &Result<MatchRow>| {
+            for Lines { ids, ranks, .. } in portions {
+                let is_here = |row: &Result<MatchRow<D>>| {
                     row.as_ref().map_or(true, |it| it.new < ranks.end.into())
                 };
                 while let Some(row) = rows.next_if(is_here).transpose()? {

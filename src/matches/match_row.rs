@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use super::allocated::allocated;
+use super::nearness::Nearness;
 use super::numbers::IdRank;
 use super::origin::Origin;
 use super::similarity::Similarity;
@@ -13,27 +14,24 @@ use crate::runs::Record;
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
 /// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct MatchRow {
+pub(crate) struct MatchRow<D = u8> {
     /// The rank of the new document's id among the ids of the batch.
-    pub(super) new: IdRank,
-    /// The Hamming distance.
-    pub(super) distance: u8,
+    pub(crate) new: IdRank,
+    /// How near they are: the Hamming distance, or a similarity.
+    pub(crate) distance: D,
     /// The existing document's id.
-    pub(super) existing: String,
+    pub(crate) existing: String,
     /// Where that document comes from.
-    pub(super) origin: Origin,
-    /// How alike the two are, where that was checked.
-    pub(super) similarity: Option<Similarity>,
+    pub(crate) origin: Origin,
+    /// How alike the two are, where a distance was checked.
+    pub(crate) similarity: Option<Similarity>,
 }
 
-impl MatchRow {
+impl<D: Nearness> MatchRow<D> {
     /// The first line of matches.tsv.
-    pub(super) fn header(checked: bool) -> &'static str {
-        if checked {
-            "new\texisting\tdistance\tagainst\tcheck\n"
-        } else {
-            "new\texisting\tdistance\tagainst\n"
-        }
+    pub(super) fn header(checked: bool) -> String {
+        let check = if checked { "\tcheck" } else { "" };
+        format!("new\texisting\t{}\tagainst{check}\n", D::COLUMN)
     }
 
     /// Writes the row as a line; `new` is the id whose rank the row holds.
@@ -48,7 +46,7 @@ impl MatchRow {
     }
 }
 
-impl Record for MatchRow {
+impl<D: Nearness> Record for MatchRow<D> {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.existing)
     }

@@ -77,8 +77,12 @@ pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 
 pub(crate) use crowd::{Block, Crowd};
+pub(crate) use ids::in_order;
 pub(crate) use keep_order::Turn;
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
-pub(crate) use nearness::Unlikeness;
+pub(crate) use listing::Listing;
+pub(crate) use match_row::MatchRow;
+pub(crate) use nearness::{Nearness, Unlikeness};
 pub(crate) use numbers::{IdRank, KeepRank, below};
+pub(crate) use origin::Origin;
 pub(crate) use partition::copies;

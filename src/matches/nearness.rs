@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::similarity::Similarity;
 
 /// How near two pages are, the nearest first. The keep rule takes either sort.
-pub(crate) trait Nearness: Copy + Ord + Debug + Serialize + DeserializeOwned {
+pub(crate) trait Nearness:
+    Copy + Ord + Send + Sync + Debug + Display + Serialize + DeserializeOwned
+{
+    /// The name of its column.
+    const COLUMN: &'static str;
     /// Stands for a kept group; no two pages are as far apart.
     const KEPT: Self;
     /// Stands for a dropped group that no kept group of the batch is near to, likewise.
@@ -17,6 +21,7 @@ pub(crate) trait Nearness: Copy + Ord + Debug + Serialize + DeserializeOwned {
 
 /// The Hamming distance of fingerprints.
 impl Nearness for u8 {
+    const COLUMN: &'static str = "distance";
     const KEPT: u8 = u8::MAX;
     const ALONE: u8 = u8::MAX - 1;
 }
@@ -26,9 +31,6 @@ impl Nearness for u8 {
 pub(crate) struct Unlikeness(u16);
 
 impl Unlikeness {
-    /// The name of its column.
-    pub(crate) const COLUMN: &'static str = "similarity";
-
     /// That of a page and its copy.
     pub(crate) const SAME: Unlikeness = Unlikeness(0);
 }
@@ -40,6 +42,7 @@ impl From<Similarity> for Unlikeness {
 }
 
 impl Nearness for Unlikeness {
+    const COLUMN: &'static str = "similarity";
     const KEPT: Unlikeness = Unlikeness(u16::MAX);
     const ALONE: Unlikeness = Unlikeness(u16::MAX - 1);
 }

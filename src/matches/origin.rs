@@ -11,7 +11,7 @@ use crate::store::Day;
 /// The day of the store that holds the existing document, or the batch itself. Ordered as their texts
 /// are. It is the column `against` of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The store: added under this day.
     Day(Day),
     /// The batch.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::matches::Unlikeness;
+use crate::matches::{Nearness, Unlikeness};
 
 /// The verdict on a page.
 #[derive(Debug, Serialize)]

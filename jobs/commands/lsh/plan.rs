@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::document::{self, Share};
+use dupsieve::document::{self, Reason, Share, Tolerance};
 use dupsieve::error::At;
 use dupsieve::evaluate::curve::{Axes, Curve, Line};
 use dupsieve::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
@@ -27,6 +27,8 @@ const SAMPLE: usize = 2000;
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("recipe", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
+#[command(mut_arg("time_field", |flag| flag.hide(true)))]
+#[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 pub(super) struct Arguments {
     #[command(flatten)]
     scheme: SchemeFlags,
@@ -44,7 +46,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, svg, .. } = arguments;
     let settings = scheme::reading(arguments.settings.clone().or(global.config()?.fingerprint));
-    let settings = arguments.scheme.fitting(settings)?;
+    let settings = arguments.scheme.fitting(&arguments.settings, settings)?;
     let scheme = arguments.scheme.scheme(&settings)?;
     let sample = match &input[..] {
         [] => None,
@@ -64,27 +66,46 @@ pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 /// What is found among the first documents.
 fn sample(scheme: &Scheme, paths: &[PathBuf], settings: &FingerprintSettings) -> Result<Sample> {
     let (inputs, options) = settings.inputs(paths)?;
+    let max_bad = settings.max_bad.unwrap_or(Tolerance::BAD);
+    let mut read = 0;
+    let mut bad: Vec<Reason> = Vec::new();
     let mut sketches = scheme.sketches(settings.page_time());
     let mut taken: Vec<Sketch> = Vec::new();
     let mut failure = None;
     document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
         batch.parse(&options.fields, &mut |_, document| {
-            let Ok(document) = document else { return };
-            match sketches.of(&document.content) {
-                Ok(sketch) if taken.len() < SAMPLE => taken.extend(sketch),
-                Ok(_) => {}
-                // It would be quarantined.
-                Err(error) if error.kind() == Kind::BadData => {}
-                Err(error) => failure = failure.take().or(Some(error)),
+            if taken.len() == SAMPLE {
+                return;
+            }
+            read += 1;
+            let sketch = document.map(|document| sketches.of(&document.content));
+            match sketch {
+                Ok(Ok(sketch)) => taken.extend(sketch),
+                Ok(Err(error)) if error.kind() == Kind::BadData => bad.push((&error).into()),
+                Ok(Err(error)) => failure = failure.take().or(Some(error)),
+                Err(reason) => bad.push(reason),
             }
         });
         failure.is_none() && taken.len() < SAMPLE
     })?;
+    let count = bad.len() as u64;
+    if max_bad.exceeded(count, read) {
+        failure = failure.or(Some(too_many_bad(max_bad, &bad, read)));
+    } else if count > 0 {
+        tracing::warn!("{count} of {read} records could not be read; `dupsieve lsh` lists them");
+    }
     let first = taken.first().map_or(0, |sketch| sketch.components);
     if taken.iter().any(|sketch| sketch.components != first) {
         failure = failure.or(Some(Error::new(Kind::BadData, "the vectors have different lengths")));
     }
     failure.map_or_else(|| Ok(Sample::of(scheme, &taken)), Err)
+}
+
+fn too_many_bad(most: Tolerance, bad: &[Reason], read: u64) -> Error {
+    Error::new(Kind::BadData, format!("too many bad records, the first one: {}", bad[0]))
+        .expected(format!("at most {most} bad records"))
+        .found(format!("{} of {read}", bad.len()))
+        .help("correct the records or the flags, or raise --max-bad")
 }
 
 /// The similarities of the table.

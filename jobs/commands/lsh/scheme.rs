@@ -1,5 +1,7 @@
 //! The flags of a scheme of buckets.
 
+use std::env;
+
 use clap::Args;
 use dupsieve::document::Format;
 use dupsieve::fingerprint::Width;
@@ -33,7 +35,7 @@ pub(crate) struct SchemeFlags {
     hashes: Option<usize>,
     /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
     /// shingles, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
-    /// bits at most)
+    /// bits at most, of 64)
     #[arg(long, value_name = "signature|exact|simhash:K", default_value = "signature")]
     confirm: Confirmation,
     /// The shingles of a text: words:N or characters:N. Runs of words leave out digits and markup
@@ -69,23 +71,32 @@ impl SchemeFlags {
 
     /// The settings, with the format that the family takes unless another one is named.
     ///
+    /// `typed` are the settings without those of the configuration file.
+    ///
     /// Fails with [`Kind::Usage`] if a flag has no effect.
-    pub(crate) fn fitting(&self, settings: FingerprintSettings) -> Result<FingerprintSettings> {
+    pub(crate) fn fitting(
+        &self,
+        typed: &FingerprintSettings,
+        settings: FingerprintSettings,
+    ) -> Result<FingerprintSettings> {
         let vectors = (self.space() == Space::Euclidean).then_some(Format::Vectors);
         let format = settings.format.or(vectors);
         let format_reads = |formats: &[Format]| formats.contains(&format.unwrap_or_default());
+        let is_width_typed = typed.width.is_some() && env::var_os("DUPSIEVE_WIDTH").is_none();
+        // Of a configuration or the environment, which other commands share, it may mean those.
+        let width = settings.width.filter(|_| format_reads(&[Format::Fingerprints]));
         let ready = [Format::Fingerprints, Format::Features, Format::Vectors];
         let idle = [
             ("--shingle", self.shingle.is_some() && format_reads(&ready)),
             ("--permutations", self.permutations.is_some() && self.space() != Space::Jaccard),
-            ("--width", settings.width.is_some() && !format_reads(&[Format::Fingerprints])),
+            ("--width", is_width_typed && width.is_none()),
         ];
         match idle.into_iter().find(|(_, is_idle)| *is_idle) {
             Some((flag, _)) => Err(Error::new(
                 Kind::Usage,
                 format!("{flag} has no effect with this family and format"),
             )),
-            None => Ok(FingerprintSettings { format, ..settings }),
+            None => Ok(FingerprintSettings { format, width, ..settings }),
         }
     }
 
@@ -110,8 +121,9 @@ impl SchemeFlags {
                 Banding::best(hashes, self.similarity.number(), |it| scheme.collision(it))
             }
         };
-        banding.check()?;
-        Ok(Scheme { banding, ..scheme })
+        let scheme = Scheme { banding, ..scheme };
+        scheme.check()?;
+        Ok(scheme)
     }
 }
 

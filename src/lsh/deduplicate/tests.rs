@@ -198,3 +198,33 @@ fn copies_are_one_group() {
     let error = made(&scheme, Detail::All, 1, 1 << 20, documents(&scheme, &pages)).unwrap_err();
     assert!(error.to_string().contains("--matches best"), "{error}");
 }
+
+/// The matches within a crowded bucket are counted while they are found, and not after all of them.
+#[test]
+fn a_crowded_bucket_ends_at_the_limit_of_matches() {
+    let pages: Vec<Page> = (0..3000).map(|id| (id, (0..40).chain([1000 + id]).collect())).collect();
+    let scheme = scheme(Confirmation::Exact, Banding { bands: 8, rows: 1 }, "0.9");
+    let documents = documents(&scheme, &pages);
+    let error = made(&scheme, Detail::All, 2, 1 << 20, documents).unwrap_err();
+    let found: u64 = error
+        .to_string()
+        .split_once("found ")
+        .unwrap()
+        .1
+        .split(';')
+        .next()
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!((100_000..200_000).contains(&found), "{error}");
+}
+
+#[test]
+fn families_of_one_bit_are_given_rows_for_the_number_of_pages() {
+    let banding = Banding { bands: 16, rows: 7 };
+    let cosine = Scheme { space: Space::Cosine, ..scheme(Confirmation::Signature, banding, "0.8") };
+    assert_eq!(cosine.longer_bands(4_000), None);
+    assert_eq!(cosine.longer_bands(1_000_000).unwrap().rows, 15);
+    assert_eq!(scheme(Confirmation::Signature, banding, "0.8").longer_bands(u32::MAX), None);
+}

@@ -27,7 +27,42 @@ use crate::progress::{self, Activity};
 use crate::store::Segment;
 
 /// The most bytes of a shard, about: so many are sorted in the cache.
-const SHARD_BYTES: usize = 2 << 20;
+pub(super) const SHARD_BYTES: usize = 2 << 20;
+
+/// Consecutive ids of the batch, as one worker lists them.
+pub(crate) trait Portion: Sync {
+    /// Their ranks.
+    fn ranks(&self) -> Range<u32>;
+
+    /// The least id that belongs behind them, if there is one.
+    fn bound(&self) -> Option<&str>;
+
+    /// The ids in their order.
+    fn load(&self) -> Result<Shard>;
+}
+
+/// A shard in the order of ranks that are known.
+pub(in crate::matches) struct Ranked<'a, R> {
+    ids: &'a IdShards,
+    shard: usize,
+    rank: R,
+}
+
+impl<R: Fn(SegmentRow) -> IdRank + Sync> Portion for Ranked<'_, R> {
+    fn ranks(&self) -> Range<u32> {
+        self.ids.ranks_of(self.shard)
+    }
+
+    fn bound(&self) -> Option<&str> {
+        self.ids.bounds.get(self.shard).map(String::as_str)
+    }
+
+    fn load(&self) -> Result<Shard> {
+        let first = self.ranks().start as usize;
+        let bytes = self.ids.load(self.shard)?;
+        Ok(Shard::ordered(bytes, |row| (self.rank)(row).index() - first))
+    }
+}
 
 /// Where shards may be, and who sorts them.
 #[derive(Clone, Copy, Debug)]
@@ -78,19 +113,22 @@ impl IdShards {
         Ok(IdShards { workers, bounds, firsts, shares })
     }
 
+    /// All shards, in the order of the `ranks` of their rows.
+    pub(in crate::matches) fn ranked<R: Fn(SegmentRow) -> IdRank + Copy>(
+        &self,
+        rank: R,
+    ) -> impl Iterator<Item = Ranked<'_, R>> {
+        (0..self.count()).map(move |shard| Ranked { ids: self, shard, rank })
+    }
+
     /// How many shards there are.
-    pub(in crate::matches) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.bounds.len() + 1
     }
 
     /// The ranks of the ids of a shard.
-    pub(in crate::matches) fn ranks_of(&self, shard: usize) -> Range<u32> {
+    fn ranks_of(&self, shard: usize) -> Range<u32> {
         self.firsts[shard]..self.firsts[shard + 1]
-    }
-
-    /// The least id that belongs behind this shard, if there is one.
-    pub(in crate::matches) fn bound(&self, shard: usize) -> Option<&str> {
-        self.bounds.get(shard).map(String::as_str)
     }
 
     /// The bytes of all ids.
@@ -113,16 +151,6 @@ impl IdShards {
         });
         ranked.into_iter().collect::<Result<()>>()?;
         Ok(ranks.into_iter().map(|rank| IdRank::from(rank.into_inner())).collect())
-    }
-
-    /// A shard in the order of the `ranks` of its rows.
-    pub(in crate::matches) fn ordered(
-        &self,
-        shard: usize,
-        rank: impl Fn(SegmentRow) -> IdRank,
-    ) -> Result<Shard> {
-        let first = self.firsts[shard] as usize;
-        Ok(Shard::ordered(self.load(shard)?, |row| rank(row).index() - first))
     }
 
     /// The bytes of a shard.
@@ -163,12 +191,11 @@ mod tests {
         let by_rank = (0..).zip(&expected);
         assert!(by_rank.clone().all(|(rank, &row)| ranks[row] == IdRank::from(rank)));
         let mut listed = Vec::new();
-        for shard in 0..shards.count() {
-            let ordered = shards.ordered(shard, |row| ranks[row.index()]).unwrap();
-            listed.extend(ordered.ids().map(str::to_owned));
-            assert_eq!(listed.len(), shards.ranks_of(shard).end as usize);
+        for shard in shards.ranked(|row| ranks[row.index()]) {
+            listed.extend(shard.load().unwrap().ids().map(str::to_owned));
+            assert_eq!(listed.len(), shard.ranks().end as usize);
             let below = |bound| listed.iter().all(|id| id.as_str() < bound);
-            assert!(shards.bound(shard).is_none_or(below));
+            assert!(shard.bound().is_none_or(below));
         }
         assert!(listed.iter().eq(expected.iter().map(|&row| &ids[row])));
         assert_eq!(shards.bytes(), ids.concat().len() as u64);
