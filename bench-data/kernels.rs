@@ -24,12 +24,12 @@ use std::time::Instant;
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
 use dupsieve::tables::{
-    Design, Estimate, Masked, Method, MethodScratch, Plan, Prices, Probe, Problem, SelfJoin, Slice,
-    Way, crowding, plan,
+    Design, Distribution, Estimate, Masked, Method, MethodScratch, Plan, Prices, Probe, Problem,
+    SelfJoin, Way, plan,
 };
 
-/// How many fingerprints tell where the set lies.
-const SAMPLES: u64 = 4096;
+/// How many fingerprints tell how the set is distributed.
+const SAMPLES: u64 = 8192;
 /// What a join allows tables by default.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// How many chunks a store has at least; a window is no larger than one.
@@ -114,11 +114,12 @@ fn mixed(at: u64, turn: u32) -> u128 {
 }
 
 impl Point {
-    /// Where the set lies. Of it a part is held only, which says nothing of the rest, so the rest is made again.
-    fn slice<F: Fingerprint>(&self, batch: &[F]) -> Slice {
+    /// How the set and the batch are distributed. Of the set a part is held only, which says nothing of the rest,
+    /// so the rest is made again.
+    fn distribution<F: Fingerprint>(&self, batch: &[F]) -> Distribution {
         let mut some = take(3, SAMPLES, SAMPLES as usize);
         self.shape.of(&mut some, true);
-        Slice::of(&some, batch)
+        Distribution::of(batch, &some)
     }
 }
 
@@ -223,9 +224,9 @@ fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
         return point.designs.iter().map(|name| (name.clone(), 0.0)).collect();
     };
     let &Point { density, k, .. } = point;
-    let slice = point.slice(batch);
+    let distribution = point.distribution(batch);
     let uniform = Problem::uniform(batch.len() as u64, density, k, F::WIDTH, 1);
-    let problem = Problem { crowding: crowding(batch, k), slice, ..uniform };
+    let problem = Problem { distribution, ..uniform };
     let Plan { chosen, alternatives, .. } =
         plan::choose(Design::Auto, &problem, &Prices::measured(1), MEMORY_BYTES).expect("a plan");
     let most = chosen.seconds * within;

@@ -16,10 +16,10 @@ use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
 use crate::store::{BLOCK_ROWS, Digest, Segment, Version};
-use crate::tables::{self, Estimate, Method, Plan, Problem, SelfJoin, Slice};
+use crate::tables::{Distribution, Estimate, Method, Plan, Problem, SelfJoin};
 
-/// About how many fingerprints of a store tell where it lies.
-const SAMPLES: u64 = 4096;
+/// About how many fingerprints of a store tell how it is distributed.
+const SAMPLES: u64 = 8192;
 
 /// How a join was done: the figures that differ from run to run.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +61,7 @@ impl Join {
         let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
         let topology = *cluster.topology();
         let problem = Problem {
-            crowding: tables::crowding(&groups, self.distance),
-            slice: Slice::of(&samples(&segments), &groups),
+            distribution: Distribution::of(&groups, &samples(&segments)),
             ..self.problem(groups.len() as u64, topology.workers as u64)
         };
         let plan = self.plan(&problem, &site.prices)?;

@@ -41,6 +41,7 @@
 mod buckets;
 mod conditioned;
 mod design;
+mod distribution;
 mod flips;
 mod halves;
 mod high_low;
@@ -66,17 +67,16 @@ mod unmasked;
 mod way;
 
 pub use design::Design;
+pub use distribution::Distribution;
 pub use hit::Hit;
 pub use indexed::{Survivors, Tables};
 pub use masked::Masked;
 pub use method::{Method, MethodScratch};
-pub use multi_index::crowding;
 pub use plan::{Estimate, Plan};
 pub use prices::Prices;
 pub use probe::Probe;
 pub use problem::Problem;
 pub use self_join::{SelfJoin, SelfJoinScratch};
-pub use slice::Slice;
 pub use sorted::{Gathering, SortedJoin};
 pub use unmasked::Unmasked;
 pub use way::Way;

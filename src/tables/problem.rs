@@ -1,10 +1,10 @@
 //! The size of a join, and what one way to do it costs.
 
-use super::slice::Slice;
+use super::distribution::Distribution;
 use crate::fingerprint::Width;
 
 /// What is to be joined, and by how many workers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Problem {
     /// The number of distinct fingerprints of the batch.
     pub batch: u64,
@@ -16,18 +16,15 @@ pub struct Problem {
     pub width: Width,
     /// The workers of a process.
     pub workers: u64,
-    /// How many times as many pairs of the batch meet by [`Unmasked::MultiIndex`](super::Unmasked) as if it
-    /// were uniform: 1, or what [`crowding`](super::crowding) counts.
-    pub crowding: f64,
-    /// Which part of the key space they lie in.
-    pub slice: Slice,
+    /// How both are distributed over the key space.
+    pub distribution: Distribution,
 }
 
 impl Problem {
     /// Of fingerprints that lie anywhere in the key space.
     #[must_use]
     pub fn uniform(batch: u64, store: u64, k: u32, width: Width, workers: u64) -> Problem {
-        Problem { batch, store, k, width, workers, crowding: 1.0, slice: Slice::default() }
+        Problem { batch, store, k, width, workers, distribution: Distribution::default() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the tables of a design of masks cost, counted on uniform fingerprints and weighed.
 
+use super::distribution::Meeting;
 use super::masked::Masked;
 use super::prices::Prices;
 use super::problem::{Cost, Problem};
@@ -10,8 +11,11 @@ use crate::fingerprint::Width;
 /// The way from the filter to the bucket and out of it again, without the memory accesses, in nanoseconds; this
 /// and the others were measured on one core of a 2-core Sapphire Rapids machine.
 pub(super) const SURVIVOR_NS: f64 = 6.0;
-/// One comparison.
+/// One comparison, of the first in a bucket, and of those after them.
 const COMPARE_NS: f64 = 2.3;
+const COMPARE_MORE_NS: f64 = 0.7;
+/// How many are the first.
+const FIRST: f64 = 16.0;
 /// To arrange one fingerprint in one table, without the memory accesses.
 const BUILD_NS: f64 = 12.0;
 /// How many accesses that takes.
@@ -30,11 +34,10 @@ const LINE_BYTES: f64 = 64.0;
 /// # Errors
 /// Those of [`Masked::masks`].
 pub(super) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result<Cost> {
-    let &Problem { batch, store, width, slice, .. } = problem;
+    let &Problem { batch, store, width, .. } = problem;
     let masks = design.masks(width)?;
     let table = |&mask: &u128| {
-        let telling = slice.telling(mask, width.bits());
-        TableCost::of(batch, mask.count_ones(), telling, width, prices)
+        TableCost::of(batch, mask.count_ones(), problem.distribution.meeting(mask), width, prices)
     };
     let tables: Vec<TableCost> = masks.iter().map(table).collect();
     let memory_bytes = tables.iter().map(|table| table.memory_bytes).sum::<u64>();
@@ -48,38 +51,40 @@ pub(super) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result
 
 /// One table.
 pub(super) struct TableCost {
+    batch: f64,
+    meeting: Meeting,
     filter_bytes: f64,
     pub(super) memory_bytes: u64,
-    /// The share of fingerprints that pass the filter.
-    passing: f64,
-    /// The comparisons of one that passes.
-    comparisons: f64,
+    /// The share of fingerprints without a key of the batch that pass the filter.
+    errors: f64,
+    /// The share of the batch in one bucket, if its keys are distinct.
+    bucket: f64,
     prices: Prices,
 }
 
 impl TableCost {
-    /// Of a key of so many bits, of which so many tell fingerprints apart.
+    /// Of a key of so many bits, in which fingerprints agree so often.
     pub(super) fn of(
         batch: u64,
         key_bits: u32,
-        telling: f64,
+        meeting: Meeting,
         width: Width,
         prices: &Prices,
     ) -> TableCost {
         let (bucket_bits, filter_bits) = hash_bits(batch as usize, key_bits);
         let buckets = 1_u64 << bucket_bits;
         let filter = 1_u64 << filter_bits;
-        let load = batch as f64 / f64::from(bucket_bits).min(telling).exp2();
-        let marked = occupied(2.0 * batch.min(telling.exp2() as u64) as f64, filter_bits);
-        let true_keys = -(-(batch as f64) / telling.exp2()).exp_m1();
+        let marked = occupied(2.0 * meeting.values(batch as f64), filter_bits);
         let entry_bytes = u64::from(width.bits() / 8) + 4;
         TableCost {
+            batch: batch as f64,
+            meeting,
             filter_bytes: filter as f64 / 8.0,
             memory_bytes: batch
                 .saturating_mul(entry_bytes)
                 .saturating_add(4 * buckets + filter / 8),
-            passing: true_keys + (1.0 - true_keys) * marked * marked,
-            comparisons: load.min(CROWD as f64) + 1.0,
+            errors: marked * marked,
+            bucket: 1.0 / buckets as f64,
             prices: *prices,
         }
     }
@@ -89,13 +94,20 @@ impl TableCost {
     fn nanoseconds(&self, turn: f64, all_bytes: f64) -> f64 {
         let cold = (self.filter_bytes / LINE_BYTES / turn).min(1.0);
         let way = self.prices.load(self.filter_bytes) + cold * self.prices.load(all_bytes);
-        self.prices.look + way + self.passing * self.survivor_ns(all_bytes)
+        let survivors = |share: f64| {
+            let true_keys = -(-self.batch * share).exp_m1();
+            let passing = true_keys + (1.0 - true_keys) * self.errors;
+            passing * self.survivor_ns(share, all_bytes)
+        };
+        self.prices.look + way + self.meeting.mean(survivors)
     }
 
-    /// For one that passes, if its bucket is somewhere in so many bytes.
-    pub(super) fn survivor_ns(&self, bytes: f64) -> f64 {
+    /// For one that passes and has the key of such a share of the batch, if its bucket is somewhere in so many bytes.
+    pub(super) fn survivor_ns(&self, share: f64, bytes: f64) -> f64 {
         let reach = SURVIVOR_ACCESSES * self.prices.load(bytes);
-        SURVIVOR_NS + reach + COMPARE_NS * self.comparisons
+        let load = (self.batch * share.max(self.bucket)).min(CROWD as f64);
+        let more = (load - FIRST).max(0.0);
+        SURVIVOR_NS + reach + COMPARE_NS * (load - more + 1.0) + COMPARE_MORE_NS * more
     }
 
     /// To arrange one fingerprint of the batch.

@@ -105,10 +105,8 @@ fn designs(width: Width, k: u32) -> Vec<(Design, Way)> {
 fn planned<F: Fingerprint>(batch: &Arc<[F]>, others: &[F], k: u32, prices: &Prices) -> Method<F> {
     let batch_count = batch.len() as u64;
     let store = others.len() as u64;
-    let crowding = crowding(batch, k);
-    let slice = Slice::of(others, batch);
-    let problem =
-        Problem { crowding, slice, ..Problem::uniform(batch_count, store, k, F::WIDTH, 1) };
+    let distribution = Distribution::of(batch, others);
+    let problem = Problem { distribution, ..Problem::uniform(batch_count, store, k, F::WIDTH, 1) };
     let plan = plan::choose(Design::Auto, &problem, prices, u64::MAX).unwrap();
     Method::build(batch, plan.chosen.design, plan.chosen.way, k, 1).unwrap()
 }

@@ -17,7 +17,9 @@ use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
 use crate::matches::origin::Origin;
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
-use crate::tables::{self, Design, Hit, Method, MethodScratch, Prices, Probe, Problem, plan};
+use crate::tables::{
+    Design, Distribution, Hit, Method, MethodScratch, Prices, Probe, Problem, plan,
+};
 
 /// What joins the sample.
 pub(super) struct Rejoin<'a, F> {
@@ -83,7 +85,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         let held = self.of.store.iter().map(|dated| dated.segment().rows());
         let store = held.sum::<u64>() + u64::from(self.batch.rows());
         let problem = Problem {
-            crowding: tables::crowding(probes, self.of.distance),
+            distribution: Distribution::of(probes, &[]),
             ..Problem::uniform(probes.len() as u64, store, self.of.distance, F::WIDTH, 1)
         };
         let memory_bytes = self.of.memory_bytes as u64;

@@ -58,6 +58,11 @@ pub(super) struct Leaf {
 impl Leaf {
     /// A leaf with this many entries, and `rest` bits behind the prefix.
     pub(super) fn of(counts: &Counts, rest: u32) -> Leaf {
+        Leaf::crowded(counts, rest, |_| 1.0)
+    }
+
+    /// The same, if fingerprints agree in a block of some bits so many times as often as uniform ones.
+    fn crowded(counts: &Counts, rest: u32, times: impl Fn(u32) -> f64) -> Leaf {
         let keys = |width| -> f64 {
             (0..).zip(counts).map(|(left, count)| count * keys_of(left, width) as f64).sum()
         };
@@ -65,7 +70,7 @@ impl Leaf {
         let width = wanted.clamp(NARROWEST, WIDEST).min(rest.div_ceil(2));
         let keys = keys(width);
         let passes = (keys / MOST_KEYS as f64).ceil().max(1.0);
-        let meetings = keys / 2_f64.powi(width as i32);
+        let meetings = times(width) * keys / 2_f64.powi(width as i32);
         let candidates = passes * -(-meetings / passes).exp_m1();
         let scan = passes * test_ns(width) + candidates * CANDIDATE_NS + meetings * MEETING_NS;
         Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan, passes }
@@ -129,6 +134,27 @@ pub(super) struct Depth {
     pub(super) tests: f64,
     /// The bits of each block of a leaf.
     pub(super) width: u32,
+}
+
+impl Depth {
+    /// How much longer it takes to probe one fingerprint if it has so many times as many entries of the batch within
+    /// reach, and they agree in a block of some bits so many times as often as uniform ones.
+    pub(super) fn crowding(
+        &self,
+        batch: f64,
+        k: u32,
+        rest: u32,
+        entries: f64,
+        times: impl Fn(u32) -> f64,
+    ) -> f64 {
+        let within_reach = |batch: f64| {
+            let mut all = Counts::default();
+            all[k as usize] = batch;
+            below(&all, self.bits)
+        };
+        let crowded = Leaf::crowded(&within_reach(entries * batch), rest, times);
+        crowded.scan - Leaf::of(&within_reach(batch), rest).scan
+    }
 }
 
 /// The best depth for `batch` against `store` uniform fingerprints of `width` bits, where levels below

@@ -4,6 +4,7 @@ use super::cost::{KEY_NS, best};
 use super::level::Entry;
 use super::shape::SHAPE;
 use crate::fingerprint::Width;
+use crate::tables::distribution::Meeting;
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 
@@ -59,13 +60,25 @@ struct Work {
 impl Work {
     /// For the part of the key space that batch and store lie in. It has as many bits less to tell them apart.
     fn of(problem: &Problem, k: u32, bits: u32) -> Work {
-        let &Problem { batch, store, slice, .. } = problem;
+        let &Problem { batch, store, width, ref distribution, .. } = problem;
+        let slice = distribution.slice;
         let batch = batch as f64 * slice.batch.min(1.0);
         let shared = slice.shared();
         let filled = slice.store / shared.exp2();
         let bits = bits.saturating_sub(shared as u32).max(2 * SHAPE.digit);
         let all = best(batch, store as f64 * filled, k, bits, SHAPE.root, SHAPE.digit);
-        let keys = (all.nanoseconds - all.testing) / KEY_NS;
+        let first = |bits: u32| !(u128::MAX >> bits) >> (128 - width.bits());
+        let times = |mask: u128| {
+            let Meeting { share, chance, .. } = distribution.meeting(mask);
+            share / chance
+        };
+        let prefix = all.bits + shared as u32;
+        let entries = (times(first(prefix)) / shared.exp2()).max(1.0);
+        // The block that follows `before` bits. That two agree in the prefix says nothing about it.
+        let block = |before: u32, bits: u32| times(first(before + bits) & !first(before));
+        let times = |bits: u32| (block(prefix, bits) + block(prefix + bits, bits)) / 2.0;
+        let crowding = all.crowding(batch, k, bits - all.bits, entries, times);
+        let keys = (all.nanoseconds - all.testing + store as f64 * filled * crowding) / KEY_NS;
         Work {
             scans: all.tests / filled,
             bytes: 2.0 * f64::from(all.width).exp2() / 8.0,

@@ -41,6 +41,11 @@ impl Block {
         u128::MAX >> (128 - self.width) << self.low
     }
 
+    /// The first so many of these bits.
+    pub(super) fn first(self, bits: u32) -> u128 {
+        self.mask() & !(self.mask() >> bits)
+    }
+
     /// How many bits may be flipped, one at a time.
     pub(in crate::tables) fn flips(self) -> u32 {
         self.width * self.limit

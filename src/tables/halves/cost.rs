@@ -3,6 +3,7 @@
 
 use super::block::Block;
 use super::filter::{MARKS, word_bits};
+use crate::tables::distribution::{Distribution, Meeting};
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 use crate::tables::table_cost::{SURVIVOR_NS, TableCost};
@@ -64,48 +65,47 @@ impl BlocksCost {
 /// One block.
 struct BlockCost {
     memory_bytes: u64,
-    /// The share of fingerprints that pass the filter of values within one bit.
-    passing: f64,
-    /// How many values are within one bit.
-    flips: f64,
-    /// The fingerprints of the batch that one is looked up for.
-    candidates: f64,
-    candidate_ns: f64,
-    /// To look into the filter.
+    /// To look into the filter of values within one bit.
     look_ns: f64,
+    /// What those cost that pass it, for each fingerprint.
+    passing_ns: f64,
     /// Arranging one fingerprint of the batch.
     build_ns: f64,
 }
 
 impl BlockCost {
     fn of(problem: &Problem, block: Block, prices: &Prices) -> BlockCost {
-        let &Problem { batch, width, slice, .. } = problem;
+        let &Problem { batch, width, ref distribution, .. } = problem;
         let ball = f64::from(1 + block.flips());
-        let count = batch as f64;
-        let telling = slice.telling(block.mask(), width.bits());
-        // What all have in common leads to the same part of the filter.
-        let part = (telling - f64::from(block.width)).exp2();
-        let [(near_bytes, near_errors), (own_bytes, own_errors)] =
-            [count * ball, count].map(|values| filter(values, block.width, part));
-        let met = count * ball / telling.exp2();
-        let passing = (-(-met).exp_m1() + near_errors).min(1.0);
-        let table = TableCost::of(batch, block.width, telling, width, prices);
-        let way = prices.load(near_bytes);
+        let meeting = distribution.meeting(block.mask());
+        let values = meeting.values(batch as f64);
+        let [near, own] = [values * ball, values].map(|it| FilterCost::of(distribution, block, it));
+        let table = TableCost::of(batch, block.width, meeting, width, prices);
+        let passing_ns = |near_errors: f64, own_errors: f64, share: f64| {
+            let met = batch as f64 * ball * share;
+            let passing = (-(-met).exp_m1() + near_errors).min(1.0);
+            // Each is looked up, with all values within one bit that the filter of the values themselves holds.
+            let candidates = met.min(ball) + passing * ball * own_errors;
+            let candidate_ns = table.survivor_ns(share, table.memory_bytes as f64);
+            passing * (ball * FLIP_NS + SURVIVOR_NS) + candidates * candidate_ns
+        };
+        let part = near.words.part;
+        let [near_errors, own_errors] = [&near, &own].map(|it| it.errors(it.words.crowded()));
+        let crowded = passing_ns(near_errors, own_errors, (meeting.share / part).min(1.0));
+        let [near_errors, own_errors] = [&near, &own].map(|it| it.errors(it.words.beside()));
+        let others = passing_ns(near_errors, own_errors, meeting.chance);
+        let way = prices.load(near.bytes);
         BlockCost {
-            memory_bytes: (near_bytes + own_bytes) as u64 + table.memory_bytes,
-            passing,
-            flips: ball,
-            candidates: met.min(ball) + passing * ball * own_errors,
-            candidate_ns: table.survivor_ns(table.memory_bytes as f64),
+            memory_bytes: (near.bytes + own.bytes) as u64 + table.memory_bytes,
             look_ns: LOOK_NS + way,
+            passing_ns: part * crowded + (1.0 - part) * others,
             build_ns: BUILD_NS + table.build_ns() + (MARK_NS + MARK_ACCESSES * way) * ball,
         }
     }
 
     /// For one fingerprint.
     fn nanoseconds(&self) -> f64 {
-        let survivors = self.passing * (self.flips * FLIP_NS + SURVIVOR_NS);
-        self.look_ns + survivors + self.candidates * self.candidate_ns
+        self.look_ns + self.passing_ns
     }
 
     /// How much less it is when the filter is swept.
@@ -114,10 +114,25 @@ impl BlockCost {
     }
 }
 
-/// How many bytes a filter takes for this many values of `bits` bits that all fall into a part of it, and which
-/// share of other values passes there.
-fn filter(values: f64, bits: u32, part: f64) -> (f64, f64) {
-    let words = 2_f64.powi(word_bits(values as u64, bits) as i32);
-    let marked = -(-f64::from(MARKS) * values / (words * part).max(1.0) / 64.0).exp_m1();
-    (8.0 * words, marked.powi(MARKS as i32))
+/// A filter.
+struct FilterCost {
+    bytes: f64,
+    /// How many values it holds.
+    values: f64,
+    /// How often fingerprints agree in the bits that choose a word.
+    words: Meeting,
+}
+
+impl FilterCost {
+    fn of(distribution: &Distribution, block: Block, values: f64) -> FilterCost {
+        let bits = word_bits(values as u64, block.width);
+        let bytes = 8.0 * 2_f64.powi(bits as i32);
+        FilterCost { bytes, values, words: distribution.meeting(block.first(bits)) }
+    }
+
+    /// The share of other values that pass in a word with such a share of the values.
+    fn errors(&self, share: f64) -> f64 {
+        let marked = -(-f64::from(MARKS) * self.values * share / 64.0).exp_m1();
+        marked.powi(MARKS as i32)
+    }
 }

@@ -9,6 +9,7 @@ use super::indexed_block::Row;
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
+use crate::tables::distribution::Meeting;
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
 
@@ -95,11 +96,26 @@ pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
 
 /// What each fingerprint of the store costs, if the steps cost so much in windows of a size.
 fn each(problem: &Problem, steps: impl Fn(f64) -> Steps) -> f64 {
-    let &Problem { batch, store, k, width, crowding, .. } = problem;
+    let &Problem { batch, store, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
     let divided = Block::divide(0..width.bits(), blocks, k);
     let window = (store as f64 / CHUNKS).clamp(1.0, window(problem) as f64);
+    let crowding = crowding(problem, &divided, |block| problem.distribution.meeting(block));
     nanoseconds(batch as f64, window, crowding, &divided, steps(window))
+}
+
+/// How many times as many pairs meet as if all were uniform; at least 1.
+///
+/// Fingerprints that share a block are compared all with all. If half of both have zeros there, a quarter of all
+/// pairs meet, where one of some thousand is expected. `uniform` are the blocks of uniform fingerprints; those of the
+/// batch leave out the bits at both ends that all of it has in common.
+fn crowding(problem: &Problem, uniform: &[Block], meeting: impl Fn(u128) -> Meeting) -> f64 {
+    let span = problem.distribution.span(problem.width.bits());
+    let blocks = Block::divide(span, uniform.len() as u32, problem.k);
+    let ball = |block: &Block| block.ball() as f64;
+    let met: f64 = blocks.iter().map(|it| (ball(it) * meeting(it.mask()).share).min(1.0)).sum();
+    let expected: f64 = uniform.iter().map(|it| ball(it) / it.values() as f64).sum();
+    (met / expected).max(1.0)
 }
 
 /// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
@@ -117,10 +133,11 @@ fn window_bytes(width: Width) -> u64 {
 
 /// What it costs to join the batch with itself, on any machine.
 pub(in crate::tables) fn of_itself(problem: &Problem) -> Cost {
-    let &Problem { batch, k, width, crowding, .. } = problem;
+    let &Problem { batch, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
     let divided = Block::divide(0..width.bits(), blocks, k);
     let count = batch.max(1) as f64;
+    let crowding = crowding(problem, &divided, |block| problem.distribution.meeting_itself(block));
     let each = nanoseconds(count, count, crowding, &divided, Steps::of(ANYWHERE)) / 2.0;
     let each = each + BUILD_NS * f64::from(blocks);
     let memory_bytes = batch_bytes(batch, blocks, width);

@@ -30,8 +30,8 @@
 //! first and after the last in which the batch differs are in no block, for they would divide nothing. What differs
 //! from the batch in more than k of the bits that all of it shares is left out from the start.
 //!
-//! A crowd that shares the value of a block is compared all with all. [`crowding`] counts how many more pairs meet
-//! than in a uniform batch, and [`plan`](super::plan) takes another design where that is cheaper.
+//! A crowd that shares the value of a block is compared all with all. `cost.rs` counts how many more pairs meet
+//! than if all were uniform, and [`plan`](super::plan) takes another design where that is cheaper.
 //!
 //! The batch meets itself in the same way: then the window is a share of the batch.
 //!
@@ -39,7 +39,6 @@
 
 mod block;
 mod cost;
-mod crowding;
 mod indexed_block;
 mod itself;
 mod probe;
@@ -47,6 +46,5 @@ mod scan;
 mod tiles;
 
 pub(super) use cost::{SELF_BYTES, cost, covers, of_itself, window};
-pub use crowding::crowding;
 pub(super) use itself::SelfScratch;
 pub(super) use probe::MultiIndex;

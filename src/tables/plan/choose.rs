@@ -9,7 +9,6 @@ use crate::tables::design::Design;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
-use crate::tables::slice::Slice;
 use crate::tables::unmasked::Unmasked;
 use crate::tables::way::Way;
 use crate::tables::{multi_index, sorted, table_cost};
@@ -98,7 +97,8 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     let mut estimates = Vec::new();
     for design in designs {
         if let Ok(masked) = design.masked(width, k) {
-            let pass = sorted::Pass::of(masked, batch, 0, width, Slice::default(), &Prices::USUAL)?;
+            let meeting = |key| problem.distribution.meeting_itself(key);
+            let pass = sorted::Pass::of(masked, batch, 0, width, meeting, &Prices::USUAL)?;
             let cost = Cost {
                 tables: masked.tables(),
                 nanoseconds: pass.nanoseconds / batch.max(1) as f64,

@@ -10,9 +10,9 @@
 //! goes by tables or by sorting, whichever is cheaper. The batch and itself are joined by sorting or by
 //! multi-index hashing, and priced separately.
 //!
-//! Of multi-index hashing the price depends on how crowded the batch is ([`crowding`](super::crowding)), for what
-//! shares a block is compared all with all. The other designs divide crowds further, and are priced as if every
-//! batch were uniform.
+//! Real fingerprints are not uniform. How many pairs meet in a key is counted in samples of the batch and of the store
+//! ([`Distribution`](super::Distribution)), and all designs are priced by that: what shares a key is compared, bits that
+//! tell little fill one part of a filter, and of a slice of the key space only the other bits tell fingerprints apart.
 //!
 //! A wrong estimate changes the plan, but never the matches found.
 //!

@@ -6,10 +6,10 @@ use super::meeting::CROWD;
 use crate::error::Result;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
+use crate::tables::distribution::Meeting;
 use crate::tables::masked::Masked;
 use crate::tables::prices::Prices;
 use crate::tables::problem::{Cost, Problem};
-use crate::tables::slice::Slice;
 
 /// How many chunks a store has at least; a window is no larger than one.
 const CHUNKS: u64 = 64;
@@ -38,10 +38,11 @@ pub(in crate::tables) struct Pass {
 /// # Errors
 /// Those of [`Masked::masks`].
 pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices) -> Result<Cost> {
-    let &Problem { batch, store, width, workers, slice, .. } = problem;
+    let &Problem { batch, store, width, workers, .. } = problem;
     let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
     let windows = store.div_ceil(window.max(1));
-    let pass = Pass::of(design, batch, window, width, slice, prices)?;
+    let meeting = |key| problem.distribution.meeting(key);
+    let pass = Pass::of(design, batch, window, width, meeting, prices)?;
     let seconds = windows as f64 * pass.nanoseconds / 1e9;
     Ok(Cost {
         tables: design.tables(),
@@ -52,13 +53,13 @@ pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices
 }
 
 impl Pass {
-    /// To join uniform fingerprints: a batch with `others`, or with itself if there are none.
+    /// To join a batch with `others`, or with itself if there are none, if two of them meet so often under a key.
     pub(in crate::tables) fn of(
         design: Masked,
         batch: u64,
         others: u64,
         width: Width,
-        slice: Slice,
+        meeting: impl Fn(u128) -> Meeting,
         prices: &Prices,
     ) -> Result<Pass> {
         let all = (batch + others) as f64;
@@ -76,8 +77,8 @@ impl Pass {
             share = share.max(picked);
             for key in keys {
                 // Those that have the same key, and those that only fall into the same bucket.
-                let places = slice.telling(key, width.bits()).exp2().min(batch as f64);
-                let met = (pairs / places.max(1.0)).min(all * 2.0 * CROWD as f64);
+                let share = meeting(key).share.max(1.0 / batch.max(1) as f64);
+                let met = (pairs * share).min(all * 2.0 * CROWD as f64);
                 nanoseconds += all * SORTS * prices.sort + met * COMPARE_NS;
             }
             nanoseconds += f64::from(1 << group_bits);
