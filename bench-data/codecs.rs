@@ -17,7 +17,7 @@ use std::f64::consts::{LOG2_E, PI};
 use std::time::Instant;
 
 use dupsieve::fingerprint::Fingerprint;
-use dupsieve::store::{IdKind, KeyRange, Segment};
+use dupsieve::store::{KeyRange, Segment, SegmentOptions};
 use dupsieve::synthetic::{SegmentSpec, generate};
 
 const CODECS: [&str; 4] = ["elias-fano", "dense", "huffman", "raw"];
@@ -42,8 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             seed: 1,
             count: count as u64,
             density: density as u64,
-            ids: IdKind::None,
-            codec: codec.parse()?,
+            options: SegmentOptions { codec: codec.parse()?, ..SegmentOptions::default() },
         };
         let (bits, mut rates) = match width as u32 {
             64 => measure::<u64>(&random, times)?,
@@ -66,8 +65,7 @@ fn measure<F: Fingerprint>(
 ) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("random.seg");
-    let stamp = format!("external-{}", F::BITS);
-    let (segment, _) = generate::<F>(&path, random, &[], stamp, "")?;
+    let (segment, _) = generate::<F>(&path, random, &[], "")?;
     let rates = (0..times).map(|_| decode::<F>(&segment)).collect::<Result<_, _>>()?;
     Ok((8.0 * segment.bytes() as f64 / segment.rows() as f64, rates))
 }

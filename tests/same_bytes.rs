@@ -251,6 +251,25 @@ fn a_cluster_of_two_hosts() {
     assert_same(&bench, "alone/out", "cluster/out");
 }
 
+/// A store is made like a day of pages, and joined with it.
+#[test]
+fn a_segment_like_another_is_of_its_recipe() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", bench.documents(0, 300));
+    bench.done("fingerprint --preset balanced --input pages.jsonl --output day.seg");
+    bench.done("generate segment --count 20000 --seed 5 --like day.seg --output one.seg");
+    bench.done("generate segment --count 20000 --seed 5 --like one.seg --output two.seg");
+    assert_eq!(bench.bytes("one.seg"), bench.bytes("two.seg"));
+    bench.done("store init store");
+    bench.done("store add store --segment one.seg --day 2026-01-01");
+    bench.done("dedup --preset balanced --batch day.seg --store store --output out");
+    let matches = bench.read("out/matches.tsv");
+    assert!(matches.lines().skip(1).all(|row| row.ends_with("\tbatch")), "{matches}");
+    bench.fails(2, "generate segment --count 9 --like day.seg --ids numbers --output three.seg");
+    bench.fails(66, "generate segment --count 9 --like none.seg --output three.seg");
+    bench.fails(65, "generate segment --count 9 --like pages.jsonl --output three.seg");
+}
+
 #[test]
 fn segments_that_are_generated() {
     let bench = Bench::new();

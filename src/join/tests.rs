@@ -7,15 +7,16 @@ use super::{Join, Preset};
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;
 use crate::flow::Cluster;
-use crate::store::{Codec, IdKind, KeyRange, Segment, Store, Version};
+use crate::store::{IdKind, KeyRange, Segment, SegmentOptions, Store, Version};
 use crate::synthetic::{Planted, SegmentSpec, generate, plant};
 
 const STAMP: &str = "test";
 
 fn write<F: Fingerprint>(path: &Path, seed: u64, count: u64, planted: &[Planted<F>]) -> Segment {
-    let codec = Codec::default();
-    let spec = SegmentSpec { seed, count, density: count, ids: IdKind::Numbers, codec };
-    generate(path, &spec, planted, STAMP.into(), "test").unwrap().0
+    let options =
+        SegmentOptions { ids: IdKind::Numbers, stamp: STAMP.into(), ..SegmentOptions::default() };
+    let spec = SegmentSpec { seed, count, density: count, options };
+    generate(path, &spec, planted, "test").unwrap().0
 }
 
 /// A store of one day and a batch with 100 fingerprints near to it, in a folder.

@@ -14,19 +14,19 @@
 //! `store` and what `store` imports. Start with [`generate()`].
 //!
 //! ```
-//! use dupsieve::store::{Codec, IdKind};
+//! use dupsieve::store::{IdKind, SegmentOptions};
 //! use dupsieve::synthetic::{Planted, SegmentSpec, generate, plant};
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
 //!
-//! let spec =
-//!     SegmentSpec { seed: 1, count: 1000, density: 1000, ids: IdKind::Numbers, codec: Codec::Dense };
-//! let (store, _) = generate::<u64>(&first, &spec, &[], "example".into(), "a store")?;
+//! let options = SegmentOptions { ids: IdKind::Numbers, ..SegmentOptions::default() };
+//! let spec = SegmentSpec { seed: 1, count: 1000, density: 1000, options };
+//! let (store, _) = generate::<u64>(&first, &spec, &[], "a store")?;
 //!
 //! // A batch of 1000 fingerprints, 10 of them at distance 3 from a row of the store.
 //! let planted: Vec<Planted<u64>> = plant(&store, 10, 3, 2)?;
 //! let spec = SegmentSpec { seed: 3, ..spec };
-//! let (batch, rows) = generate(&second, &spec, &planted, "example".into(), "a batch")?;
+//! let (batch, rows) = generate(&second, &spec, &planted, "a batch")?;
 //! assert_eq!((batch.rows(), rows.len()), (1000, 10));
 //! # Ok::<(), dupsieve::Error>(())
 //! ```

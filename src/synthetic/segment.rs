@@ -4,18 +4,23 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use rand::SeedableRng;
 use rand::seq::index::sample;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
-use crate::store::{Codec, IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use crate::store::{IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 
 use super::random_sorted::RandomSorted;
 
 /// How often to try other bits when a planted fingerprint exists already.
 const ATTEMPTS: usize = 100;
+/// Texts are shorter than this many bytes.
+const LONGEST: u64 = 10_000;
+/// Times lie in a year before this one, in seconds since 1970.
+const LATEST: i64 = 1_767_225_600;
+const YEAR: i64 = 31_536_000;
 
 /// A segment to generate.
 #[derive(Clone, Debug)]
@@ -28,10 +33,9 @@ pub struct SegmentSpec {
     /// 8e9, for example, to measure a small part of a large store. At least `count`. (Planted
     /// fingerprints are taken wherever they fall.)
     pub density: u64,
-    /// The ids of its rows, which are not text.
-    pub ids: IdKind,
-    /// The codec of its fingerprints.
-    pub codec: Codec,
+    /// Its columns and its stamp. All columns are random, except that ids are the numbers of the rows, all rows are
+    /// full, and there are no days.
+    pub options: SegmentOptions,
 }
 
 /// A fingerprint at a known distance from a row of another segment.
@@ -105,30 +109,54 @@ pub fn generate<F: Fingerprint>(
     path: &Path,
     wanted: &SegmentSpec,
     planted: &[Planted<F>],
-    stamp: String,
     identity: &str,
 ) -> Result<(Segment, Vec<u64>)> {
     assert!(planted.len() as u64 <= wanted.count && wanted.count <= wanted.density);
-    let SegmentSpec { ids, codec, .. } = *wanted;
-    let options = SegmentOptions { ids, codec, stamp, ..SegmentOptions::default() };
-    let mut writer = SegmentWriter::create(path, options)?;
+    let mut writer = SegmentWriter::create(path, wanted.options.clone())?;
     let mut rows = Vec::with_capacity(planted.len());
     let mut row = 0;
+    let mut columns = RandomColumns::new(wanted);
     each_fingerprint(wanted, planted, |fingerprint, is_planted| {
         rows.extend(is_planted.then_some(row));
+        writer.push(&columns.row(fingerprint, row))?;
         row += 1;
-        writer.push(&Row {
-            fingerprint,
-            id: "",
-            length: 0,
-            time: None,
-            class: Class::Full,
-            day: None,
-            check: &[],
-        })
+        Ok(())
     })?;
     let counts = RecordCounts { read: row, fingerprinted: row, ..RecordCounts::default() };
     Ok((writer.finish(counts, identity)?, rows))
+}
+
+/// What the rows of a segment have beside their fingerprints.
+struct RandomColumns<'a> {
+    wanted: &'a SegmentOptions,
+    random: ChaCha8Rng,
+    id: String,
+    check: Vec<u8>,
+}
+
+impl RandomColumns<'_> {
+    fn new(wanted: &SegmentSpec) -> RandomColumns<'_> {
+        RandomColumns {
+            wanted: &wanted.options,
+            random: ChaCha8Rng::seed_from_u64(wanted.seed ^ 0x636f_6c75_6d6e_7321),
+            id: String::new(),
+            check: vec![0; wanted.options.check_bytes],
+        }
+    }
+
+    /// The next row. Only what the segment has is made.
+    fn row<F: Fingerprint>(&mut self, fingerprint: F, row: u64) -> Row<'_, F> {
+        let RandomColumns { wanted, random, id, check } = self;
+        if wanted.ids == IdKind::Text {
+            *id = row.to_string();
+        }
+        if !check.is_empty() {
+            random.fill_bytes(check);
+        }
+        let length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
+        let time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
+        Row { fingerprint, id, length, time, class: Class::Full, day: None, check }
+    }
 }
 
 /// Calls `take` with the fingerprints of a segment in ascending order, and whether each was planted.
@@ -164,7 +192,9 @@ mod tests {
     use crate::store::KeyRange;
 
     fn random(count: u64, density: u64) -> SegmentSpec {
-        SegmentSpec { seed: 1, count, density, ids: IdKind::Numbers, codec: Codec::default() }
+        let ids = IdKind::Numbers;
+        let options = SegmentOptions { ids, stamp: "r".into(), ..SegmentOptions::default() };
+        SegmentSpec { seed: 1, count, density, options }
     }
 
     fn write<F: Fingerprint>(
@@ -173,7 +203,7 @@ mod tests {
     ) -> (Segment, Vec<F>, Vec<u64>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.seg");
-        let (segment, rows) = generate(&path, &wanted, planted, "r".into(), "i").unwrap();
+        let (segment, rows) = generate(&path, &wanted, planted, "i").unwrap();
         let mut scan = segment.scan(KeyRange::all());
         let mut run = Vec::new();
         let mut all = Vec::new();
@@ -194,6 +224,36 @@ mod tests {
         }
         let (_, slice, _) = write::<u128>(random(1000, 1 << 24), &[]);
         assert_eq!(slice.len(), 1000);
+    }
+
+    #[test]
+    fn a_segment_like_another_has_its_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, seed, options| {
+            let wanted = SegmentSpec { seed, options, ..random(5000, 5000) };
+            generate::<u64>(&folder.path().join(name), &wanted, &[], "i").unwrap().0
+        };
+        let every = SegmentOptions {
+            ids: IdKind::Text,
+            lengths: true,
+            times: true,
+            classes: true,
+            check_bytes: 36,
+            ..random(0, 0).options
+        };
+        let one = make("a", 1, every);
+        let [same, other] =
+            [("b", 1), ("c", 2)].map(|(name, seed)| make(name, seed, SegmentOptions::like(&one)));
+        same.verify().unwrap();
+        assert_eq!(same.digest(), one.digest());
+        assert_ne!(other.digest(), one.digest());
+        let columns = |segment: &Segment| segment.columns().map(|it| it.column).collect::<Vec<_>>();
+        assert_eq!(columns(&other), columns(&one));
+        assert_eq!((other.stamp(), other.check_bytes()), ("r", 36));
+        assert_eq!(other.ids().get(4999).unwrap(), "4999");
+        let mut checks = other.checks().unwrap();
+        let signatures = [0, 1].map(|row| checks.get(row).unwrap().to_vec());
+        assert_ne!(signatures[0], signatures[1]);
     }
 
     #[test]

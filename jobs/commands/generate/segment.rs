@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dupsieve::fingerprint::{Fingerprint, Width};
 use dupsieve::output::{self, PackedFile};
-use dupsieve::store::{Codec, IdKind, Segment};
+use dupsieve::store::{Codec, IdKind, Segment, SegmentOptions};
 use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
     /// those of a store of this size [default: the count]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     density: Option<u64>,
+    /// Write a segment with the width, the recipe and the columns of this one, such as ids and signatures. Ids are
+    /// the numbers of the rows; lengths, times and signatures are random
+    #[arg(long, value_name = "FILE.seg", conflicts_with_all = ["ids", "width"])]
+    like: Option<PathBuf>,
     /// Plant near-duplicates of random rows of this segment
     #[arg(long, value_name = "FILE.seg", requires = "planted")]
     near: Option<PathBuf>,
@@ -65,15 +69,17 @@ enum Ids {
 /// Runs `generate segment`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let near = arguments.near.as_ref().map(Segment::open).transpose()?;
-    let wanted = arguments.wanted();
-    arguments.check(&wanted, near.as_ref())?;
-    let identity = arguments.identity(&wanted, near.as_ref());
+    let like = arguments.like.as_ref().map(Segment::open).transpose()?;
+    let width = like.as_ref().map_or(arguments.width, Segment::width);
+    let wanted = arguments.wanted(like.as_ref());
+    arguments.check(&wanted, width, near.as_ref())?;
+    let identity = arguments.identity(&wanted, width, near.as_ref());
     let exists = arguments.exists(&identity, global.overwrite)?;
     if exists && arguments.truth.is_none() {
         return Ok(arguments.summary(Summary::new().already_done()));
     }
     if !global.dry_run {
-        match arguments.width {
+        match width {
             Width::W64 => arguments.write::<u64>(&wanted, near.as_ref(), &identity, global)?,
             Width::W128 => arguments.write::<u128>(&wanted, near.as_ref(), &identity, global)?,
         }
@@ -82,26 +88,30 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 impl Arguments {
-    fn wanted(&self) -> SegmentSpec {
+    fn wanted(&self, like: Option<&Segment>) -> SegmentSpec {
         let ids = match self.ids {
             Ids::None => IdKind::None,
             Ids::Numbers => IdKind::Numbers,
         };
+        let stamp = format!("external-{}", self.width.bits());
+        let options = SegmentOptions { ids, stamp, ..SegmentOptions::default() };
+        let options = like.map_or(options, SegmentOptions::like);
+        let options = SegmentOptions { codec: self.codec, ..options };
         let density = self.density.unwrap_or(self.count);
-        SegmentSpec { seed: self.seed, count: self.count, density, ids, codec: self.codec }
+        SegmentSpec { seed: self.seed, count: self.count, density, options }
     }
 
     /// Refuses numbers that contradict each other.
-    fn check(&self, wanted: &SegmentSpec, near: Option<&Segment>) -> Result<()> {
+    fn check(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> Result<()> {
         let refuse = |what: &str, found: u64, most: u64| {
             let error = Error::new(Kind::Usage, what).found(found);
             Err(error.expected(format_args!("at most {most}")))
         };
         match near {
-            Some(near) if near.width() != self.width => {
+            Some(near) if near.width() != width => {
                 let error = Error::new(Kind::Usage, "the segment of --near has another width")
                     .at(near.path());
-                return Err(error.expected(self.width.bits()).found(near.width().bits()));
+                return Err(error.expected(width.bits()).found(near.width().bits()));
             }
             _ => {}
         }
@@ -118,19 +128,26 @@ impl Arguments {
     }
 
     /// What decides every byte of the output.
-    fn identity(&self, wanted: &SegmentSpec, near: Option<&Segment>) -> String {
+    fn identity(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> String {
         let near = near.map(|near| {
             json!({
                 "segment": near.digest(), "planted": self.planted,
                 "distance": self.planted_distance,
             })
         });
-        json!({
+        let SegmentOptions { ids, codec, lengths, times, classes, check_bytes, stamp, .. } =
+            &wanted.options;
+        let mut identity = json!({
             "generated": 1, "count": wanted.count, "density": wanted.density, "seed": wanted.seed,
-            "ids": wanted.ids, "codec": wanted.codec.to_string(), "width": self.width.bits(),
-            "near": near,
-        })
-        .to_string()
+            "ids": ids, "codec": codec.to_string(), "width": width.bits(), "near": near,
+        });
+        if self.like.is_some() {
+            identity["like"] = json!({
+                "lengths": lengths, "times": times, "classes": classes, "check_bytes": check_bytes,
+                "stamp": stamp,
+            });
+        }
+        identity.to_string()
     }
 
     /// Whether the output exists already, made from the same parameters. The file of --truth does not say
@@ -172,8 +189,7 @@ impl Arguments {
         let planted = near.map_or(Ok(Vec::new()), |near| {
             synthetic::plant::<F>(near, self.planted, self.planted_distance, self.seed)
         })?;
-        let stamp = format!("external-{}", F::BITS);
-        let (segment, rows) = synthetic::generate(&self.output, wanted, &planted, stamp, identity)?;
+        let (segment, rows) = synthetic::generate(&self.output, wanted, &planted, identity)?;
         match &self.truth {
             Some(path) => {
                 let truth = PackedFile::create(path)?;

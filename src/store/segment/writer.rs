@@ -50,6 +50,23 @@ pub struct SegmentOptions {
     pub stamp: String,
 }
 
+impl SegmentOptions {
+    /// Those of a segment with the columns of this one, for rows of one day; the codec is the usual one.
+    #[must_use]
+    pub fn like(segment: &Segment) -> SegmentOptions {
+        SegmentOptions {
+            ids: segment.id_kind(),
+            codec: Codec::default(),
+            lengths: segment.has_lengths(),
+            times: segment.has_times(),
+            classes: segment.has_classes(),
+            days: false,
+            check_bytes: segment.check_bytes(),
+            stamp: segment.stamp().to_owned(),
+        }
+    }
+}
+
 /// The lists beside a segment: complete, but not yet in their places.
 #[derive(Debug, Default)]
 pub struct Lists {
