@@ -12,6 +12,7 @@
 use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,6 +34,10 @@ struct Edges {
 }
 
 impl Portions for Edges {
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
     fn portions(&self) -> u64 {
         self.edges.div_ceil(PORTION)
     }

@@ -125,12 +125,13 @@ fn stars_are_what_the_verdicts_say() {
 }
 
 #[test]
-fn any_number_of_workers() {
+fn any_number_of_workers_and_processes() {
     let bench = crawled(5, "all");
     let all = DAYS.map(|day| format!("out/{day}")).join(" ");
     for method in ["star", "components"] {
-        for workers in [1, 2, 7] {
-            let flags = format!("--method {method} --workers {workers}");
+        let flags = ["--workers 1", "--workers 2", "--workers 7", "--processes 2"];
+        for (workers, flags) in flags.into_iter().enumerate() {
+            let flags = format!("--method {method} {flags}");
             bench.done(&format!("cluster --matches {all} --output {method}{workers} {flags}"));
             bench.done(&format!(
                 "cluster --matches out/{} --output first{method}{workers} {flags}",
@@ -141,9 +142,9 @@ fn any_number_of_workers() {
                 DAYS[1]
             ));
         }
-        for workers in [2, 7] {
+        for workers in 1..flags.len() {
             for folder in [method.to_owned(), format!("second{method}")] {
-                let [one, other] = [1, workers].map(|workers| format!("{folder}{workers}"));
+                let [one, other] = [0, workers].map(|workers| format!("{folder}{workers}"));
                 let (mut one, mut other) = (bench.files(&one), bench.files(&other));
                 // The digests of what was read differ in no way either.
                 assert_eq!(one.remove("report.json"), other.remove("report.json"));
@@ -151,8 +152,6 @@ fn any_number_of_workers() {
             }
         }
     }
-    let said = bench.fails(2, &format!("cluster --matches {all} --output many --processes 2"));
-    assert!(said.contains("--processes") && said.contains("cluster"), "{said}");
 }
 
 #[test]
@@ -277,6 +276,11 @@ fn a_hundred_thousand_identical_pages_are_one_star() {
         let largest = &bench.report(method)["found"]["largest"][0];
         assert_eq!(largest["diameter_at_most"], 0);
         assert_eq!(largest["steps_at_most"], 2);
+        // Two portions of links, one for each process.
+        bench.done(&format!("cluster --matches found --output shared-{method} {flags} --processes 2"));
+        assert_eq!(bench.report(&format!("shared-{method}"))["run"]["processes"], 2);
+        let [one, two] = ["", "shared-"].map(|of| bench.files(&format!("{of}{method}")));
+        assert_eq!(one, two);
     }
 }
 

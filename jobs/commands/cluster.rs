@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::clusters::{Clustering, Method, PageDay, Source};
+use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Source};
 use dupsieve::document::IdList;
-use dupsieve::flow::Cluster;
+use dupsieve::flow::Role;
 use dupsieve::output::{self, Lock, Staging, Sum};
+use dupsieve::peers::Topology;
 use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
 use dupsieve::store::{Day, Digest};
 use dupsieve::{Error, Kind, Result};
@@ -96,7 +97,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         replaces_outdated: false,
     };
     let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
-    let summary = cluster_pages(&mut cluster, &request, global)?;
+    let topology = *cluster.topology();
+    let made = cluster.clustering(|engine| cluster_pages(engine, topology, &request, global))?;
+    let Role::Leader(summary) = made else { return Ok(Summary::new()) };
     if global.dry_run {
         return Ok(summary);
     }
@@ -108,14 +111,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     )))
 }
 
-/// Makes the clusters, unless they are there.
+/// Makes the clusters, unless they are there. Process 0 calls this.
 pub(crate) fn cluster_pages(
-    cluster: &mut Cluster,
+    engine: &mut dyn Engine,
+    topology: Topology,
     request: &Request,
     global: &GlobalFlags,
 ) -> Result<Summary> {
     failure::reported_beside(&request.output, !global.dry_run, || {
-        Job::open(request, global)?.run(cluster, request, global)
+        Job::open(request, global)?.run(engine, topology, request, global)
     })
 }
 
@@ -198,7 +202,8 @@ impl Job {
 
     fn run(
         self,
-        cluster: &mut Cluster,
+        engine: &mut dyn Engine,
+        topology: Topology,
         request: &Request,
         global: &GlobalFlags,
     ) -> Result<Summary> {
@@ -220,14 +225,15 @@ impl Job {
             return Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would));
         };
         let staging = Staging::beside(output, lock)?;
-        let found = self.clustering.write(cluster, &staging)?;
+        let found = self.clustering.write(engine, &staging)?;
         let place = |input: &Input| input.place.clone();
         let run = json!({
             "inputs": {
                 "matches": request.matches.iter().map(place).collect::<Vec<_>>(),
                 "previous": request.previous.as_ref().map(place),
             },
-            "workers": cluster.topology().workers,
+            "workers": topology.workers,
+            "processes": topology.processes,
         });
         let method = self.clustering.method;
         let mut report = ClusterReport::of(self.parameters, method, self.days, found, run);

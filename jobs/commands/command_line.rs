@@ -126,7 +126,11 @@ impl CommandLine {
             Command::Lsh(arguments) => arguments.compares(),
             command => matches!(
                 command,
-                Command::Run(_) | Command::Fingerprint(_) | Command::Dedup(_) | Command::Weights(_)
+                Command::Run(_)
+                    | Command::Fingerprint(_)
+                    | Command::Dedup(_)
+                    | Command::Cluster(_)
+                    | Command::Weights(_)
             ),
         }
     }

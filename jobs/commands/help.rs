@@ -275,7 +275,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// The commands that several processes can share.
-const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "weights"];
+const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "cluster", "weights"];
 
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[

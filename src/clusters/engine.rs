@@ -1,5 +1,6 @@
 //! What a clustering leaves to threads: the parts that `flow` does as dataflows.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::forest::Forest;
@@ -26,6 +27,9 @@ pub type Assignment = (u32, u32);
 pub trait Portions: Send + Sync + 'static {
     /// How many there are.
     fn portions(&self) -> u64;
+
+    /// The folder in which other processes find the same links, if they are in a file.
+    fn folder(&self) -> Option<&Path>;
 
     /// The links of one portion.
     fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>>;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::engine::Portions;
 use super::link::Link;
@@ -22,6 +23,11 @@ const LINK: usize = 12;
 const VERDICT: u32 = 1 << 31;
 /// How many links are read at once.
 const PORTION: u64 = 1 << 16;
+
+/// Opens the links of a clustering in `folder`, as another process has written them.
+pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
+    Ok(Arc::new(LinkFile::open(folder)?))
+}
 
 /// The file, open for reading.
 #[derive(Debug)]
@@ -89,6 +95,10 @@ impl LinkFile {
 }
 
 impl Portions for LinkFile {
+    fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
     fn portions(&self) -> u64 {
         self.links.div_ceil(PORTION)
     }

@@ -59,6 +59,7 @@ pub use clustering::{Clustering, Clusters};
 pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Assignment, Engine, Portions};
 pub use forest::Forest;
+pub use link_file::open_links;
 pub use measure::Measure;
 pub use method::Method;
 pub use page::PageDay;

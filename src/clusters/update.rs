@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,10 @@ impl Record for Change {
 struct Held(Vec<(u32, u32)>);
 
 impl Portions for Held {
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
     fn portions(&self) -> u64 {
         self.0.len().div_ceil(PORTION) as u64
     }

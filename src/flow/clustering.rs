@@ -1,16 +1,71 @@
 //! What a clustering leaves to the workers of a cluster.
+//!
+//! Process 0 makes the clusters. Where the work can be shared, it tells the others what to do, and they wait for
+//! that until it has ended:
+//!
+//! ```text
+//! process 0                                   the others
+//! sort, number, write links.bin               wait
+//! unite: a share of the links, then theirs    unite: a share of the links, then say what they joined
+//! name the clusters, write the files          wait, until process 0 has ended
+//! ```
 
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::changes::changes;
 use super::cluster::Cluster;
+use super::role::Role;
 use super::unite::unite;
-use crate::clusters::{Assignment, Engine, Forest, Portions};
-use crate::error::Result;
+use crate::clusters::{Assignment, Engine, Forest, Portions, open_links};
+use crate::error::{Error, Kind, Result};
 
-/// The workers of one process share the forest.
+/// The name of all steps of a clustering.
+const STEP: &str = "cluster";
+
+/// What process 0 asks of the others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Task {
+    /// Join the links of this folder between so many pages.
+    Unite { folder: PathBuf, pages: u32 },
+    /// Nothing more.
+    End,
+}
+
+impl Cluster {
+    /// Makes clusters: process 0 calls `lead` with all workers as its engine, and the others work for it until it
+    /// has ended. If it fails, all fail alike.
+    ///
+    /// # Errors
+    /// As [`Cluster::agree`].
+    pub fn clustering<S>(
+        &mut self,
+        lead: impl FnOnce(&mut dyn Engine) -> Result<S>,
+    ) -> Result<Role<S>> {
+        if self.is_leader() {
+            let made = lead(self);
+            let (_, made) = self.agree(STEP, || Ok((Task::End, Role::Leader(made?))))?;
+            return Ok(made);
+        }
+        loop {
+            let nobody = || Err(Error::new(Kind::Internal, "only process 0 decides"));
+            let (task, made) = self.agree::<(Task, Role<S>)>(STEP, nobody)?;
+            let Task::Unite { folder, pages } = task else { return Ok(made) };
+            unite(self, &Arc::new(Forest::of(pages)), open_links(&folder)?)?;
+        }
+    }
+}
+
+/// The workers of one process share a forest. What is in the memory of process 0 alone, its own workers do.
 impl Engine for Cluster {
     fn unite(&mut self, forest: &Arc<Forest>, links: Arc<dyn Portions>) -> Result<()> {
+        let Some(folder) = links.folder() else {
+            return unite(&mut Cluster::alone(self.topology().workers), forest, links);
+        };
+        let task = Task::Unite { folder: folder.to_path_buf(), pages: forest.pages() };
+        self.agree(STEP, || Ok((task, Role::Leader(()))))?;
         unite(self, forest, links)
     }
 
@@ -19,13 +74,14 @@ impl Engine for Cluster {
         before: Vec<Assignment>,
         after: Vec<Assignment>,
     ) -> Result<Vec<(Assignment, isize)>> {
-        changes(self, before, after)
+        changes(&mut Cluster::alone(self.topology().workers), before, after)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     use differential_dataflow::algorithms::graphs::propagate::propagate;
     use differential_dataflow::input::Input;
@@ -38,6 +94,10 @@ mod tests {
     struct Edges(Vec<Vec<(u32, u32)>>);
 
     impl Portions for Edges {
+        fn folder(&self) -> Option<&Path> {
+            None
+        }
+
         fn portions(&self) -> u64 {
             self.0.len() as u64
         }

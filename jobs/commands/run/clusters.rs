@@ -12,8 +12,9 @@
 //! Where no earlier day has clusters, those of a day are made from the matches of the whole chain. Either way
 //! they are the same.
 
-use dupsieve::clusters::Method;
+use dupsieve::clusters::{Engine, Method};
 use dupsieve::flow::Cluster;
+use dupsieve::peers::Topology;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
@@ -26,7 +27,7 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
 /// Makes the clusters of `day`, if the file asks for clusters. Every process of the cluster calls this; process 0
-/// makes them, from the chain that `find` finds.
+/// finds the chain by `find`.
 pub(super) fn make<'a>(
     plan: &DayPlan<'_>,
     cluster: &mut Cluster,
@@ -36,12 +37,13 @@ pub(super) fn make<'a>(
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
     let Some(settings) = plan.config.clusters else { return Ok(unchanged) };
-    let workers = cluster.topology().workers;
-    let is_new = cluster.agree(&format!("cluster {day}"), || {
-        let made = find()?.make(settings.method, workers, global)?;
+    let topology = *cluster.topology();
+    let made = cluster.clustering(|engine| {
+        let made = find()?.make(settings.method, engine, topology, global)?;
         log_day(day, &made);
-        Ok(!made.is_already_done())
+        Ok(made)
     })?;
+    let is_new = made.leader().is_some_and(|made| !made.is_already_done());
     Ok(if is_new { unchanged.changed() } else { unchanged })
 }
 
@@ -81,7 +83,13 @@ impl<'a> Chain<'a> {
     }
 
     /// Makes the clusters of the last day, unless they are there.
-    fn make(&self, method: Method, workers: usize, global: &GlobalFlags) -> Result<Summary> {
+    fn make(
+        &self,
+        method: Method,
+        engine: &mut dyn Engine,
+        topology: Topology,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
         let last = self.days.len() - 1;
         let output = self.clusters(last).path;
         match self.standing(last, method) {
@@ -97,15 +105,14 @@ impl<'a> Chain<'a> {
         while first > 0 && self.standing(first - 1, method)?.is_none() {
             first -= 1;
         }
-        let mut engine = Cluster::alone(workers);
         if first == 0 {
             let request = self.request(method, 0, last)?;
-            return cluster_pages(&mut engine, &request, global);
+            return cluster_pages(engine, topology, &request, global);
         }
         let mut made = Summary::new();
         for at in first..=last {
             let request = self.request(method, at, at)?;
-            made = cluster_pages(&mut engine, &request, global)?;
+            made = cluster_pages(engine, topology, &request, global)?;
         }
         Ok(made)
     }
