@@ -277,7 +277,9 @@ fn a_hundred_thousand_identical_pages_are_one_star() {
         assert_eq!(largest["diameter_at_most"], 0);
         assert_eq!(largest["steps_at_most"], 2);
         // Two portions of links, one for each process.
-        bench.done(&format!("cluster --matches found --output shared-{method} {flags} --processes 2"));
+        bench.done(&format!(
+            "cluster --matches found --output shared-{method} {flags} --processes 2"
+        ));
         assert_eq!(bench.report(&format!("shared-{method}"))["run"]["processes"], 2);
         let [one, two] = ["", "shared-"].map(|of| bench.files(&format!("{of}{method}")));
         assert_eq!(one, two);
