@@ -382,3 +382,19 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
     assert!(text.contains("check = \"minhash-512x2\"\n") && text.contains("minhash-512x2:"));
     bench.done("run pasted.toml --date 2026-01-01");
 }
+
+#[test]
+fn shells_complete_and_manuals_name_every_command() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = bench.answer(&format!("completions {shell}"));
+        assert!(script.contains("fingerprint") && script.contains("accept-truncated"), "{shell}");
+    }
+    bench.done("man pages");
+    let names = bench.names("pages");
+    for name in ["dupsieve.1", "dupsieve-run.1", "dupsieve-store-add.1", "dupsieve-lsh-plan.1"] {
+        assert!(names.iter().any(|found| found == name), "{names:?}");
+    }
+    let page = bench.read("pages/dupsieve-dedup.1");
+    assert!(page.contains("Examples:") && page.contains("max\\-matches"), "{page}");
+}

@@ -11,6 +11,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
 use crate::commands::compare;
+use crate::commands::completions;
 use crate::commands::dedup;
 use crate::commands::evaluate;
 use crate::commands::explain;
@@ -20,6 +21,7 @@ use crate::commands::generate;
 use crate::commands::help;
 use crate::commands::inspect;
 use crate::commands::lsh;
+use crate::commands::man;
 use crate::commands::plan;
 use crate::commands::report;
 use crate::commands::run;
@@ -45,7 +47,7 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 11] = [
+const ANSWERS: [&str; 12] = [
     "inspect",
     "plan",
     "explain",
@@ -54,6 +56,7 @@ const ANSWERS: [&str; 11] = [
     "evaluate",
     "lsh plan",
     "report",
+    "completions",
     "store list",
     "store log",
     help::FLAGS,
@@ -79,6 +82,8 @@ enum Command {
     Report(report::Arguments),
     Evaluate(evaluate::Arguments),
     Weights(weights::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
     /// Show the flags that every command takes
     #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
     Flags(GlobalFlags),
@@ -175,6 +180,8 @@ impl CommandLine {
             Command::Report(arguments) => report::run(arguments, global),
             Command::Evaluate(arguments) => evaluate::run(arguments, global),
             Command::Weights(arguments) => weights::run(arguments, global),
+            Command::Completions(arguments) => completions::run(arguments, command()),
+            Command::Man(arguments) => man::run(arguments, command()),
             Command::Flags(_) => show_flags(),
         }?;
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })

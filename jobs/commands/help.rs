@@ -272,6 +272,20 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
+    (
+        "completions",
+        &[(
+            "Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve",
+            "dupsieve completions bash",
+        )],
+    ),
+    (
+        "man",
+        &[(
+            "Write the manual pages where `man` looks for them",
+            "dupsieve man ~/.local/share/man/man1",
+        )],
+    ),
 ];
 
 /// The commands that several processes can share.

@@ -13,6 +13,7 @@
 pub(crate) mod cluster;
 pub(crate) mod command_line;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod dedup;
 pub(crate) mod difference;
 pub(crate) mod evaluate;
@@ -23,6 +24,7 @@ pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod inspect;
 pub(crate) mod lsh;
+pub(crate) mod man;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod reading;

@@ -1,0 +1,26 @@
+//! `dupsieve completions`: a script with which a shell completes commands and flags.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use clap_complete::Shell;
+use dupsieve::Result;
+use dupsieve::error::At;
+
+use crate::outcome::summary::Summary;
+
+/// Print a script with which a shell completes commands and flags
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Runs `completions` for the command line `command`.
+pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> Result<Summary> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "dupsieve", &mut script);
+    io::stdout().write_all(&script).at("stdout")?;
+    Ok(Summary::answered())
+}
