@@ -270,3 +270,57 @@ fn presets_are_judged_by_labels_and_scores_are_told_by_length_and_language() {
     let plain = object(&bench.answer(&line.replace(" --input pages.tsv", "")));
     assert_eq!(plain["parts"], Value::Null);
 }
+
+#[test]
+fn buckets_are_judged_beside_presets_and_find_what_lsh_finds() {
+    let bench = bench();
+    let labels = (0..60).map(|number| match number {
+        56 | 58 | 59 => format!("p{number}\t{}\n", [4, 0, 2, 3][number - 56]),
+        number => format!("p{number}\t{number}\n"),
+    });
+    bench.write("labels.tsv", labels.collect::<String>());
+    let asked = "--buckets 0.8 0.3/28x4:exact cosine=0.4/20x5:simhash:24";
+    let sweep = format!("{SWEEP} --labels labels.tsv {asked}");
+    let json = object(&bench.answer(&format!("{sweep} --json")));
+    let named: Vec<&str> = json["presets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["method"].as_str().unwrap())
+        .collect();
+    assert_eq!(named, ["paper", "balanced", "thorough", "A", "B", "C", "balanced+A"]);
+    let flags = [
+        "--similarity 0.8",
+        "--similarity 0.3 --bands 28 --rows 4 --confirm exact",
+        "--family cosine --similarity 0.4 --bands 20 --rows 5 --confirm simhash:24",
+    ];
+    let mut found = 0;
+    for (at, flags) in flags.into_iter().enumerate() {
+        bench.done(&format!("lsh --input pages.tsv --matches all --output lsh{at} {flags}"));
+        let pairs = format!("evaluate --pairs lsh{at}/matches.tsv --labels labels.tsv");
+        let scores = object(&bench.answer(&pairs));
+        for count in ["pairs", "positives", "true_positives"] {
+            assert_eq!(scores[count], json["presets"][3 + at]["whole"][count], "{count} {flags}");
+        }
+        found += scores["pairs"].as_u64().unwrap();
+    }
+    assert!(found > 3);
+    let pairs = |at: usize| json["presets"][at]["whole"]["pairs"].as_u64().unwrap();
+    assert!(pairs(6) >= pairs(1).max(pairs(3)) && pairs(6) <= pairs(1) + pairs(3));
+    assert_eq!(json["presets"][0]["cost"][0], 8.0);
+    assert!(json["presets"][3]["cost"][0].as_f64().unwrap() > 112.0 * 4.0);
+    let told = bench.answer(&sweep);
+    for part in
+        ["jaccard buckets of 28 bands of 4 rows; exact of at least 0.3000", "microseconds a page"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let planted = bench.answer(&format!("{SWEEP} {asked}"));
+    for part in ["balanced+A", "B is `dupsieve lsh --family jaccard", "--bands 28 --rows 4", "Use "]
+    {
+        assert!(planted.contains(part), "{part}: {planted}");
+    }
+    for wrong in ["2", "0.8/14", "0.8/0x3", "euclidean=0.5", "moon=0.8", "0.8:moon"] {
+        bench.fails_to_answer(2, &format!("{SWEEP} --buckets {wrong}"));
+    }
+}

@@ -1,6 +1,7 @@
 //! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset or recipe suits a
 //! corpus, with labels or without.
 
+mod buckets;
 mod candidates;
 mod checks;
 mod configuration;

@@ -257,6 +257,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "Find the best preset or recipe by labels, or by what you judged",
                 "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
             ),
+            (
+                "See beside them what buckets of MinHash find, at three similarities, and what each costs",
+                "dupsieve evaluate --sweep --input crawl/ --buckets 0.8 0.5 0.5/28x4:exact",
+            ),
         ],
     ),
     (

@@ -92,7 +92,7 @@ fn keep_first(pairs: &mut Vec<Ranked>, most: usize) {
 fn margin(scores: &PlantedScores<'_>, methods: &[Method], one: u32, another: u32) -> f64 {
     let margins = methods.iter().enumerate().filter_map(|(at, method)| {
         let similarity = scores.texts.similarity(at, one, another)?;
-        Some((similarity - method.confirm?.least).abs())
+        Some((similarity - method.near.as_ref()?.confirm?.least).abs())
     });
     margins.fold(1.0, f64::min)
 }
@@ -120,11 +120,9 @@ mod tests {
 
     #[test]
     fn the_pairs_are_disputed_or_near_and_no_page_comes_often() {
-        let method = |distance, confirm: Option<&str>| Method {
-            name: String::new(),
-            recipe: Recipe::named("wide", None).unwrap(),
-            distance,
-            confirm: confirm.map(|text| text.parse().unwrap()),
+        let method = |distance, confirm: Option<&str>| {
+            let recipe = Recipe::named("wide", None).unwrap();
+            Method::near("", recipe, distance, confirm.map(|text| text.parse().unwrap()))
         };
         let methods = [method(64, Some("word-minhash:0.5")), method(10, None)];
         let pages = pages();

@@ -2,8 +2,8 @@
 
 use super::in_parts::in_parts;
 use super::{
-    Labels, MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Pairs, PartScores, Scores, Traits,
-    by_part,
+    Labels, MemoryMeter, Method, MethodCost, MethodTexts, NEAR_PAIR_BYTES, Pairs, PartScores,
+    Scores, Traits, by_part,
 };
 use crate::error::Result;
 use crate::progress::{self, Activity};
@@ -17,6 +17,8 @@ pub struct MethodScores {
     pub whole: Scores,
     /// The scores on all clusters by length and by language.
     pub parts: Vec<PartScores>,
+    /// What the method keeps of all texts, and how long it takes to make that.
+    pub cost: MethodCost,
 }
 
 /// The scores of each method. The seed decides which clusters fall into which half, as in a
@@ -45,7 +47,8 @@ pub fn score_methods(
             Scores::of(&Pairs::of(within), labels)
         });
         let parts = by_part(&pairs, labels, &traits);
-        Ok(MethodScores { halves, whole: Scores::of(&pairs, labels), parts })
+        let whole = Scores::of(&pairs, labels);
+        Ok(MethodScores { halves, whole, parts, cost: kept.cost(method) })
     };
     (0..methods.len()).map(score).collect()
 }
@@ -116,7 +119,7 @@ mod tests {
         let recipe = Recipe::named("words-1", None).unwrap();
         let methods = [2, 12].map(|distance| {
             let recipe = recipe.clone();
-            Method { name: "words".into(), recipe, distance, confirm: None }
+            Method::near("words", recipe, distance, None)
         });
         let memory = MemoryMeter::new(1 << 20);
         let scores = score_methods(&methods, &texts, &labels, (3, 2), memory).unwrap();
@@ -126,7 +129,7 @@ mod tests {
         let fingerprints: Vec<Option<u128>> = texts.iter().map(fingerprint).collect();
         let sweep = super::super::sweep::score_halves(&fingerprints, &labels, 3, 12, 1000).unwrap();
         for (method, scores) in methods.iter().zip(&scores) {
-            let row = &sweep[method.distance as usize];
+            let row = &sweep[method.near.as_ref().unwrap().distance as usize];
             assert_eq!(scores.halves, [row.choosing, row.judging]);
             let all: u64 = scores.parts.iter().map(|part| part.positives).sum();
             assert_eq!((all, scores.whole.positives), (11, 12));

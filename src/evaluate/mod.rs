@@ -10,7 +10,7 @@
 //! Without labels, [planted] copies of a [sample](PageSample) of real pages are what should be found. A
 //! person can judge the [borderline] pairs of the sample, and [judged pairs](JudgedPairs) are labels too.
 //!
-//! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, and what these import.
+//! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `lsh`, and what these import.
 //!
 //! ```
 //! use dupsieve::evaluate::{Labels, Pairs, Scores};
@@ -37,6 +37,7 @@ mod alike;
 mod all_pairs;
 mod bands;
 mod bootstrap;
+mod bucket_texts;
 mod columns;
 mod in_parts;
 mod judged_file;
@@ -58,7 +59,7 @@ pub use judged_file::JudgedFile;
 pub use labels::Labels;
 pub use measure::{Measure, MeasuredTexts};
 pub use memory_meter::MemoryMeter;
-pub use method::{Method, MethodTexts};
+pub use method::{Method, MethodCost, MethodTexts, Near};
 pub use method_scores::{MethodScores, method_texts, score_methods};
 pub use page_sample::{LONGEST_PAGE, Page, PageSample};
 pub use pairs::Pairs;

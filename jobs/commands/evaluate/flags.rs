@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::buckets::BucketChoice;
 use crate::commands::pages::PageFlags;
 use crate::flags::settings::RecipeChoice;
 
@@ -22,6 +23,11 @@ pub(super) struct SweepFlags {
     /// stands after a colon, such as word-minhash:0.5 (0.75 if left out)
     #[arg(long, value_name = "C[:LEAST]", num_args = 1.., requires = "sweep", conflicts_with = "svg")]
     pub(super) check: Vec<String>,
+    /// With --sweep: judge these buckets of `lsh` too, and the first of them together with `balanced`. Each is
+    /// a similarity, such as 0.8; bands and rows may follow (0.8/14x8), and what confirms (0.8:exact,
+    /// 0.8:simhash:3). A family other than jaccard stands first (cosine=0.9). Then costs are shown as well
+    #[arg(long, value_name = "S", num_args = 1.., requires = "sweep")]
+    pub(super) buckets: Vec<BucketChoice>,
     /// With --sweep: the distance of the recipes; with labels, one is recommended for it [default: 3]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=32))]

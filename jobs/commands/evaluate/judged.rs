@@ -56,7 +56,9 @@ pub(super) fn sweep(
     }
     let agreed: Vec<f64> =
         scores.iter().map(|scores| scores.agreed as f64 / judged as f64).collect();
-    let best = cheapest(&agreed);
+    // Buckets, which come last, are no method of `run`.
+    let joins = methods.iter().take_while(|method| method.buckets.is_none()).count();
+    let best = cheapest(&agreed[..joins]);
     match global.json {
         true => println!("{}", object(&methods, &scores, &sources, best)),
         false => print(&methods, &scores, &sources, best).at("stdout")?,

@@ -5,35 +5,43 @@ use std::io::{self, Write};
 use dupsieve::Result;
 use dupsieve::evaluate::choice;
 use dupsieve::evaluate::{
-    Labels, MemoryMeter, Method, MethodScores, PartScores, Scores, score_methods,
+    Labels, MemoryMeter, Method, MethodCost, MethodScores, PartScores, Scores, score_methods,
 };
+use dupsieve::join::Preset;
 use serde_json::{Value, json};
 
-use super::methods::{legend, presets};
+use super::flags::SweepFlags;
+use super::methods::{bucket_methods, cost_of_one, costs, legend, parts, presets, shows_costs};
 
 /// The presets and their scores.
 pub(super) struct PresetRows {
+    /// The presets, and after them the buckets that were asked for.
     methods: Vec<Method>,
     scores: Vec<MethodScores>,
+    documents: usize,
 }
 
 impl PresetRows {
-    /// Judges the presets.
+    /// Judges the presets, and the buckets that `flags` ask for.
     pub(super) fn judge(
+        flags: &SweepFlags,
         texts: &[Option<String>],
         labels: &Labels,
         seed_and_workers: (u64, usize),
         memory: MemoryMeter,
     ) -> Result<PresetRows> {
-        let methods = presets()?;
+        let mut methods = presets()?;
+        let buckets = bucket_methods(flags, &mut ('A'..='Z'))?;
+        methods.extend(buckets.into_iter().map(|(method, _)| method));
         let scores = score_methods(&methods, texts, labels, seed_and_workers, memory)?;
-        Ok(PresetRows { methods, scores })
+        Ok(PresetRows { methods, scores, documents: texts.len() })
     }
 
     /// The cheapest preset whose F1 on the half that chooses is close to the best, and its scores; none if a
     /// recipe with the F1 `rival` is better than all presets.
     pub(super) fn preferred(&self, rival: f64) -> Option<(&Method, &MethodScores)> {
-        let f1 = self.scores.iter().map(|scores| scores.halves[0].f1.unwrap_or(0.0));
+        let presets = self.scores.iter().take(Preset::ALL.len());
+        let f1 = presets.map(|scores| scores.halves[0].f1.unwrap_or(0.0));
         let preferred = choice::cheapest_against(&f1.collect::<Vec<f64>>(), rival)?;
         Some((&self.methods[preferred], &self.scores[preferred]))
     }
@@ -41,12 +49,16 @@ impl PresetRows {
     /// The scores as JSON.
     pub(super) fn object(&self) -> Value {
         let row = |(method, scores): (&Method, &MethodScores)| {
-            json!({
-                "preset": method.name, "recipe": method.recipe.name(), "distance": method.distance,
-                "check": method.confirm.map(|confirm| confirm.to_string()),
-                "choosing": scores.halves[0], "judging": scores.halves[1],
-                "whole": scores.whole, "parts": scores.parts,
-            })
+            let mut object = parts(method);
+            object["preset"] = method.name.clone().into();
+            object["choosing"] = json!(scores.halves[0]);
+            object["judging"] = json!(scores.halves[1]);
+            object["whole"] = json!(scores.whole);
+            object["parts"] = json!(scores.parts);
+            if shows_costs(&self.methods) {
+                object["cost"] = json!(cost_of_one(scores.cost, self.documents as u64));
+            }
+            object
         };
         self.methods.iter().zip(&self.scores).map(row).collect()
     }
@@ -63,6 +75,10 @@ impl PresetRows {
         for (method, scores) in self.methods.iter().zip(&self.scores) {
             write!(out, "{:<20}", method.name)?;
             writeln!(out, "{}", scores.halves.each_ref().map(columns_of).concat())?;
+        }
+        if shows_costs(&self.methods) {
+            let each: Vec<MethodCost> = self.scores.iter().map(|scores| scores.cost).collect();
+            write!(out, "\n{}", costs(&self.methods, &each, self.documents as u64))?;
         }
         self.print_parts(out)
     }

@@ -66,7 +66,7 @@ pub(super) fn run(
     let mut candidates = candidates(&flags.recipe, settings.recipe.as_ref())?;
     start(candidates.len(), count, distance, &mut memory)?;
     let workers = global.workers(1);
-    let presets = PresetRows::judge(&texts, labels, (seed, workers), memory)?;
+    let presets = PresetRows::judge(flags, &texts, labels, (seed, workers), memory)?;
     let is_asked = asked.is_some() || !flags.recipe.is_empty();
     let sweep = Sweep {
         labels,

@@ -21,22 +21,20 @@ fn pages() -> Vec<Page> {
 
 #[test]
 fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
-    let methods = [("words", 3), ("wide", 8)].map(|(name, distance)| Method {
-        name: name.into(),
-        recipe: Recipe::named(name, None).unwrap(),
-        distance,
-        confirm: None,
-    });
+    let recipe = |name| Recipe::named(name, None).unwrap();
+    let methods = [("words", 3), ("wide", 8)]
+        .map(|(name, distance)| Method::near(name, recipe(name), distance, None));
+    let nears = methods.each_ref().map(|method| method.near.as_ref().unwrap());
     let pages = pages();
     let done = AtomicU64::new(0);
     let evaluation =
         PlantedEvaluation { pages: &pages, methods: &methods, seed: 9, workers: 2, done: &done };
     let scores = evaluation.scores(MemoryMeter::new(1 << 24)).unwrap();
     assert_eq!((done.load(Ordering::Relaxed), scores.sets.len()), (24, 24));
-    let mut sketchers = methods.each_ref().map(|method| method.recipe.sketcher().unwrap());
+    let mut sketchers = nears.map(|near| near.recipe.sketcher().unwrap());
     let mut near = |method: usize, texts: [&str; 2]| {
         let [one, two] = texts.map(|text| sketchers[method].text(text).unwrap().unwrap());
-        (one ^ two).count_ones() <= methods[method].distance
+        (one ^ two).count_ones() <= nears[method].distance
     };
     // The copies are made again, by the definition.
     let mut planted = scores.planted.iter();
@@ -77,12 +75,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
 
 #[test]
 fn pages_without_words_get_no_copies() {
-    let method = Method {
-        name: "wide".into(),
-        recipe: Recipe::named("wide", None).unwrap(),
-        distance: 8,
-        confirm: None,
-    };
+    let method = Method::near("wide", Recipe::named("wide", None).unwrap(), 8, None);
     let methods = vec![method; MOST_METHODS + 1];
     let mut pages = pages();
     let done = AtomicU64::new(0);
