@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |
-//! joining   |  tables 1/2                  |  pairs 1/4  |
+//! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
 //! buckets   |  evidence 1/4  |  finalize 1/16 each, at most 6 at once         |
@@ -23,7 +23,7 @@
 //! let budget = Budget::default();
 //! assert_eq!(budget.tables(), 1 << 30);
 //! assert_eq!(budget.pairs(), 512 << 20);
-//! assert!(budget.tables() + budget.pairs() as u64 <= budget.whole());
+//! assert!(budget.tables() + budget.itself() + budget.pairs() as u64 <= budget.whole());
 //! ```
 
 /// The memory that tables and sorts of one process may take.
@@ -53,6 +53,16 @@ impl Budget {
     /// For the batch arranged for probing, with the scratch of all workers.
     pub fn tables(self) -> u64 {
         self.bytes / 2
+    }
+
+    /// For the batch arranged for itself, with the scratch of all workers.
+    pub fn itself(self) -> u64 {
+        self.bytes / 8
+    }
+
+    /// For what all workers read of a store and have not probed yet.
+    pub fn reading(self) -> u64 {
+        self.bytes / 8
     }
 
     /// For the pairs that a join finds, which are sorted as they arrive.
@@ -129,7 +139,7 @@ mod tests {
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows,
-                budget.tables() + pairs,
+                budget.tables() + budget.itself() + budget.reading() + pairs,
                 held + pairs + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
                 VERIFYING * budget.verification() as u64,

@@ -76,6 +76,8 @@ struct Task {
     build: Digest,
     /// The prices of process 0, so that all plan alike.
     prices: Prices,
+    /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
+    itself_bytes: u64,
 }
 
 /// Runs the job as its command line asks.
@@ -233,7 +235,9 @@ impl Job {
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
         let prices = self.join.prices(workers)?;
-        let task = Task { inputs: self.join.inputs(), fence, build: join::build()?, prices };
+        let (inputs, build) = (self.join.inputs(), join::build()?);
+        let itself_bytes = self.join.budget.itself();
+        let task = Task { inputs, fence, build, prices, itself_bytes };
         Ok(Start::make(task, (self, staging)))
     }
 
@@ -314,8 +318,9 @@ impl Job {
             let unit = Unit::Fingerprints;
             Box::new(Progress::show("probing", unit, total, probed, global.quiet))
         };
-        let &Task { build, prices, .. } = task;
-        let site = Site { output: self.output(), build, prices, staging, watch: &watch };
+        let &Task { build, prices, itself_bytes, .. } = task;
+        let output = self.output();
+        let site = Site { output, build, prices, itself_bytes, staging, watch: &watch };
         let summary = self.join.run_at(cluster, site, |joined, staging| {
             let mut report = self.report(joined, topology);
             report.write(&staging)?;

@@ -25,6 +25,8 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) itself: SelfJoin<F>,
     /// The segments of the store; none without a store.
     pub(crate) segments: Vec<Segment>,
+    /// The memory in which each worker reads them, in bytes.
+    pub(crate) reading_bytes: u64,
     /// All chunks, the same in every process.
     pub(crate) chunks: Vec<Chunk<F>>,
     /// Fingerprints probed by this process so far, copies included.
@@ -70,16 +72,24 @@ impl<F: Fingerprint> Prober<F> {
         // One of the two works at a time, and only that one holds memory.
         self.self_scratch = SelfJoinScratch::default();
         let Prober { join, pairs, scratch, run, .. } = self;
+        let (window, memory_bytes) = (join.method.window(), join.reading_bytes);
+        let most = Sweep::<F>::most_segments(memory_bytes);
         let mut fingerprints = 0;
-        let mut sweep = Sweep::new(&join.segments, range, join.method.window());
-        while let Some(read) = sweep.next(run)? {
-            fingerprints += read;
-            join.probed.fetch_add(read, Ordering::Relaxed);
-            join.method.probe(&sweep.runs(), scratch, &mut |Hit { batch, run, at, distance }| {
-                let (row, rows) = sweep.rows(run, at);
-                let existing = Place::Store { segment: run, row, rows };
-                pairs.push(Pair { new: batch.into(), existing, distance });
-            });
+        for (segments, first) in join.segments.chunks(most).zip((0..).step_by(most)) {
+            let mut sweep = Sweep::new(segments, range, window, memory_bytes);
+            while let Some(read) = sweep.next(run)? {
+                fingerprints += read;
+                join.probed.fetch_add(read, Ordering::Relaxed);
+                join.method.probe(
+                    &sweep.runs(),
+                    scratch,
+                    &mut |Hit { batch, run, at, distance }| {
+                        let (row, rows) = sweep.rows(run, at);
+                        let existing = Place::Store { segment: first + run, row, rows };
+                        pairs.push(Pair { new: batch.into(), existing, distance });
+                    },
+                );
+            }
         }
         Ok(fingerprints)
     }

@@ -16,8 +16,11 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::store::{BLOCK_ROWS, KeyRange, Scan, Segment};
 
-/// About how many bytes are read at once from all segments together; at least one block of each.
+/// About how many bytes are read at once from all segments together, if memory allows; at least one block of each.
 const PIECES_BYTES: u64 = 4 << 20;
+
+/// How many pieces of a segment there may be: one that is decoded, one that is read ahead, and one that was decoded.
+const PIECES: u64 = 3;
 
 /// A pass in progress.
 #[derive(Debug)]
@@ -52,9 +55,23 @@ struct Rows {
 }
 
 impl<F: Fingerprint> Sweep<F> {
-    /// A pass over `range` of `segments`, which together have about `window` fingerprints in a window.
-    pub(super) fn new(segments: &[Segment], range: KeyRange<F>, window: usize) -> Sweep<F> {
-        let pieces = PIECES_BYTES / segments.len().max(1) as u64;
+    /// How many segments a pass may take if it reads in `memory_bytes`: of each, it holds at least a block as it is
+    /// coded and as it is decoded. The windows are counted with what is probed.
+    pub(super) fn most_segments(memory_bytes: u64) -> usize {
+        let block_bytes = BLOCK_ROWS * size_of::<F>();
+        (memory_bytes as usize / (2 * block_bytes)).max(1)
+    }
+
+    /// A pass over `range` of `segments`, which together have about `window` fingerprints in a window, and are read
+    /// in `memory_bytes`.
+    pub(super) fn new(
+        segments: &[Segment],
+        range: KeyRange<F>,
+        window: usize,
+        memory_bytes: u64,
+    ) -> Sweep<F> {
+        let pieces_bytes = PIECES_BYTES.min(memory_bytes / (2 * PIECES));
+        let pieces = pieces_bytes / segments.len().max(1) as u64;
         let least = (window / segments.len().max(1)).max(1);
         // What is needed, and at most one block more.
         let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);

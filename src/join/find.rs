@@ -64,7 +64,7 @@ impl Join {
             distribution: Distribution::of(&groups, &samples(&segments)),
             ..self.problem(groups.len() as u64, topology.workers as u64)
         };
-        let plan = self.plan(&problem, &site.prices)?;
+        let plan = self.plan(&problem, &site.prices, site.itself_bytes)?;
         let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
@@ -98,7 +98,9 @@ impl Join {
         topology: Topology,
         site: &Site<'_>,
     ) -> Result<Probing<F>> {
-        let itself = SelfJoin::new(&groups, plan.itself.design, self.distance, topology.workers)?;
+        let workers = topology.workers;
+        let itself =
+            SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
         let chunks = ledger::chunks(itself.parts(), &segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
@@ -111,14 +113,20 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
-        let Estimate { design, way, window, .. } = plan.chosen;
-        let method = Method::build(&groups, design, way, self.distance, topology.workers)?;
+        let Estimate { design, way, window, memory_bytes, .. } = plan.chosen;
+        // What the tables leave is read in.
+        let spare = self.budget.tables().saturating_sub(memory_bytes);
+        let reading_bytes = (self.budget.reading() + spare) / workers as u64;
+        let shared = Method::sharing(&itself, design);
+        let build = || Method::build(&groups, design, way, self.distance, workers);
+        let method = shared.map_or_else(build, Ok)?;
         Ok(Probing {
             method: method.in_windows(window),
             itself,
             chunks,
             groups,
             segments,
+            reading_bytes,
             ledger,
             probed: Arc::default(),
             found: Arc::default(),

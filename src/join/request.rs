@@ -10,6 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::matches::{Confirm, Detail, KeepOrder};
 use crate::store::{Digest, Segment, Version};
+use crate::tables::plan::Memory;
 use crate::tables::{Design, Plan, Prices, Problem, plan};
 
 /// The batch and the store of a join, by their digests.
@@ -83,7 +84,7 @@ impl Join {
         check_store(self.store.as_ref(), &self.batch)?;
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
-        self.plan(&self.problem(1, 1), &Prices::USUAL).map(drop)
+        self.plan(&self.problem(1, 1), &Prices::USUAL, self.budget.itself()).map(drop)
     }
 
     /// About how long the join will take on so many threads, by the cost model. It counts every page of the
@@ -93,7 +94,8 @@ impl Join {
     /// As [`Join::check`].
     pub fn expected_time(&self, threads: u64) -> Result<Duration> {
         let problem = self.problem(self.batch.rows(), threads);
-        let Plan { chosen, itself, .. } = self.plan(&problem, &Prices::USUAL)?;
+        let Plan { chosen, itself, .. } =
+            self.plan(&problem, &Prices::USUAL, self.budget.itself())?;
         let store = self.store.as_ref().map_or(0.0, |_| chosen.seconds);
         Ok(Duration::from_secs_f64((store + itself.seconds) / threads as f64))
     }
@@ -105,7 +107,7 @@ impl Join {
     /// As [`Join::check`].
     pub fn prices(&self, workers: usize) -> Result<Prices> {
         let problem = self.problem(self.batch.rows(), workers as u64);
-        let plan = self.plan(&problem, &Prices::USUAL)?;
+        let plan = self.plan(&problem, &Prices::USUAL, self.budget.itself())?;
         Ok(if plan.is_close() { Prices::measured(workers) } else { Prices::USUAL })
     }
 
@@ -116,8 +118,15 @@ impl Join {
     }
 
     /// Chooses how the join is done: as asked for, or by the cheapest design that covers the distance.
-    pub(super) fn plan(&self, problem: &Problem, prices: &Prices) -> Result<Plan> {
-        let plan = plan::choose(self.design, problem, prices, self.budget.tables())?;
+    /// The batch and itself take `itself_bytes`.
+    pub(super) fn plan(
+        &self,
+        problem: &Problem,
+        prices: &Prices,
+        itself_bytes: u64,
+    ) -> Result<Plan> {
+        let memory = Memory { store: self.budget.tables(), itself: itself_bytes };
+        let plan = plan::choose(self.design, problem, prices, memory)?;
         tracing::debug!("{}", plan.why);
         Ok(plan)
     }

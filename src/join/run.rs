@@ -48,13 +48,15 @@ impl Join {
             }
             let staging = Staging::beside(output, lock)?;
             let prices = self.prices(workers)?;
-            Ok((self.inputs(), staging.fence().clone(), build()?, prices, Role::Leader(staging)))
+            let decided = (prices, self.budget.itself());
+            Ok((self.inputs(), staging.fence().clone(), build()?, decided, Role::Leader(staging)))
         };
         let step = format!("join {}", output.display());
-        let (inputs, fence, build, prices, staging) = cluster.agree(&step, begin)?;
+        let (inputs, fence, build, (prices, itself_bytes), staging) =
+            cluster.agree(&step, begin)?;
         let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
         self.check_inputs(&inputs)?;
-        let site = Site { output, build, prices, staging, watch: &unwatched };
+        let site = Site { output, build, prices, itself_bytes, staging, watch: &unwatched };
         self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
     }
 

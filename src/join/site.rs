@@ -19,6 +19,9 @@ pub struct Site<'a> {
     /// What the steps of the join cost, see [`Join::prices`](super::Join::prices). All processes take those of
     /// process 0.
     pub prices: Prices,
+    /// The memory for the batch and itself, in bytes. All processes take that of process 0, because it decides how
+    /// the batch is divided.
+    pub itself_bytes: u64,
     /// The output while it is built, in process 0.
     pub staging: Role<Staging>,
     /// Called when probing starts.

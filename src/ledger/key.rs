@@ -9,8 +9,8 @@ use crate::matches::Sieve;
 use crate::store::{Digest, Segment};
 use crate::tables::SelfJoin;
 
-/// Everything that decides which pairs each chunk has. The design for the store, the number of workers and
-/// processes, and the memory do not.
+/// Everything that decides which pairs each chunk has. The design for the store and the number of workers and
+/// processes do not. The memory does where it decides how the batch is divided to be joined with itself.
 #[derive(Debug)]
 pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     /// The build of the program. A corrected build must not take over the pairs of a faulty one.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::design::Design;
 use super::hit::Hit;
 use super::indexed::{Survivors, Tables};
+use super::multi_index::MultiIndex;
 use super::probe::Probe;
+use super::self_join::SelfJoin;
 use super::sorted::{Gathering, SortedJoin};
 use super::table::check_count;
-use super::unmasked::{Arranged, Scratches};
+use super::unmasked::{Arranged, Scratches, Unmasked};
 use super::way::Way;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -29,6 +31,8 @@ enum Arrangement<F: Fingerprint> {
     Sorted(SortedJoin<F>),
     /// By a design without masks.
     Unmasked(Arranged<F>),
+    /// By multi-index hashing, arranged as for the batch and itself.
+    Shared(Arc<MultiIndex<F>>),
 }
 
 /// Memory that a [`Method`] works in: that of every design, all of it empty until it is needed.
@@ -80,19 +84,29 @@ impl<F: Fingerprint> Method<F> {
         Ok(Method { arrangement, window: None })
     }
 
+    /// The batch as it is arranged for `itself`, if `design` would arrange it for the store in the same way.
+    #[must_use]
+    pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<Method<F>> {
+        let multi_index = itself.multi_index().filter(|it| it.is_arranged_for_others())?;
+        let arrangement = Arrangement::Shared(Arc::clone(multi_index));
+        let is_same = design == Unmasked::MultiIndex.into();
+        is_same.then_some(Method { arrangement, window: None })
+    }
+
     /// The same, probed in windows of so many fingerprints, as a [plan](super::plan) has it.
     #[must_use]
     pub fn in_windows(self, window: Option<usize>) -> Method<F> {
         Method { window, ..self }
     }
 
-    /// How many bytes it holds.
+    /// How many bytes it holds for itself.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         match &self.arrangement {
             Arrangement::Tables(tables) => tables.memory_bytes(),
             Arrangement::Sorted(_) => 0,
             Arrangement::Unmasked(arranged) => arranged.memory_bytes(),
+            Arrangement::Shared(_) => 0,
         }
     }
 }
@@ -107,6 +121,9 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
             Arrangement::Unmasked(arranged) => {
                 arranged.probe(runs, &mut scratch.unmasked, found);
             }
+            Arrangement::Shared(shared) => {
+                shared.probe(runs, &mut scratch.unmasked.multi_index, found)
+            }
         }
     }
 
@@ -115,6 +132,7 @@ impl<F: Fingerprint> Probe<F> for Method<F> {
             Arrangement::Tables(tables) => tables.window(),
             Arrangement::Sorted(sorted) => sorted.window(),
             Arrangement::Unmasked(arranged) => arranged.window(),
+            Arrangement::Shared(shared) => shared.window(),
         })
     }
 }

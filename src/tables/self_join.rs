@@ -18,7 +18,7 @@ pub struct SelfJoin<F>(Arrangement<F>);
 #[derive(Debug)]
 enum Arrangement<F> {
     Sorted(SortedJoin<F>),
-    MultiIndex(MultiIndex<F>),
+    MultiIndex(Arc<MultiIndex<F>>),
 }
 
 /// Memory that the join works in.
@@ -36,20 +36,37 @@ impl<F> Default for SelfJoinScratch<F> {
 
 impl<F: Fingerprint> SelfJoin<F> {
     /// The join of `batch`, which is sorted and distinct, for distances up to `k`: by multi-index hashing, or
-    /// sorted by the keys of a design of masks. Builds on up to `threads` threads.
+    /// sorted by the keys of a design of masks, in shares of about `share` fingerprints at most. Builds on up to
+    /// `threads` threads.
     ///
     /// # Errors
     /// [`Kind::Usage`](crate::Kind::Usage) if the design is another, or does not cover `k`, or if the batch
     /// has more than `u32::MAX` fingerprints.
-    pub fn new(batch: &Arc<[F]>, design: Design, k: u32, threads: usize) -> Result<SelfJoin<F>> {
+    pub fn new(
+        batch: &Arc<[F]>,
+        design: Design,
+        k: u32,
+        share: u64,
+        threads: usize,
+    ) -> Result<SelfJoin<F>> {
         check_count(batch.len())?;
         design.check(F::WIDTH, k)?;
         Ok(SelfJoin(match design {
             Design::Unmasked(Unmasked::MultiIndex) => {
-                Arrangement::MultiIndex(MultiIndex::for_itself(batch, k, threads))
+                Arrangement::MultiIndex(Arc::new(MultiIndex::for_itself(batch, k, threads)))
             }
-            masked => Arrangement::Sorted(SortedJoin::new(Arc::clone(batch), masked, k)?),
+            masked => {
+                Arrangement::Sorted(SortedJoin::in_shares(Arc::clone(batch), masked, k, share)?)
+            }
         }))
+    }
+
+    /// The batch by blocks, if it is joined by multi-index hashing.
+    pub(super) fn multi_index(&self) -> Option<&Arc<MultiIndex<F>>> {
+        match &self.0 {
+            Arrangement::Sorted(_) => None,
+            Arrangement::MultiIndex(multi_index) => Some(multi_index),
+        }
     }
 
     /// What decides, with the batch, which pair falls into which part: the keys under which pairs meet, or

@@ -54,7 +54,7 @@ macro_rules! unmasked {
         /// The scratch memory of all of them.
         #[derive(Debug)]
         pub(super) struct Scratches<F: Fingerprint> {
-            $($module: <$design<F> as Probe<F>>::Scratch,)*
+            $(pub(super) $module: <$design<F> as Probe<F>>::Scratch,)*
         }
 
         impl<F: Fingerprint> Default for Scratches<F> {

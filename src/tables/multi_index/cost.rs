@@ -33,9 +33,8 @@ const MOST_BLOCKS: u32 = 8;
 /// divide it into the same parts.
 pub(super) const ANYWHERE: Instructions = Instructions::Haswell;
 
-/// The most memory for the batch and itself, unless it is asked for: some four million fingerprints, and an
-/// eighth of what a join takes by default. All processes must choose the same, so it is no part of what
-/// is allowed.
+/// The most memory for the batch and itself, unless it is asked for, however much is allowed: some four million
+/// fingerprints. More of them are sorted.
 pub(in crate::tables) const SELF_BYTES: u64 = 256 << 20;
 
 /// To arrange one fingerprint of the batch by one block, in nanoseconds.

@@ -61,6 +61,12 @@ impl<F: Fingerprint> MultiIndex<F> {
         MultiIndex { batch: batch.to_vec(), blocks, flips: Flips::up_to(most), constant, k }
     }
 
+    /// Whether it would be arranged in the same way for fingerprints other than the batch, on this machine.
+    pub(in crate::tables) fn is_arranged_for_others(&self) -> bool {
+        let blocks = blocks(&self.batch, self.k, Instructions::widest());
+        blocks.iter().eq(self.blocks.iter().map(|indexed| &indexed.block))
+    }
+
     /// Whether `fingerprint` is within k of the batch in the bits that are the same in all of it.
     #[inline]
     fn is_in_reach(&self, fingerprint: F) -> bool {

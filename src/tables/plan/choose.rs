@@ -22,8 +22,27 @@ pub struct Plan {
     pub alternatives: Vec<Estimate>,
     /// How the batch is joined with itself.
     pub itself: Estimate,
+    /// About how many fingerprints are gathered at once at most, if it is joined with itself by sorting.
+    pub share: u64,
     /// One sentence for people.
     pub why: String,
+}
+
+/// The memory for the tables of a join, in bytes, with the scratch of all workers.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// For the batch arranged for the store.
+    pub store: u64,
+    /// For the batch arranged for itself. What it is joined by depends on this, so it must be the same in all
+    /// processes. Without a store it may use the other part too.
+    pub itself: u64,
+}
+
+/// So much for the store, and a quarter of it beside that for the batch itself.
+impl From<u64> for Memory {
+    fn from(bytes: u64) -> Memory {
+        Memory { store: bytes, itself: bytes / 4 }
+    }
 }
 
 /// How many times as much as the chosen one a design may cost, at the usual prices, and still be the cheapest on
@@ -41,7 +60,7 @@ impl Plan {
     }
 }
 
-/// Finds the cheapest design with at most `memory_bytes` for the batch against the store, and for the
+/// Finds the cheapest design within `memory` for the batch against the store, and for the
 /// batch against itself, at these prices. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
 /// Without a store it is used for the batch, if it has masks or is `multi-index`.
 ///
@@ -52,9 +71,10 @@ pub fn choose(
     asked: Design,
     problem: &Problem,
     prices: &Prices,
-    memory_bytes: u64,
+    memory: impl Into<Memory>,
 ) -> Result<Plan> {
-    let &Problem { k, width, .. } = problem;
+    let &Problem { k, width, store, workers, .. } = problem;
+    let memory = memory.into();
     if k > MAX_DISTANCE {
         return Err(Error::new(Kind::Usage, "the distance is too large")
             .expected(format!("at most {MAX_DISTANCE}"))
@@ -69,23 +89,27 @@ pub fn choose(
         estimates.extend(estimates_of(design, problem, prices)?);
     }
     estimates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let itself = itself(asked, problem)?;
-    let fits = |estimate: &Estimate| estimate.memory_bytes <= memory_bytes;
+    let spare = if store == 0 { memory.store } else { 0 };
+    let itself_bytes = memory.itself.saturating_add(spare);
+    let share = sorted::share(itself_bytes, width, workers);
+    let itself = itself(asked, problem, itself_bytes, share)?;
+    let fits = |estimate: &Estimate| estimate.memory_bytes <= memory.store;
     let chosen = match (estimates.iter().position(fits), asked) {
         (Some(fits), _) => fits,
-        (None, Design::Auto) => return Err(too_large(&estimates, memory_bytes)),
+        (None, Design::Auto) => return Err(too_large(&estimates, memory.store)),
         (None, _) => smallest(&estimates),
     };
     let chosen = estimates.remove(chosen);
     let why = why(&chosen, &estimates, &itself, problem);
-    Ok(Plan { chosen, alternatives: estimates, itself, why })
+    Ok(Plan { chosen, alternatives: estimates, itself, share, why })
 }
 
 /// The cost of the batch against itself: by the design that is asked for, if it can do that and there is no
 /// store to use it for. With a store the choice does not depend on what is asked for, so a join that is
 /// resumed with another design finds its finished parts of the batch. Nor does it ever depend on the
-/// machine: all processes of a join must divide the batch in the same way.
-fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
+/// machine: all processes of a join must divide the batch in the same way. What is sorted takes shares of the
+/// batch at a time, so it fits into any memory.
+fn itself(asked: Design, problem: &Problem, memory_bytes: u64, share: u64) -> Result<Estimate> {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let multi_index = Design::from(Unmasked::MultiIndex);
     let joins_itself = |design: Design| design == multi_index || design.masked(width, k).is_ok();
@@ -98,7 +122,7 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
     for design in designs {
         if let Ok(masked) = design.masked(width, k) {
             let meeting = |key| problem.distribution.meeting_itself(key);
-            let pass = sorted::Pass::of(masked, batch, 0, width, meeting, &Prices::USUAL)?;
+            let pass = sorted::Pass::of(masked, [batch, 0], width, meeting, &Prices::USUAL, share)?;
             let cost = Cost {
                 tables: masked.tables(),
                 nanoseconds: pass.nanoseconds / batch.max(1) as f64,
@@ -108,7 +132,8 @@ fn itself(asked: Design, problem: &Problem) -> Result<Estimate> {
             estimates.push(Estimate::new(design, Way::Sorted, cost));
         } else if design == multi_index {
             let cost = multi_index::of_itself(problem);
-            if cost.memory_bytes <= multi_index::SELF_BYTES || asked.is_some() {
+            let most = memory_bytes.min(multi_index::SELF_BYTES);
+            if cost.memory_bytes <= most || asked.is_some() {
                 estimates.push(Estimate::new(design, Way::Indexed, cost));
             }
         }

@@ -32,5 +32,5 @@
 mod choose;
 mod estimate;
 
-pub use choose::{Plan, choose};
+pub use choose::{Memory, Plan, choose};
 pub use estimate::Estimate;

@@ -1,7 +1,7 @@
 //! What sorting costs, counted on uniform fingerprints.
 
 use super::join::WINDOW;
-use super::lead::bits;
+use super::lead::{MOST, bits};
 use super::meeting::CROWD;
 use crate::error::Result;
 use crate::fingerprint::Width;
@@ -42,7 +42,7 @@ pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices
     let window = store.div_ceil(CHUNKS).min(WINDOW as u64);
     let windows = store.div_ceil(window.max(1));
     let meeting = |key| problem.distribution.meeting(key);
-    let pass = Pass::of(design, batch, window, width, meeting, prices)?;
+    let pass = Pass::of(design, [batch, window], width, meeting, prices, MOST)?;
     let seconds = windows as f64 * pass.nanoseconds / 1e9;
     Ok(Cost {
         tables: design.tables(),
@@ -52,15 +52,27 @@ pub(in crate::tables) fn cost(design: Masked, problem: &Problem, prices: &Prices
     })
 }
 
+/// A share of fewer fingerprints, some 8 MB of them, would cost more time than it saves memory.
+const LEAST: u64 = 1 << 18;
+
+/// How many fingerprints of the batch a share may have, if the workers gather theirs in `memory_bytes`: where they
+/// are picked, and again where they are sorted.
+pub(in crate::tables) fn share(memory_bytes: u64, width: Width, workers: u64) -> u64 {
+    let entry = 2 * u64::from(width.bits() / 8);
+    // A share has up to twice as many as the power of two that it is cut by.
+    (memory_bytes / (4 * entry * workers.max(1))).clamp(LEAST, MOST)
+}
+
 impl Pass {
-    /// To join a batch with `others`, or with itself if there are none, if two of them meet so often under a key.
+    /// To join a batch with `others`, or with itself if there are none, if two of them meet so often under a key. A
+    /// share has about `most` of the batch at most.
     pub(in crate::tables) fn of(
         design: Masked,
-        batch: u64,
-        others: u64,
+        [batch, others]: [u64; 2],
         width: Width,
         meeting: impl Fn(u128) -> Meeting,
         prices: &Prices,
+        most: u64,
     ) -> Result<Pass> {
         let all = (batch + others) as f64;
         let mut nanoseconds = 0.0;
@@ -70,7 +82,7 @@ impl Pass {
             others => batch as f64 * others as f64,
         };
         for (lead, keys) in design.leads(width)? {
-            let (group_bits, share_bits) = bits(batch, lead.count_ones());
+            let (group_bits, share_bits) = bits(batch, lead.count_ones(), most);
             let picked = (batch.max(others) + batch + others) >> share_bits;
             let way = prices.load(picked as f64 * size_of::<Entry<u64>>() as f64);
             nanoseconds += all * (PICK_NS * f64::from(1 << share_bits) + GATHER_NS + way);

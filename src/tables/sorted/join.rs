@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::gather::gather;
-use super::lead::{Lead, bits};
+use super::lead::{Lead, MOST, bits};
 use super::meeting::Join;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -26,6 +26,8 @@ pub struct SortedJoin<F> {
     keys: Vec<F>,
     leads: Vec<Lead<F>>,
     k: u32,
+    /// About how many fingerprints a share has at most.
+    most: u64,
 }
 
 /// Memory that the join works in.
@@ -55,18 +57,31 @@ impl<F: Fingerprint> SortedJoin<F> {
     /// [`Kind::Usage`](crate::error::Kind::Usage) if the design has no masks or does not cover `k`,
     /// or if the batch has more than `u32::MAX` fingerprints.
     pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<SortedJoin<F>> {
+        SortedJoin::in_shares(batch, design, k, MOST)
+    }
+
+    /// The same, in shares of about `most` fingerprints at most.
+    ///
+    /// # Errors
+    /// As [`SortedJoin::new`].
+    pub(in crate::tables) fn in_shares(
+        batch: Arc<[F]>,
+        design: Design,
+        k: u32,
+        most: u64,
+    ) -> Result<SortedJoin<F>> {
         let count = check_count(batch.len())?;
         let mut keys = Vec::new();
         let mut leads = Vec::new();
         for (mask, led) in design.masked(F::WIDTH, k)?.leads(F::WIDTH)? {
-            let (group_bits, share_bits) = bits(count.into(), mask.count_ones());
+            let (group_bits, share_bits) = bits(count.into(), mask.count_ones(), most);
             let first = keys.len();
             keys.extend(led.into_iter().map(F::from_u128));
             let mask = F::from_u128(mask);
             let keys = first..keys.len();
             leads.push(Lead { mask, keys, group_bits, share_bits });
         }
-        Ok(SortedJoin { batch, keys, leads, k })
+        Ok(SortedJoin { batch, keys, leads, k, most })
     }
 
     /// The keys under which pairs meet.
@@ -78,7 +93,7 @@ impl<F: Fingerprint> SortedJoin<F> {
     pub fn parts(&self) -> u32 {
         match self.batch.len() as u64 {
             0 => 0,
-            count => TURNS << bits(count, u32::MAX).1,
+            count => TURNS << bits(count, u32::MAX, self.most).1,
         }
     }
 

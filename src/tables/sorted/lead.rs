@@ -10,8 +10,8 @@ const GROUP_BITS: u32 = 10;
 /// How many shares the groups of one lead are divided into, as a power of two.
 const SHARE_BITS: u32 = 3;
 
-/// About how many fingerprints a share has at most, as a power of two.
-const MOST_BITS: u32 = 24;
+/// About how many fingerprints a share has at most, unless another number is set.
+pub(super) const MOST: u64 = 1 << 24;
 
 /// What several keys begin with.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ impl<F: Fingerprint> Lead<F> {
 }
 
 /// How many groups and how many shares, as powers of two, `count` fingerprints have under a lead of
-/// `lead_bits` bits.
-pub(super) fn bits(count: u64, lead_bits: u32) -> (u32, u32) {
+/// `lead_bits` bits, if a share has about `most` at most.
+pub(super) fn bits(count: u64, lead_bits: u32, most: u64) -> (u32, u32) {
     let count = count.max(1).ilog2();
     let groups = count.saturating_sub(GROUP_BITS).clamp(1, lead_bits);
-    (groups, count.saturating_sub(MOST_BITS).max(SHARE_BITS).min(groups))
+    (groups, count.saturating_sub(most.max(1).ilog2()).max(SHARE_BITS).min(groups))
 }

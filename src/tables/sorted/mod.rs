@@ -21,5 +21,5 @@ mod join;
 mod lead;
 mod meeting;
 
-pub(super) use cost::{Pass, cost};
+pub(super) use cost::{Pass, cost, share};
 pub use join::{Gathering, SortedJoin};
