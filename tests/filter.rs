@@ -62,3 +62,51 @@ fn a_record_that_was_not_judged_is_not_copied() {
     bench.done("filter --input pages.jsonl --time-field at --ids ids.txt --output kept.jsonl");
     assert_eq!(bench.read("kept.jsonl"), good);
 }
+
+/// A record of WARC.
+fn record(kind: &str, url: &str, block: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: text/plain\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn records_of_archives_are_copied_byte_for_byte_each_packed_by_itself() {
+    let bench = Bench::new();
+    let pages = ["a", "b", "c"].map(|url| record("conversion", url, &format!("page {url}\n")));
+    let request = record("request", "a", "GET / HTTP/1.1\r\n\r\n");
+    bench.write("crawl.warc", [&request[..], &pages[0], &pages[1], &pages[2]].concat());
+    bench.write("ids.txt", "c\na\n");
+    let kept = format!("{}{}", pages[0], pages[2]);
+    bench.done("filter --input crawl.warc --ids ids.txt --output kept.warc");
+    assert_eq!(bench.read("kept.warc"), kept);
+    bench.done("filter --input crawl.warc --ids ids.txt --output kept.warc.gz");
+    let packed = std::fs::read(bench.path("kept.warc.gz")).unwrap();
+    let mut first = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::bufread::GzDecoder::new(&packed[..]), &mut first)
+        .unwrap();
+    assert_eq!(String::from_utf8(first).unwrap(), pages[0]);
+    bench.done("filter --input crawl.warc --ids ids.txt --output kept.warc.zst");
+    for packed in ["kept.warc.gz", "kept.warc.zst"] {
+        bench.done(&format!("filter --input {packed} --ids ids.txt --output {packed}.warc"));
+        assert_eq!(bench.read(&format!("{packed}.warc")), kept);
+    }
+    bench.write("pages.jsonl", PAGES);
+    let said = bench.fails(2, "filter --input crawl.warc pages.jsonl --ids ids.txt --output x");
+    assert!(said.contains("pages.jsonl") && said.contains("read as jsonl"), "{said}");
+}
+
+#[test]
+fn a_copy_of_an_arc_file_keeps_its_first_record() {
+    let bench = Bench::new();
+    let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
+    let page = |url| format!("{url} 1.2.3.4 20050101000000 text/plain 4\npage\n");
+    bench.write("ids.txt", "dns:b\n");
+    bench.write("a.arc", [info, &page("dns:a"), &page("dns:b")].concat());
+    bench.done("filter --input a.arc --ids ids.txt --output kept.arc");
+    assert_eq!(bench.read("kept.arc"), [info, &page("dns:b")].concat());
+    bench.done("filter --input kept.arc --ids ids.txt --output again.arc");
+    assert_eq!(bench.read("again.arc"), bench.read("kept.arc"));
+}

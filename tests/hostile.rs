@@ -67,13 +67,30 @@ fn ledgers() {
 }
 
 #[test]
+fn responses() {
+    let head = |name| {
+        format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n")
+    };
+    let html = b"<meta charset=gbk><p>one<pre>two &amp; three</pre><script>x</script>".repeat(9);
+    let zstd = zstd::encode_all(&html[..], 1).unwrap();
+    let brotli = b"\x8b\x0f\x80<p>one<pre>two &amp; three</pre>\x03".to_vec();
+    let bodies = [("none", html.clone()), ("zstd", zstd), ("br", brotli), ("deflate", html)];
+    let files: Vec<_> =
+        bodies.into_iter().map(|(name, body)| [head(name).as_bytes(), &body].concat()).collect();
+    attack(&files, readers::response);
+}
+
+#[test]
 fn documents() {
     let pages = "{\"id\": \"a\", \"text\": \"a page 页面\\n\", \"time\": \"2026-01-01T00:00:00Z\"}\n\
         id\ttext\nb\twords of a page\nc\t0x1f\nd\tfeature:1.5 other:-2\n\n";
+    let warc = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: a\r\nContent-Length: 4\r\n\r\npage\r\n\r\n"
+        .repeat(3);
     let packed = zstd::encode_all(pages.as_bytes(), 0).unwrap();
     let mut files = Vec::new();
     for choice in 0..=9 {
         files.push([&[choice], pages.as_bytes()].concat());
+        files.push([&[choice], warc.as_bytes()].concat());
         files.push([&[choice + 128], &packed[..]].concat());
     }
     attack(&files, readers::documents);

@@ -27,28 +27,116 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_folder_of_csv_is_refused_by_name() {
+fn a_folder_of_orc_is_refused_by_name() {
     let bench = Bench::new();
-    bench.write("crawl/a.csv", "id,text\n1,one page\n");
-    bench.write("crawl/b.csv", "id,text\n2,another page\n");
-    for input in ["crawl", "crawl/a.csv", "crawl/*", "crawl/**"] {
+    bench.write("crawl/a.orc", "ORC");
+    bench.write("crawl/b.orc", "ORC");
+    for input in ["crawl", "crawl/a.orc", "crawl/*", "crawl/**"] {
         let said = bench.fails(2, &format!("fingerprint --input {input} --output out.seg"));
-        assert!(said.contains("crawl/a.csv") && said.contains("found CSV"), "{said}");
+        assert!(said.contains("crawl/a.orc") && said.contains("ORC or Arrow file"), "{said}");
         assert!(said.contains("--format"), "{said}");
     }
     assert!(!bench.path("out.seg").exists());
 }
 
 #[test]
-fn a_wet_file_is_refused_whatever_it_is_called() {
+fn csv_is_read_by_the_names_of_its_columns() {
     let bench = Bench::new();
-    let wet = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 4\r\n\r\npage\r\n\r\n";
+    let rows: String = (0..300)
+        .map(|n| format!("2026-11-20,{n},\"page {n},\nwith \"\"quotes\"\"\"\r\n"))
+        .collect();
+    let csv = format!("at,url,body\r\n{rows}\r\n3,x\r\n");
+    bench.write("crawl/a.csv.gz", gzip(csv.as_bytes()));
+    let flags = "--id-field url --text-field body --time-field at";
+    let ended = bench.done(&format!("fingerprint --input crawl {flags} --output a.seg"));
+    let counts = ["read", "fingerprinted", "quarantined", "blank", "times"];
+    assert_eq!(counts.map(|count| ended.count(count)), [301, 300, 1, 1, 300]);
+    let listed = bench.read("a.seg.quarantine.tsv");
+    assert!(listed.contains("crawl/a.csv.gz\t603\tthe number of columns"), "{listed}");
+    let lines: String = (0..300)
+        .map(|n| {
+            serde_json::json!({"id": n, "text": format!("page {n},\nwith \"quotes\"")}).to_string()
+                + "\n"
+        })
+        .collect();
+    bench.write("a.jsonl", lines);
+    bench.done("fingerprint --input a.jsonl --output b.seg");
+    let dumps = ["a.seg", "b.seg"].map(|it| bench.answer(&format!("inspect {it} --dump")));
+    assert_eq!(dumps[0], dumps[1]);
+    bench.write("ids.txt", "7\n");
+    bench.done(&format!("filter --input crawl {flags} --ids ids.txt --output kept.csv"));
+    assert_eq!(
+        bench.read("kept.csv"),
+        "at,url,body\r\n2026-11-20,7,\"page 7,\nwith \"\"quotes\"\"\"\r\n"
+    );
+}
+
+/// A record of WARC.
+fn record(kind: &str, url: &str, block: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n\
+         WARC-Date: 2026-11-20T00:00:00Z\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n\
+         {block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn a_wet_file_is_read_whatever_it_is_called() {
+    let bench = Bench::new();
+    let wet = record("warcinfo", "", "x") + &record("conversion", "http://a/", "words of a page");
     for name in ["CC-MAIN.warc.wet.gz", "crawl.wet", "part-00000.gz", "pages.txt"] {
-        let bytes = if name.ends_with("gz") { gzip(wet.as_bytes()) } else { wet.into() };
+        let bytes = if name.ends_with("gz") { gzip(wet.as_bytes()) } else { wet.clone().into() };
         bench.write(name, bytes);
-        let said = bench.fails(2, &format!("fingerprint --input {name} --output out.seg"));
-        assert!(said.contains(name) && said.contains("found WARC"), "{said}");
+        let ended = bench.done(&format!("fingerprint --input {name} --output {name}.seg"));
+        let counts = ["read", "fingerprinted", "skipped", "skipped_archive_info", "times"];
+        assert_eq!(counts.map(|count| ended.count(count)), [1; 5], "{name}");
+        assert!(ended.stderr.contains("files to read as warc: 1"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("no pages: 1 archive_info"), "{}", ended.stderr);
+        let again = bench.done(&format!("fingerprint --input {name} --output {name}.seg"));
+        assert_eq!(again.summary()["counts"]["skipped"], 1, "{name}");
     }
+    let dump = bench.answer("inspect crawl.wet.seg --dump");
+    assert!(dump.contains("http://a/\t0x"), "{dump}");
+}
+
+#[test]
+fn html_gives_its_text_alone_in_archives_and_in_fields() {
+    let bench = Bench::new();
+    let html = "<title>t</title><p>Words of a page,<br>and <b>more</b><script>no()</script>";
+    let response = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
+    bench.write("one/a", "Words of a page,\nand more");
+    bench.write("two/a.html", html);
+    bench.write("three/a.warc.gz", gzip(record("response", "a", &response).as_bytes()));
+    bench.write("four/a.jsonl", serde_json::json!({"id": "a", "text": html}).to_string());
+    bench.write("five/a.tsv", format!("id\ttext\na\t{html}\n"));
+    let fingerprint = |folder: &str, flags: &str| {
+        bench.done(&format!("fingerprint --input {folder} --output {folder}.seg{flags}"));
+        let dump = bench.answer(&format!("inspect {folder}.seg --dump"));
+        dump.split_once("\t").map(|(_, fingerprint)| fingerprint.trim().to_owned()).unwrap()
+    };
+    let text = fingerprint("one", "");
+    assert_eq!(fingerprint("two", ""), text);
+    assert_eq!(fingerprint("three", ""), text);
+    assert_eq!(fingerprint("four", " --html"), text);
+    assert_eq!(fingerprint("five", " --html"), text);
+    let said = bench.fails(2, "fingerprint --input two --html --output no.seg");
+    assert!(said.contains("--html is given, but this file has no fields"), "{said}");
+    let said = bench.fails(2, "fingerprint --input three --text-field x --output no.seg");
+    assert!(said.contains("this file has no text field"), "{said}");
+}
+
+#[test]
+fn an_archive_that_ends_within_a_record_is_refused_unless_accepted() {
+    let bench = Bench::new();
+    let warc = record("conversion", "a", "words of a page") + &record("conversion", "b", "other");
+    bench.write("a.warc", &warc[..warc.len() - 9]);
+    let said = bench.fails(65, "fingerprint --input a.warc --output a.seg");
+    assert!(said.contains("a.warc: the file ends within a record"), "{said}");
+    let job = "fingerprint --input a.warc --output a.seg --accept-truncated --max-bad 1";
+    let ended = bench.done(job);
+    let counts = ["read", "fingerprinted", "quarantined", "truncated"];
+    assert_eq!(counts.map(|count| ended.count(count)), [2, 1, 1, 1]);
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{
-    self, Content, Document, Fields, IdList, Inputs, Position, ReadOptions, Records, Share,
+    self, Content, Document, Fields, Format, IdList, Input, Inputs, Position, ReadOptions, Records,
+    Share,
 };
 use dupsieve::fingerprint::Width;
 use dupsieve::output::{Lock, is_same_file};
-use dupsieve::output::{PackedFile, STDOUT};
+use dupsieve::output::{PackedFile, PackedUnit, STDOUT};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -29,8 +30,9 @@ pub(crate) struct Arguments {
     /// The ids to copy, one a line, such as keep.txt of an output
     #[arg(long, value_name = "FILE")]
     ids: PathBuf,
-    /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Text
-    /// files become JSON lines
+    /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Files of text
+    /// or HTML become JSON lines. The records of web archives are copied as they are, each compressed by
+    /// itself
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -74,13 +76,32 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
+    let unit = unit(&inputs)?;
     let out = match &lock {
-        Some(lock) => PackedFile::locked(output, lock)?,
-        None => PackedFile::create(output)?,
+        Some(lock) => PackedFile::locked(unit, output, lock)?,
+        None => PackedFile::create_by(unit, output)?,
     };
     let is_old = copy(&inputs, &options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
     Ok(if is_old { summary.already_done() } else { summary })
+}
+
+/// What is compressed by itself in the output. Web archives are copied into a web archive.
+fn unit(inputs: &Inputs) -> Result<PackedUnit> {
+    let is_archive = |file: &&Input| file.format() == Format::Warc;
+    let archives = inputs.files().iter().filter(is_archive).count();
+    let other = inputs.files().iter().find(|file| !is_archive(file));
+    match other {
+        Some(other) if archives > 0 => Err(Error::new(
+            Kind::Usage,
+            "web archives and other files cannot be copied into one file",
+        )
+        .at(other.path())
+        .found(format_args!("it is read as {}", other.format()))
+        .help("filter them one after the other")),
+        None if archives > 0 => Ok(PackedUnit::Record),
+        _ => Ok(PackedUnit::File),
+    }
 }
 
 /// Copies all wanted records, or fails and writes nothing. Returns whether the same copy existed already.
@@ -97,7 +118,8 @@ fn copy(
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
     let fields = &options.fields;
     let found = vec![false; wanted.len()];
-    let mut copier = Copier { fields, wanted, found, header: None, out };
+    let copies_archives = unit(inputs)? == PackedUnit::Record;
+    let mut copier = Copier { copies_archives, fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
         outcome = copier.batch(&batch);
@@ -114,6 +136,8 @@ fn copy(
 }
 
 struct Copier<'a> {
+    /// Whether the inputs are web archives.
+    copies_archives: bool,
     fields: &'a Fields,
     wanted: IdList,
     /// For each wanted id whether its record was copied.
@@ -146,8 +170,12 @@ impl Copier<'_> {
         place.is_some_and(|place| !std::mem::replace(&mut self.found[place], true))
     }
 
-    /// Copies the header of the first file with columns. The headers of other files must be the same.
+    /// Copies the header of the first file with columns, and the first record of each ARC file. The columns
+    /// of other files must be the same.
     fn header(&mut self, header: &[u8]) -> Result<()> {
+        if self.copies_archives {
+            return self.out.record(header);
+        }
         match &self.header {
             None => {
                 self.header = Some(header.to_vec());
@@ -170,6 +198,7 @@ impl Copier<'_> {
             Content::Text(text) if position.is_file() => {
                 self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
             }
+            _ if self.copies_archives => self.out.record(document.record),
             _ => self.out.line(document.record),
         }
     }

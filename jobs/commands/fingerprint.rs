@@ -205,6 +205,7 @@ impl Job {
             .count("quarantined", counts.quarantined)
             .count("blank", counts.blank)
             .count("truncated", counts.truncated)
+            .skipped(counts.skipped)
             .count("passed_over", self.pages.passed_over())
             .path("output", self.pages.output())
     }
@@ -288,6 +289,7 @@ impl Job {
             quarantined: read.bad,
             blank: read.blank,
             truncated: read.truncated,
+            skipped: read.skipped,
             ..RecordCounts::default()
         };
         let mut list = self.pages.repeated(lock.fence());

@@ -270,6 +270,7 @@ impl Job {
             quarantined: read.bad,
             blank: read.blank,
             truncated: read.truncated,
+            skipped: read.skipped,
         };
         if !batch.add_up() {
             return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
@@ -326,6 +327,7 @@ impl Job {
             .count("quarantined", batch.quarantined)
             .count("blank", batch.blank)
             .count("truncated", batch.truncated)
+            .skipped(batch.skipped)
             .count("passed_over", self.pages.passed_over());
         if let Some(buckets) = buckets {
             summary = summary

@@ -15,7 +15,7 @@ use crate::flags::settings::FingerprintSettings;
 /// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct PageFlags {
-    /// File format: auto, jsonl, text, tsv or features [default: auto]
+    /// File format: auto, jsonl, text, html, tsv, csv, warc or features [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
     /// Field with the id of a record; a nested field is written a.b [default: id]
@@ -24,6 +24,10 @@ pub(crate) struct PageFlags {
     /// Field with the text [default: text]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     text_field: Option<String>,
+    /// The text field holds HTML: take the text of it
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_HTML")]
+    html: Option<bool>,
 }
 
 impl PageFlags {
@@ -33,6 +37,7 @@ impl PageFlags {
             format: self.format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
+            html: self.html.or(file.html),
             ..file
         }
     }
@@ -49,6 +54,8 @@ pub(crate) struct PageSource {
     format: Option<String>,
     id_field: Option<String>,
     text_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    html: Option<bool>,
 }
 
 impl PageSource {
@@ -68,6 +75,7 @@ impl PageSource {
             format: settings.format.map(|format| format.to_string()),
             id_field: settings.id_field.clone(),
             text_field: settings.text_field.clone(),
+            html: settings.html,
         }
     }
 
@@ -85,6 +93,7 @@ impl PageSource {
             format: format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
+            html: self.html.or(file.html),
             ..file
         })
     }

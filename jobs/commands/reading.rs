@@ -84,8 +84,7 @@ impl Pages {
 
     /// Whether all documents are texts.
     pub(crate) fn are_texts(&self) -> bool {
-        let texts = |format| matches!(format, Format::Jsonl | Format::Text | Format::Tsv);
-        self.inputs.files().iter().all(|file| texts(file.format()))
+        self.inputs.files().iter().all(|file| file.format().has_texts())
     }
 
     /// The file that is made.
@@ -136,7 +135,19 @@ impl Pages {
             ("accept_truncated", accept_truncated.to_string()),
             ("max_bad", self.max_bad.to_string()),
         ];
-        Ok(named.into_iter().chain(digest).map(|(name, value)| (name.to_owned(), value)).collect())
+        let html = self.has_html().then(|| ("html", HTML_TEXT.to_owned()));
+        Ok(named
+            .into_iter()
+            .chain(digest)
+            .chain(html)
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect())
+    }
+
+    /// Whether some texts are made of HTML.
+    fn has_html(&self) -> bool {
+        let html = |format| matches!(format, Format::Html | Format::Warc);
+        self.options.fields.html || self.inputs.files().iter().any(|file| html(file.format()))
     }
 
     /// The inputs that this process sees.
@@ -259,6 +270,9 @@ impl Pages {
         if self.has_times() {
             tracing::info!("times read: {}", read.times);
         }
+        if !read.skipped.is_empty() {
+            tracing::info!("records that are no pages: {}", read.skipped);
+        }
         let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), fence)?;
         Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
@@ -296,6 +310,9 @@ impl Pages {
         beside(&self.output, &format!("{failed}{suffix}"))
     }
 }
+
+/// How text is made of HTML. Another number means another text, so an output must be made again.
+const HTML_TEXT: &str = "all 1";
 
 /// The suffix of the list of records that could not be read.
 pub(crate) const QUARANTINE: &str = ".quarantine.tsv";

@@ -265,6 +265,7 @@ impl Job {
             .count("quarantined", read.bad)
             .count("blank", read.blank)
             .count("truncated", read.truncated)
+            .skipped(read.skipped)
             .count("passed_over", self.pages.passed_over())
             .count("features", table.finish()?)
             .path("output", output);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dupsieve::document::Skipped;
 use dupsieve::report::Report;
 use dupsieve::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,17 @@ impl Summary {
     pub(crate) fn count(mut self, name: &str, count: u64) -> Summary {
         self.counts.insert(name.into(), count.into());
         self
+    }
+
+    /// Adds the counts of the records that are no pages, if there are any.
+    pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
+        if skipped.is_empty() {
+            return self;
+        }
+        let summary = self.count("skipped", skipped.total());
+        skipped.reasons().fold(summary, |summary, (reason, count)| {
+            summary.count(&format!("skipped_{reason}"), count)
+        })
     }
 
     /// Replaces `from` by `to` in every path, for outputs that were moved.

@@ -1,11 +1,15 @@
 //! The fields of a record that are read.
 
+use std::borrow::Cow;
+
+use super::html;
+use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
 
 /// The names of the fields to read, and the width of ready-made fingerprints.
 ///
-/// A name is a column of a `tsv` file or a key of a `jsonl` object. `meta.url` is the key `url` of the
-/// object `meta`, or the key `meta.url` itself.
+/// A name is a column of a `tsv` file, a key of a `jsonl` object or a header of a `warc` record. `meta.url`
+/// is the key `url` of the object `meta`, or the key `meta.url` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     /// The field of the id.
@@ -14,13 +18,15 @@ pub struct Fields {
     pub text: String,
     /// The field of the time; none if times are not read.
     pub time: Option<String>,
+    /// Whether the text is HTML, of which the text is taken.
+    pub html: bool,
     /// The width in bits of ready-made fingerprints.
     pub width_bits: u32,
 }
 
 impl Default for Fields {
     fn default() -> Fields {
-        Fields { id: "id".into(), text: "text".into(), time: None, width_bits: 64 }
+        Fields { id: "id".into(), text: "text".into(), time: None, html: false, width_bits: 64 }
     }
 }
 
@@ -28,6 +34,17 @@ impl Fields {
     /// The names of the fields: id, text, time.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
         [Some(&self.id), Some(&self.text), self.time.as_deref()]
+    }
+
+    /// The document with text in place of HTML, if its text field has HTML.
+    pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
+        match document.content {
+            Content::Text(html) if self.html => {
+                let content = Content::Text(Cow::Owned(html::text(&html)));
+                Document { content, ..document }
+            }
+            _ => document,
+        }
     }
 
     /// Fails with [`Kind::Usage`] if a name is empty or two are the same.

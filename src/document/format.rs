@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use super::html;
 use crate::error::{Error, Kind, Result};
 
 /// The format of an input file.
@@ -11,17 +12,23 @@ use crate::error::{Error, Kind, Result};
 pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
     /// Otherwise the extension decides, without a final `.gz` or `.zst`: `.jsonl` and `.ndjson` are JSON
-    /// lines, `.tsv` is TSV, `.txt` and no extension are text. In a folder, other extensions are text
-    /// too. CSV, HTML, Parquet, WARC and others that cannot be read are refused. A stream is JSON lines
-    /// unless its name ends in `.tsv`.
+    /// lines, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
+    /// too. Web archives and HTML are recognized by their first bytes, or by their names. Parquet and others
+    /// that cannot be read are refused. A stream is JSON lines unless its name says otherwise.
     #[default]
     Auto,
     /// One JSON object a line.
     Jsonl,
     /// Each file is one document; its path is the id.
     Text,
+    /// Each file is one page of HTML; its path is the id.
+    Html,
     /// Tab-separated columns with a header line. Values are taken literally: no quotes, no trimming.
     Tsv,
+    /// Comma-separated values with a header line, as in RFC 4180.
+    Csv,
+    /// A web archive: WARC, WET or ARC.
+    Warc,
     /// `id<TAB>fingerprint` a line, decimal or 0x hex.
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
@@ -32,11 +39,14 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 10] = [
         Format::Auto,
         Format::Jsonl,
         Format::Text,
+        Format::Html,
         Format::Tsv,
+        Format::Csv,
+        Format::Warc,
         Format::Fingerprints,
         Format::Features,
         Format::Vectors,
@@ -48,7 +58,10 @@ impl Format {
             Format::Auto => "auto",
             Format::Jsonl => "jsonl",
             Format::Text => "text",
+            Format::Html => "html",
             Format::Tsv => "tsv",
+            Format::Csv => "csv",
+            Format::Warc => "warc",
             Format::Fingerprints => "fingerprints",
             Format::Features => "features",
             Format::Vectors => "vectors",
@@ -57,7 +70,22 @@ impl Format {
 
     /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
-        matches!(self, Format::Jsonl | Format::Tsv | Format::Vectors)
+        matches!(self, Format::Jsonl | Format::Tsv | Format::Csv | Format::Vectors | Format::Warc)
+    }
+
+    /// Whether one of the fields is the text.
+    pub fn has_text_field(self) -> bool {
+        self.has_fields() && self != Format::Warc
+    }
+
+    /// Whether its documents are texts.
+    pub fn has_texts(self) -> bool {
+        !matches!(self, Format::Fingerprints | Format::Features | Format::Vectors)
+    }
+
+    /// Whether each file is one document.
+    pub fn is_whole_file(self) -> bool {
+        matches!(self, Format::Text | Format::Html)
     }
 
     /// The format of a file found in a folder; `None` if the file is not to be read. `head` reads its
@@ -71,9 +99,14 @@ impl Format {
         Ok(match self {
             Format::Text => Some(Format::Text),
             Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
+            Format::Csv => fits(&["csv"]).then_some(Format::Csv),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
             Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
                 Recognized::Format(Format::Jsonl) => Some(self),
+                _ => None,
+            },
+            Format::Html | Format::Warc => match Recognized::of(path, head)? {
+                Recognized::Format(format) => Some(self).filter(|_| format == self),
                 _ => None,
             },
             Format::Auto => match Recognized::of(path, head)? {
@@ -107,8 +140,11 @@ impl Format {
     /// The format of a stream. A stream can be read only once, so only its name counts.
     pub(super) fn of_stream(self, path: &Path) -> Format {
         match self {
-            Format::Auto if extension(path) == "tsv" => Format::Tsv,
-            Format::Auto => Format::Jsonl,
+            Format::Auto => match Recognized::of_name(&extension(path), b"") {
+                Recognized::Format(Format::Text) => Format::Jsonl,
+                Recognized::Format(format) => format,
+                _ => Format::Jsonl,
+            },
             named => named,
         }
     }
@@ -133,11 +169,8 @@ enum Recognized {
 }
 
 /// Known extensions that cannot be read.
-const NOT_READ: [(&str, &[&str]); 9] = [
-    ("CSV", &["csv"]),
-    ("HTML", &["html", "htm", "xhtml"]),
+const NOT_READ: [(&str, &[&str]); 6] = [
     ("Parquet", &["parquet"]),
-    ("WARC", &["warc", "wet", "wat", "arc"]),
     ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
@@ -158,16 +191,14 @@ impl Recognized {
 
     /// What the first bytes alone tell.
     fn of_head(head: &[u8]) -> Option<Recognized> {
-        let opens_as_html =
-            |tag: &[u8]| head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
         if opens_json_lines(head) {
             Some(Recognized::Format(Format::Jsonl))
-        } else if head.starts_with(b"WARC/") {
-            Some(Recognized::NotRead("WARC"))
+        } else if head.starts_with(b"WARC/") || head.starts_with(b"filedesc://") {
+            Some(Recognized::Format(Format::Warc))
         } else if head.starts_with(b"PAR1") {
             Some(Recognized::NotRead("Parquet"))
-        } else if opens_as_html(b"<!doctype html") || opens_as_html(b"<html") {
-            Some(Recognized::NotRead("HTML"))
+        } else if html::begins(head) {
+            Some(Recognized::Format(Format::Html))
         } else {
             None
         }
@@ -179,6 +210,9 @@ impl Recognized {
             "json" if head.is_empty() => Recognized::Format(Format::Jsonl),
             "json" => Recognized::OneJson,
             "tsv" => Recognized::Format(Format::Tsv),
+            "csv" => Recognized::Format(Format::Csv),
+            "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
+            "warc" | "wet" | "wat" | "arc" => Recognized::Format(Format::Warc),
             "txt" | "" => Recognized::Format(Format::Text),
             _ => {
                 let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
@@ -199,7 +233,7 @@ fn opens_json_lines(head: &[u8]) -> bool {
 fn not_read(path: &Path, what: &str) -> Error {
     Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
         .at(path)
-        .expected("JSON lines, TSV or text, plain or compressed as .gz or .zst")
+        .expected("JSON lines, TSV, CSV, WARC, HTML or text, plain or compressed as .gz or .zst")
         .found(what)
         .help("convert the file or leave it out; --format text would read each whole file as one page of text")
 }
@@ -240,9 +274,9 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
         }
-        let error = "csv".parse::<Format>().unwrap_err();
+        let error = "xml".parse::<Format>().unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.to_string().contains("jsonl, text, tsv"), "{error}");
+        assert!(error.to_string().contains("jsonl, text, html"), "{error}");
     }
 
     fn alone(name: &str, head: &str) -> Result<Format> {
@@ -281,15 +315,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_refused_by_name() {
-        let all = [
-            ("a.csv", "id,text"),
-            ("a.CSV.gz", "id,text"),
+    fn web_archives_and_html_are_known_by_name_or_first_bytes() {
+        for (name, head) in [
             ("crawl.warc.wet.gz", ""),
             ("part-0", "WARC/1.0\r\n"),
+            ("a.txt.zst", "filedesc://a.arc 0.0.0.0"),
+            ("a.arc", "?"),
+        ] {
+            assert_eq!(alone(name, head).unwrap(), Format::Warc, "{name}");
+            assert_eq!(in_folder(Format::Warc, name, head).unwrap(), Some(Format::Warc));
+            assert_eq!(in_folder(Format::Html, name, head).unwrap(), None);
+        }
+        let html =
+            [("index", "\n<!DOCTYPE html>"), ("a.HTM.gz", "words"), ("a", "<!-- b --> <HTML>")];
+        for (name, head) in html {
+            assert_eq!(alone(name, head).unwrap(), Format::Html, "{name}");
+            assert_eq!(in_folder(Format::Auto, name, head).unwrap(), Some(Format::Html));
+            assert_eq!(in_folder(Format::Warc, name, head).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_refused_by_name() {
+        let all = [
+            ("a.avro", "Obj"),
+            ("a.ORC.gz", "ORC"),
             ("part-0", "PAR1\x15"),
-            ("index", "\n<!DOCTYPE html>"),
-            ("a.html", "words"),
             ("a.jsonl.xz", "\u{fd}7zXZ"),
         ];
         for (name, head) in all {
@@ -321,6 +372,7 @@ mod tests {
     fn a_stream_is_json_lines_unless_told_otherwise() {
         assert_eq!(Format::Auto.of_stream(Path::new("/dev/fd/63")), Format::Jsonl);
         assert_eq!(Format::Auto.of_stream(Path::new("fifo.tsv")), Format::Tsv);
+        assert_eq!(Format::Auto.of_stream(Path::new("fifo.warc.gz")), Format::Warc);
         assert_eq!(Format::Text.of_stream(Path::new("-")), Format::Text);
     }
 }

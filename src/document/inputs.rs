@@ -245,7 +245,7 @@ impl Input {
     /// and their number.
     pub(super) fn digest(&self, hasher: &mut Xxh3, buffer: &mut [u8]) -> Result<u128> {
         hasher.update(self.format.name().as_bytes());
-        if self.format == Format::Text {
+        if self.format.is_whole_file() {
             let name = self.name.as_os_str().as_encoded_bytes();
             hasher.update(&(name.len() as u64).to_le_bytes());
             hasher.update(name);

@@ -2,14 +2,9 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::reason::Reason;
+use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
 use super::source::{End, Source};
 use crate::error::Result;
-
-/// The reason for a line that is cut in two where compressed data ends too early.
-pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
-/// The reason for a line or a file that is too long to be read.
-pub(super) const TOO_LONG: &str = "the record is longer than records may be";
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

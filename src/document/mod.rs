@@ -6,8 +6,12 @@
 //!
 //! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
-//! - `records`, `jsonl`, `tsv`, `ready`: parsing, on any thread. A new format is a file beside these.
+//! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
+//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`: the formats. A new one is a file
+//!   or a folder beside these.
+//! - `html`, `charset`: the text and the characters of a page of HTML.
 //! - `host`: the host of a page, if its id is a URL.
+//! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
@@ -34,29 +38,37 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod charset;
 mod contents;
+mod csv;
 mod expand;
 mod fields;
 mod format;
 mod host;
+mod html;
 mod id;
 mod id_list;
 mod inputs;
 mod jsonl;
+mod layout;
 mod lines;
 mod quarantine;
 mod read;
+mod read_options;
 mod ready;
 mod reason;
 mod record;
 mod records;
 mod repeated;
 mod share;
+mod skipped;
 mod source;
 mod time;
 mod tolerance;
 mod tsv;
 mod walk;
+mod warc;
+mod whole_files;
 
 pub use contents::Contents;
 pub use fields::Fields;
@@ -66,12 +78,14 @@ pub(crate) use id::MAX_ID_BYTES;
 pub use id_list::IdList;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined};
-pub use read::{FilesRead, ReadOptions, read};
+pub use read::{FilesRead, read};
+pub use read_options::ReadOptions;
 pub use reason::Reason;
 pub use record::{Content, Document, Position};
-pub use records::Records;
+pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
+pub use skipped::{Skip, Skipped};
 pub use time::{Time, TimeCounts, TimeKind};
 pub use tolerance::Tolerance;
 

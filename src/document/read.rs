@@ -2,43 +2,21 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::fields::Fields;
+use super::csv::CsvCutter;
 use super::format::Format;
 use super::inputs::{Input, Inputs};
-use super::lines::{BROKEN_OFF, Lines, TOO_LONG};
-use super::reason::Reason;
-use super::record::Position;
-use super::records::{Body, Layout, Records, Text};
+use super::layout::LineCutter;
+use super::read_options::ReadOptions;
+use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
+use super::records::{Cutter, Portion, Records};
 use super::share::Share;
 use super::source::{End, Source};
+use super::warc::WarcCutter;
+use super::whole_files::WholeFile;
 use crate::error::Result;
 
-/// The most text files in one portion.
+/// The most files in one portion.
 const PORTION_FILES: usize = 1024;
-
-/// How the inputs are read.
-#[derive(Clone, Debug)]
-pub struct ReadOptions {
-    /// The fields to read.
-    pub fields: Fields,
-    /// About how many bytes one portion has.
-    pub portion_bytes: usize,
-    /// The most bytes of one line or text file after decompression; a longer one is quarantined.
-    pub max_record_bytes: usize,
-    /// Accept compressed files that end too early or are damaged, as far as they can be read.
-    pub accept_truncated: bool,
-}
-
-impl Default for ReadOptions {
-    fn default() -> ReadOptions {
-        ReadOptions {
-            fields: Fields::default(),
-            portion_bytes: 1 << 20,
-            max_record_bytes: 64 << 20,
-            accept_truncated: false,
-        }
-    }
-}
 
 /// What reading found apart from records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,8 +51,8 @@ pub fn read(
         options,
         progress,
         outbox,
-        texts: Vec::new(),
-        texts_bytes: 0,
+        pages: Vec::new(),
+        pages_bytes: 0,
         files_read: FilesRead::default(),
     };
     for (file, input) in (0..).zip(inputs.files()) {
@@ -83,7 +61,7 @@ pub fn read(
             return Ok(reader.files_read);
         }
     }
-    reader.send_texts();
+    reader.send_pages();
     Ok(reader.files_read)
 }
 
@@ -93,9 +71,9 @@ struct Reader<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     outbox: Outbox<'a>,
-    /// Text files for the next portion.
-    texts: Vec<Text>,
-    texts_bytes: usize,
+    /// Files that are one page each, for the next portion.
+    pages: Vec<WholeFile>,
+    pages_bytes: usize,
     files_read: FilesRead,
 }
 
@@ -106,9 +84,9 @@ struct Outbox<'a> {
 }
 
 impl Outbox<'_> {
-    fn send(&mut self, body: Body) {
+    fn send(&mut self, portion: Box<dyn Portion>) {
         if !self.stopped {
-            self.stopped = !(self.deliver)(Records { sequence: self.next, body });
+            self.stopped = !(self.deliver)(Records { sequence: self.next, portion });
             self.next += 1;
         }
     }
@@ -117,43 +95,46 @@ impl Outbox<'_> {
 impl<'a> Reader<'a> {
     fn file(&mut self, file: u32, input: &'a Input) -> Result<()> {
         let owned = self.share.owns(file, input);
-        match input.format() {
-            Format::Text if owned => self.text(file, input),
-            Format::Text => Ok(()),
-            _ => {
-                let split = self.share.splits(self.inputs, input);
-                if owned || split { self.lines(file, input, owned, split) } else { Ok(()) }
-            }
+        if input.format().is_whole_file() {
+            return if owned { self.page(file, input) } else { Ok(()) };
         }
+        let split = self.share.splits(self.inputs, input);
+        if owned || split { self.records(file, input, owned, split) } else { Ok(()) }
     }
 
     fn open(&self, input: &'a Input) -> Result<Source<'a>> {
         Source::open(input, self.options.accept_truncated, self.progress)
     }
 
-    /// Sends a file of lines; of a file that is `split` among the processes only the portions of this share.
-    fn lines(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
-        self.send_texts();
-        let options = self.options;
+    /// What takes the records of a file from it.
+    fn cutter(&self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
         let source = self.open(input)?;
-        let mut lines = Lines::new(source, options.portion_bytes, options.max_record_bytes)?;
-        let mut layout = None;
+        Ok(match input.format() {
+            Format::Csv => Box::new(CsvCutter::new(file, input, source, self.options)?),
+            Format::Warc => Box::new(WarcCutter::new(file, input, source, self.options)),
+            _ => Box::new(LineCutter::new(file, input, source, self.options)?),
+        })
+    }
+
+    /// Sends the records of a file; of one that is `split` among the processes only the portions of this
+    /// share.
+    fn records(&mut self, file: u32, input: &'a Input, owned: bool, split: bool) -> Result<()> {
+        self.send_pages();
+        let mut cutter = self.cutter(file, input)?;
         let mut number = 0;
-        while let Some(piece) = lines.next()? {
-            let position = Position { file, line: piece.first_line };
-            let body = body(position, piece.lines, &mut layout, input, &self.options.fields)?;
+        while let Some(portion) = cutter.next()? {
             if !split || self.share.holds(file, number) {
-                self.outbox.send(body);
+                self.outbox.send(portion);
             }
             if self.outbox.stopped {
                 return Ok(());
             }
             number += 1;
         }
-        if owned && lines.is_cut() {
+        if owned && cutter.is_cut() {
             self.files_read.truncated.push(file);
         }
-        self.add_contents(file, input, lines.contents())
+        self.add_contents(file, input, cutter.contents())
     }
 
     /// Adds the digest of a file to the sum. A file that was not read to its end is read again for it.
@@ -168,19 +149,24 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Adds a file that is one document to the next portion.
-    fn text(&mut self, file: u32, input: &'a Input) -> Result<()> {
-        let page = self.page(file, input)?;
-        self.texts_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
-        self.texts.push(Text { file, page });
-        if self.texts_bytes >= self.options.portion_bytes || self.texts.len() >= PORTION_FILES {
-            self.send_texts();
+    /// Adds a file that is one page to the next portion.
+    fn page(&mut self, file: u32, input: &'a Input) -> Result<()> {
+        let page = self.whole_file(file, input)?;
+        self.pages_bytes += page.as_ref().map_or(0, |(_, bytes)| bytes.len());
+        let is_html = input.format() == Format::Html;
+        self.pages.push(WholeFile { file, is_html, page });
+        if self.pages_bytes >= self.options.portion_bytes || self.pages.len() >= PORTION_FILES {
+            self.send_pages();
         }
         Ok(())
     }
 
-    /// The id and the bytes of a file that is one document.
-    fn page(&mut self, file: u32, input: &'a Input) -> Result<Result<(String, Vec<u8>), Reason>> {
+    /// The id and the bytes of a file that is one page.
+    fn whole_file(
+        &mut self,
+        file: u32,
+        input: &'a Input,
+    ) -> Result<Result<(String, Vec<u8>), Reason>> {
         let Some(id) = input.name().to_str() else {
             self.add_contents(file, input, None)?;
             return Ok(Err("the path is not UTF-8".into()));
@@ -200,29 +186,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn send_texts(&mut self) {
-        self.texts_bytes = 0;
-        if !self.texts.is_empty() {
-            self.outbox.send(Body::Texts(std::mem::take(&mut self.texts)));
+    fn send_pages(&mut self) {
+        self.pages_bytes = 0;
+        if !self.pages.is_empty() {
+            self.outbox.send(Box::new(std::mem::take(&mut self.pages)));
         }
     }
-}
-
-/// The portion with one piece of a file of lines. The first piece with lines determines the layout.
-fn body(
-    position: Position,
-    lines: Result<Vec<u8>, Reason>,
-    layout: &mut Option<Layout>,
-    input: &Input,
-    fields: &Fields,
-) -> Result<Body> {
-    let bytes = match lines {
-        Ok(bytes) => bytes,
-        Err(reason) => return Ok(Body::Unread(position, reason)),
-    };
-    let layout = match layout {
-        Some(layout) => layout.clone(),
-        None => layout.insert(Layout::of(input, position.line, &bytes, fields)?).clone(),
-    };
-    Ok(Body::Lines { start: position, layout, bytes })
 }

@@ -15,6 +15,11 @@ pub struct Reason {
     pub(super) detail: String,
 }
 
+/// The reason for a record that is cut in two where a file ends too early.
+pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
+/// The reason for a record or a file that is too long to be read.
+pub(super) const TOO_LONG: &str = "the record is longer than records may be";
+
 /// The most characters of the detail.
 const DETAIL: usize = 400;
 

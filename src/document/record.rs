@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::reason::Reason;
 use super::time::Time;
 
 /// A document as read. It borrows from its [`Records`](super::Records) what need not be copied.
@@ -16,7 +17,8 @@ pub struct Document<'a> {
     pub time: Time,
     /// Its content.
     pub content: Content<'a>,
-    /// The bytes of the record in the file: a line without its end, or the whole file.
+    /// The bytes of the record in the file: a line without its end, a record of a web archive with its
+    /// end, or the whole file.
     pub record: &'a [u8],
 }
 
@@ -70,7 +72,8 @@ impl Content<'_> {
 pub struct Position {
     /// The index of the file in [`Inputs::files`](super::Inputs::files).
     pub file: u32,
-    /// The line, counted from 1; 0 if the whole file is the record.
+    /// The line, counted from 1, or the number of the record in a format without lines; 0 if the whole file
+    /// is the record.
     pub line: u64,
 }
 
@@ -79,4 +82,11 @@ impl Position {
     pub fn is_file(self) -> bool {
         self.line == 0
     }
+}
+
+/// The text of a record in UTF-8.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))
+    })
 }

@@ -1,151 +1,89 @@
-//! Some complete records as bytes, which any thread can parse.
+//! What a format gives: a [`Cutter`] takes whole records from a file, in order, and puts them into
+//! [`Portion`]s, which any thread can parse.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::fmt::Debug;
 
 use super::fields::Fields;
-use super::format::Format;
-use super::id::check_id;
-use super::inputs::Input;
 use super::reason::Reason;
-use super::record::{Content, Document, Position};
-use super::time::Time;
-use super::tsv::{self, Columns};
-use super::{jsonl, lines, ready};
+use super::record::{Document, Position};
+use super::skipped::Skipped;
+use crate::error::Result;
 
-/// Some records of the input as bytes: whole lines of one file, several whole files, or one record
+/// Takes the records of one file from its beginning to its end. This is the part of reading that must
+/// happen in order; it does as little as it can.
+pub(super) trait Cutter {
+    /// The next records; `None` at the end. Which records a portion has depends on the file alone, since
+    /// processes divide a file by the numbers of its portions.
+    fn next(&mut self) -> Result<Option<Box<dyn Portion>>>;
+
+    /// Whether the file ended too early; known after the last portion.
+    fn is_cut(&self) -> bool;
+
+    /// XXH3-128 of the file's bytes on disk, after the last portion of a file that was read to its end.
+    fn contents(&self) -> Option<u128>;
+}
+
+/// Some whole records of one format, or whole files. It is made to be sent to another thread.
+pub(super) trait Portion: Debug + Send {
+    /// Parses the records in order; see [`Records::parse`].
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed;
+
+    /// What stands before all records of the file, if its format has it: a header line, or the first record
+    /// of an ARC file.
+    fn header(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// Takes a document, or the reason why a record is none.
+pub(super) type Each<'e, 'a> =
+    &'e mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>);
+
+/// What was passed over while parsing, because it is no page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Blank lines.
+    pub blank: u64,
+    /// Records that are no pages.
+    pub skipped: Skipped,
+}
+
+/// Some records of the input as bytes: whole records of one file, several whole files, or one record
 /// that cannot be read. It is made to be sent to another thread.
 #[derive(Debug)]
 pub struct Records {
     /// 0, 1, 2, ... in the order in which one reader delivers them. Positions rise with it.
     pub sequence: u64,
-    pub(super) body: Body,
-}
-
-#[derive(Debug)]
-pub(super) enum Body {
-    Lines { start: Position, layout: Layout, bytes: Vec<u8> },
-    Texts(Vec<Text>),
-    Unread(Position, Reason),
-}
-
-/// How to parse a line.
-#[derive(Clone, Debug)]
-pub(super) enum Layout {
-    Jsonl,
-    Tsv(Arc<Columns>),
-    Fingerprints,
-    Features,
-    Vectors,
-}
-
-/// A file that is one document.
-#[derive(Debug)]
-pub(super) struct Text {
-    pub(super) file: u32,
-    /// The id and the bytes.
-    pub(super) page: Result<(String, Vec<u8>), Reason>,
+    pub(super) portion: Box<dyn Portion>,
 }
 
 impl Records {
     /// Parses the records in order and calls `each` with every one, or with the reason why it cannot be
-    /// read. Returns the number of blank lines, which are not records.
+    /// read. Returns what was passed over because it is no record of a page.
     ///
     /// `fields` are those with which they were read.
     pub fn parse<'a>(
         &'a self,
         fields: &Fields,
-        each: &mut dyn FnMut(Position, Result<Document<'a>, Reason>),
-    ) -> u64 {
-        match &self.body {
-            Body::Lines { start, layout, bytes } => {
-                return parse_lines(*start, layout, bytes, fields, each);
-            }
-            Body::Texts(texts) => {
-                for text in texts {
-                    each(Position { file: text.file, line: 0 }, text.parse());
-                }
-            }
-            Body::Unread(position, reason) => each(*position, Err(reason.clone())),
-        }
-        0
+        each: &mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>),
+    ) -> Passed {
+        self.portion.parse(fields, each)
     }
 
-    /// The header line of the file, if its format has one.
+    /// What stands before all records of the file, if its format has it: the line with the names of the
+    /// columns, or the first record of an ARC file.
     pub fn header(&self) -> Option<&[u8]> {
-        match &self.body {
-            Body::Lines { layout: Layout::Tsv(columns), .. } => Some(&columns.header),
-            _ => None,
-        }
+        self.portion.header()
     }
 }
 
-fn parse_lines<'a>(
-    start: Position,
-    layout: &Layout,
-    bytes: &'a [u8],
-    fields: &Fields,
-    each: &mut dyn FnMut(Position, Result<Document<'a>, Reason>),
-) -> u64 {
-    let mut blank = 0;
-    for (number, line) in (start.line..).zip(lines::split(bytes)) {
-        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            blank += 1;
-        } else if !(number == 1 && matches!(layout, Layout::Tsv(_))) {
-            each(Position { line: number, ..start }, layout.parse(line, fields));
-        }
-    }
-    blank
-}
+/// A record that could not be taken from its file.
+#[derive(Debug)]
+pub(super) struct Unread(pub(super) Position, pub(super) Reason);
 
-impl Layout {
-    /// How to parse the lines of `input`; `bytes` are its first lines, from line `number` on.
-    pub(super) fn of(
-        input: &Input,
-        number: u64,
-        bytes: &[u8],
-        fields: &Fields,
-    ) -> crate::Result<Layout> {
-        match input.format() {
-            Format::Jsonl => Ok(Layout::Jsonl),
-            Format::Fingerprints => Ok(Layout::Fingerprints),
-            Format::Features => Ok(Layout::Features),
-            Format::Vectors => Ok(Layout::Vectors),
-            Format::Tsv => {
-                let header = lines::split(bytes).next().filter(|_| number == 1);
-                Ok(Layout::Tsv(Arc::new(Columns::find(header, fields, input.path())?)))
-            }
-            Format::Auto | Format::Text => {
-                unreachable!("{} is not a format of lines", input.format())
-            }
-        }
+impl Portion for Unread {
+    fn parse<'a>(&'a self, _: &Fields, each: Each<'_, 'a>) -> Passed {
+        each(self.0, Err(self.1.clone()));
+        Passed::default()
     }
-
-    /// Parses one line and checks its id.
-    fn parse<'a>(&self, line: &'a [u8], fields: &Fields) -> Result<Document<'a>, Reason> {
-        let line = utf8(line)?;
-        let document = match self {
-            Layout::Jsonl => jsonl::parse(line, fields),
-            Layout::Tsv(columns) => tsv::parse(line, columns),
-            Layout::Fingerprints => ready::fingerprint(line, fields.width_bits),
-            Layout::Features => ready::features(line),
-            Layout::Vectors => jsonl::vector(line, fields),
-        }?;
-        check_id(&document.id).map(|()| document)
-    }
-}
-
-impl Text {
-    fn parse(&self) -> Result<Document<'_>, Reason> {
-        let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
-        check_id(id)?;
-        let content = Content::Text(Cow::Borrowed(utf8(bytes)?));
-        Ok(Document { id: Cow::Borrowed(id), time: Time::NoField, content, record: bytes })
-    }
-}
-
-fn utf8(bytes: &[u8]) -> Result<&str, Reason> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        Reason::with("not UTF-8", format_args!(" at byte {} of the record", error.valid_up_to()))
-    })
 }

@@ -1,13 +1,12 @@
 //! The share of the inputs that one process reads.
 
-use super::format::Format;
 use super::inputs::{Input, Inputs};
 
 /// The share of the inputs that process `index` of `of` processes reads. Together the shares are the
 /// whole: every record once, at the same position whatever `of` is.
 ///
 /// With at least as many files as processes, a process reads whole files: file `f` belongs to process
-/// `f % of`. With fewer files, every process reads every file of lines and keeps each `of`-th portion:
+/// `f % of`. With fewer files, every process reads every file of records and keeps each `of`-th portion:
 /// of 2 files and 3 processes, portion `b` of file `f` belongs to process `(f + b) % 3`. Streams belong
 /// to process 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl Share {
     /// Whether a file is divided among the processes portion by portion.
     pub(super) fn splits(self, inputs: &Inputs, input: &Input) -> bool {
         let by_file = inputs.files().len() >= self.of as usize;
-        !by_file && !input.is_stream() && input.format() != Format::Text
+        !by_file && !input.is_stream() && !input.format().is_whole_file()
     }
 
     /// Whether portion `number` of `file` belongs to this share.

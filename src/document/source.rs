@@ -167,14 +167,17 @@ impl Packing {
         Ok(match self {
             Packing::Plain => Box::new(packed),
             Packing::Gzip => Box::new(Members(Some(GzDecoder::new(packed)))),
-            Packing::Zstd => {
-                let mut frames = zstd::Decoder::with_buffer(packed)?;
-                frames.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Box::new(frames)
-            }
+            Packing::Zstd => Box::new(zstd_decoder(packed)?),
             Packing::Nothing => Box::new(BrokenOff),
         })
     }
+}
+
+/// Unpacks zstd within a bound of memory.
+pub(super) fn zstd_decoder<R: BufRead>(packed: R) -> io::Result<zstd::Decoder<'static, R>> {
+    let mut frames = zstd::Decoder::with_buffer(packed)?;
+    frames.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+    Ok(frames)
 }
 
 /// A compressed file that ends within its first four bytes.

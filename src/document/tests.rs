@@ -2,7 +2,7 @@
 //! of the naive definition.
 
 use super::id::check_id;
-use super::lines::{BROKEN_OFF, TOO_LONG};
+use super::reason::{BROKEN_OFF, TOO_LONG};
 use super::*;
 use crate::error::{Kind, Result};
 use proptest::prelude::*;
@@ -62,9 +62,10 @@ fn read_share(inputs: &Inputs, share: Share, options: &ReadOptions) -> Result<Ou
         assert_eq!(batch.sequence, next);
         next += 1;
         let records = &mut outcome.records;
-        outcome.blank += batch.parse(&options.fields, &mut |position, document| {
+        let passed = batch.parse(&options.fields, &mut |position, document| {
             records.push((position, document.as_ref().map(show).map_err(Reason::to_string)));
         });
+        outcome.blank += passed.blank;
         true
     })?;
     assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));

@@ -15,10 +15,10 @@ const SHOWN_BYTES: usize = 400;
 /// The columns of the fields, counted from 0. Of columns with the same name the first counts.
 #[derive(Debug)]
 pub(super) struct Columns {
-    id: usize,
-    text: usize,
-    time: Option<usize>,
-    count: usize,
+    pub(super) id: usize,
+    pub(super) text: usize,
+    pub(super) time: Option<usize>,
+    pub(super) count: usize,
     /// The header line itself.
     pub(super) header: Vec<u8>,
 }
@@ -27,13 +27,27 @@ impl Columns {
     /// Finds the fields in the header line of the file at `path`. `header` is `None` if the line could not
     /// be read.
     pub(super) fn find(header: Option<&[u8]>, fields: &Fields, path: &Path) -> Result<Columns> {
-        let bad = |what: &str| Error::new(Kind::BadData, what).at(path).line(1);
-        let header = header.ok_or_else(|| bad("the header line is longer than a record may be"))?;
-        let names = || header.split(|&byte| byte == b'\t');
+        let header = header.ok_or_else(|| {
+            let what = "the header line is longer than a record may be";
+            Error::new(Kind::BadData, what).at(path).line(1)
+        })?;
+        let names: Vec<&[u8]> = header.split(|&byte| byte == b'\t').collect();
+        Columns::among(&names, header, fields, path)
+    }
+
+    /// Finds the fields among the `names` in the header line of the file at `path`.
+    pub(super) fn among(
+        names: &[&[u8]],
+        header: &[u8],
+        fields: &Fields,
+        path: &Path,
+    ) -> Result<Columns> {
         let column = |field: &str| {
-            names().position(|name| name == field.as_bytes()).ok_or_else(|| {
+            names.iter().position(|name| *name == field.as_bytes()).ok_or_else(|| {
                 let shown = String::from_utf8_lossy(&header[..header.len().min(SHOWN_BYTES)]);
-                bad("the header line lacks a column")
+                Error::new(Kind::BadData, "the header line lacks a column")
+                    .at(path)
+                    .line(1)
                     .expected(format_args!("{field:?}"))
                     .found(format_args!("{shown:?}"))
                     .help("name the columns (--id-field, --text-field, --time-field)")
@@ -43,9 +57,17 @@ impl Columns {
             id: column(&fields.id)?,
             text: column(&fields.text)?,
             time: fields.time.as_deref().map(column).transpose()?,
-            count: names().count(),
+            count: names.len(),
             header: header.to_vec(),
         })
+    }
+}
+
+impl Columns {
+    /// The reason for a record with another number of columns.
+    pub(super) fn miscounted(&self, count: usize) -> Reason {
+        let what = "the number of columns is not that of the header";
+        Reason::with(what, format_args!(": {count}, not {}", self.count))
     }
 }
 
@@ -65,8 +87,7 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
         count += 1;
     }
     if count != columns.count {
-        let what = "the number of columns is not that of the header";
-        return Err(Reason::with(what, format_args!(": {count}, not {}", columns.count)));
+        return Err(columns.miscounted(count));
     }
     let time = columns.time.map_or(Ok(Time::NoField), |_| time::parse(when))?;
     let content = Content::Text(Cow::Borrowed(text));

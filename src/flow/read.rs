@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gather::Collect;
-use crate::document::{Document, Position, Time, TimeCounts};
+use crate::document::{Document, Passed, Position, Skipped, Time, TimeCounts};
 use crate::error::{Error, Kind, Result};
 
 /// Counts of what was read. Their sums over all processes prove that nothing was lost on the way.
@@ -11,6 +11,8 @@ use crate::error::{Error, Kind, Result};
 pub struct Read {
     /// Blank lines.
     pub blank: u64,
+    /// Records that are no pages.
+    pub skipped: Skipped,
     /// Files that broke off and were accepted nevertheless.
     pub truncated: u64,
     /// Documents that the handlers took.
@@ -34,6 +36,12 @@ pub struct Read {
 }
 
 impl Read {
+    /// Counts what was passed over.
+    pub(super) fn pass(&mut self, passed: Passed) {
+        self.blank += passed.blank;
+        self.skipped.add(passed.skipped);
+    }
+
     /// Counts how the time of a document is written.
     pub(super) fn note_time(&mut self, position: Position, document: &Document<'_>) {
         self.times.count(document.time);
@@ -60,7 +68,7 @@ impl Read {
 impl Collect<Read> for Read {
     fn collect(&mut self, parts: &mut Vec<Read>) -> Result<()> {
         for part in parts.drain(..) {
-            self.blank += part.blank;
+            self.pass(Passed { blank: part.blank, skipped: part.skipped });
             self.truncated += part.truncated;
             self.documents += part.documents;
             self.bad += part.bad;

@@ -93,7 +93,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
         let mut failure = None;
         let mut read = Read { taken: 1, ..Read::default() };
         let times_wanted = fields.time.is_some();
-        read.blank = batch.parse(fields, &mut |position, document| {
+        let passed = batch.parse(fields, &mut |position, document| {
             if let (true, Ok(document)) = (times_wanted, &document) {
                 read.note_time(position, document);
             }
@@ -109,6 +109,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
             read.bad += 1;
             records.push(Taken::Quarantined(Quarantined { position, reason }));
         });
+        read.pass(passed);
         handler.end_batch(&mut read, &mut |made| records.push(Taken::Made(made)));
         failure.map_or_else(|| Ok((Box::new(records.into_iter().map(Ok)) as Yield<_>, read)), Err)
     }

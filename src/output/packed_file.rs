@@ -21,11 +21,24 @@ pub struct PackedFile {
     content: Option<ContentKind>,
 }
 
+/// What is compressed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackedUnit {
+    /// The whole file.
+    File,
+    /// Each record, as in a web archive, so that readers can go to any of them.
+    Record,
+}
+
 /// How the lines are compressed.
 enum Packer {
     Plain(BufWriter<Target>),
     Gzip(GzEncoder<BufWriter<Target>>),
     Zstd(zstd::Encoder<'static, BufWriter<Target>>),
+    /// Each record is a member of gzip of its own.
+    GzipMembers(BufWriter<Target>),
+    /// Each record is a frame of zstd of its own.
+    ZstdFrames(BufWriter<Target>),
 }
 
 /// Where they go.
@@ -47,24 +60,31 @@ enum ContentKind {
 impl PackedFile {
     /// A new file for `path`, compressed if the name ends in `.gz` or `.zst`. `-` is standard output.
     pub fn create(path: &Path) -> Result<PackedFile> {
+        PackedFile::create_by(PackedUnit::File, path)
+    }
+
+    /// Like [`PackedFile::create`]; `unit` is what is compressed by itself.
+    pub fn create_by(unit: PackedUnit, path: &Path) -> Result<PackedFile> {
         if path == Path::new(STDOUT) {
-            return PackedFile::of(Target::Stdout(io::stdout()), path);
+            return PackedFile::of(Target::Stdout(io::stdout()), path, unit);
         }
         let folder = parent_of(path);
         fs::create_dir_all(folder).at(folder)?;
-        PackedFile::of(Target::File(NewFile::beside(path)?), path)
+        PackedFile::of(Target::File(NewFile::beside(path)?), path, unit)
     }
 
-    /// Like [`PackedFile::create`]; the file gets its path only while the lock is held.
-    pub fn locked(path: &Path, lock: &Lock) -> Result<PackedFile> {
+    /// Like [`PackedFile::create_by`]; the file gets its path only while the lock is held.
+    pub fn locked(unit: PackedUnit, path: &Path, lock: &Lock) -> Result<PackedFile> {
         let mut file = NewFile::beside(path)?;
         file.fenced(lock.fence());
-        PackedFile::of(Target::File(file), path)
+        PackedFile::of(Target::File(file), path, unit)
     }
 
-    fn of(target: Target, path: &Path) -> Result<PackedFile> {
+    fn of(target: Target, path: &Path, unit: PackedUnit) -> Result<PackedFile> {
         let file = BufWriter::new(target);
         let packer = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") if unit == PackedUnit::Record => Packer::GzipMembers(file),
+            Some("zst") if unit == PackedUnit::Record => Packer::ZstdFrames(file),
             Some("gz") => Packer::Gzip(GzEncoder::new(file, flate2::Compression::default())),
             Some("zst") => Packer::Zstd(zstd::Encoder::new(file, 0).at(path)?),
             _ => Packer::Plain(file),
@@ -74,13 +94,25 @@ impl PackedFile {
 
     /// Writes a line and its end.
     pub fn line(&mut self, line: &[u8]) -> Result<()> {
-        self.content.get_or_insert_with(|| ContentKind::of(line));
-        let packer: &mut dyn Write = match &mut self.packer {
-            Packer::Plain(file) => file,
-            Packer::Gzip(file) => file,
-            Packer::Zstd(file) => file,
+        self.record(&[line, b"\n"].concat())
+    }
+
+    /// Writes a record with its end.
+    pub fn record(&mut self, record: &[u8]) -> Result<()> {
+        self.content.get_or_insert_with(|| ContentKind::of(record));
+        let written = match &mut self.packer {
+            Packer::Plain(file) => file.write_all(record),
+            Packer::Gzip(file) => file.write_all(record),
+            Packer::Zstd(file) => file.write_all(record),
+            Packer::GzipMembers(file) => {
+                let mut member = GzEncoder::new(file, flate2::Compression::default());
+                member.write_all(record).and_then(|()| member.finish().map(drop))
+            }
+            Packer::ZstdFrames(file) => {
+                zstd::bulk::compress(record, 0).and_then(|frame| file.write_all(&frame))
+            }
         };
-        packer.write_all(line).and_then(|()| packer.write_all(b"\n")).at(&self.path)
+        written.at(&self.path)
     }
 
     /// Moves the file to its place. Returns whether a file with the same contents was there already.
@@ -91,7 +123,7 @@ impl PackedFile {
     pub fn finish(self, overwrite: bool) -> Result<bool> {
         let PackedFile { path, packer, content } = self;
         let file = match packer {
-            Packer::Plain(file) => file,
+            Packer::Plain(file) | Packer::GzipMembers(file) | Packer::ZstdFrames(file) => file,
             Packer::Gzip(file) => file.finish().at(&path)?,
             Packer::Zstd(file) => file.finish().at(&path)?,
         };

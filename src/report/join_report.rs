@@ -98,10 +98,19 @@ impl Made for Report {
 
 /// The counts of the records that a batch was made from, as a parameter.
 pub fn records(counts: &RecordCounts) -> String {
-    let RecordCounts { read, fingerprinted, empty, repeated, quarantined, blank, truncated } =
-        counts;
-    format!(
+    let RecordCounts {
+        read,
+        fingerprinted,
+        empty,
+        repeated,
+        quarantined,
+        blank,
+        truncated,
+        skipped,
+    } = counts;
+    let told = format!(
         "{read} read, {fingerprinted} fingerprinted, {empty} empty, {repeated} repeated, \
          {quarantined} quarantined, {blank} blank, {truncated} truncated"
-    )
+    );
+    if skipped.is_empty() { told } else { format!("{told}, skipped: {skipped}") }
 }

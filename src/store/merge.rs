@@ -127,14 +127,18 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
 /// The sum of the counts of the parts.
 fn counts(segments: &[Dated]) -> RecordCounts {
     let all = segments.iter().map(|dated| dated.segment().counts());
-    all.fold(RecordCounts::default(), |sum, part| RecordCounts {
-        read: sum.read + part.read,
-        fingerprinted: sum.fingerprinted + part.fingerprinted,
-        empty: sum.empty + part.empty,
-        repeated: sum.repeated + part.repeated,
-        quarantined: sum.quarantined + part.quarantined,
-        blank: sum.blank + part.blank,
-        truncated: sum.truncated + part.truncated,
+    all.fold(RecordCounts::default(), |mut sum, part| {
+        sum.skipped.add(part.skipped);
+        RecordCounts {
+            read: sum.read + part.read,
+            fingerprinted: sum.fingerprinted + part.fingerprinted,
+            empty: sum.empty + part.empty,
+            repeated: sum.repeated + part.repeated,
+            quarantined: sum.quarantined + part.quarantined,
+            blank: sum.blank + part.blank,
+            truncated: sum.truncated + part.truncated,
+            skipped: sum.skipped,
+        }
     })
 }
 

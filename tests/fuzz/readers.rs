@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::Error;
-use dupsieve::document::{Format, Inputs, ReadOptions, Share, read};
+use dupsieve::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
 use dupsieve::evaluate::{JudgedPairs, Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
@@ -28,6 +28,9 @@ use tempfile::TempDir;
 const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
 /// The longest record that is read.
 const MAX_RECORD_BYTES: usize = 4 << 10;
+
+/// The most bytes of the head and the end of a record of a web archive.
+const HEAD_BYTES: usize = (128 << 10) + 4;
 
 /// The length of the shorter page, in bytes.
 const PAGE_BYTES: usize = 24 << 10;
@@ -63,12 +66,35 @@ pub fn documents(bytes: &[u8]) {
             if let Ok(document) = document {
                 assert!(
                     !document.id.is_empty()
-                        && document.record.len() <= bytes.len().max(MAX_RECORD_BYTES)
+                        && document.record.len() <= bytes.len().max(MAX_RECORD_BYTES) + HEAD_BYTES
                 );
             }
         });
         true
     });
+}
+
+/// The response in a record of a web archive whose length is right.
+pub fn response(bytes: &[u8]) {
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Length: {}\r\n\r\n",
+        bytes.len()
+    );
+    let path = file("response.warc", &[head.as_bytes(), bytes, b"\r\n\r\n"].concat());
+    let options = ReadOptions { max_record_bytes: 1 << 16, ..ReadOptions::default() };
+    let inputs = Inputs::find(&[path], Format::Warc).expect("the file is there");
+    let mut records = 0;
+    let whole = read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+        let passed = batch.parse(&options.fields, &mut |_, document| {
+            records += 1;
+            if let Ok(Document { content: Content::Text(text), .. }) = document {
+                assert!(text.len() <= 6 * options.max_record_bytes);
+            }
+        });
+        records += passed.skipped.total();
+        true
+    });
+    assert!(whole.is_ok() && records == 1);
 }
 
 /// A segment.

@@ -25,6 +25,13 @@ PAGES = [
     "id\ttext\ttime\nb\twords of a page\t7\n",
     "c\t0x1f\nd\t31\n",
     "e\tfeature:1.5 other:-2\n",
+    "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: f\r\nContent-Length: 4\r\n\r\npage\r\n\r\n",
+    "filedesc://a 0.0.0.0 20050101000000 text/plain 0\n\nhttp://g/ 1.2.3.4 20050101000000 text/html 4\npage\n",
+]
+RESPONSES = [
+    "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=gbk\r\n\r\n<p>one<pre>two &amp; three</pre><script>x</script>",
+    "HTTP/1.1 200\nContent-Type: text/html\nTransfer-Encoding: chunked\n\n3\r\n<p>\r\n0\r\n",
+    *(f"HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n" for name in ("br", "deflate")),
 ]
 LISTS = ["# some\n的\nthe\n", "词 10 n\nword 3\n", "a.example:7 # host\n", "id\tcluster\na\t1\nb\t1\n", "id1\tid2\tJ3\na\tb\t0.5\n"]
 TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity":""}\n7\tfeature\nend 1 0\n'
@@ -77,7 +84,7 @@ def seeds(target):
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
     if target == "documents":
-        return [bytes([choice]) + page.encode() for choice in range(10) for page in PAGES]
+        return [bytes([choice]) + page.encode() for choice in range(12) for page in PAGES]
     if target == "config":
         return [path.read_bytes() for path in sorted(CONFIGS.glob("*.toml"))]
     if target == "recipe":
@@ -85,7 +92,7 @@ def seeds(target):
         return [text.encode() for text in [*SETTINGS, *named, *(re.sub(r"^\[.*\]\n", "", one) for one in named)]]
     if target == "page":
         return [bytes([way]) + unit.encode() for way, unit in enumerate(UNITS * 4)]
-    texts = {"counts": [TABLE], "handshake": CALLS}.get(target, LISTS)
+    texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES}.get(target, LISTS)
     return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
 
 

@@ -43,22 +43,27 @@ pub(crate) struct FingerprintSettings {
     /// fingerprints by another table, or by none, cannot be compared with these
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
     pub(crate) boilerplate: Option<PathBuf>,
-    /// File format: auto, jsonl, text, tsv, fingerprints, features or vectors. `auto` recognises JSON lines by
-    /// their first bytes and other files by their names, and refuses other formats, such as CSV
-    /// [default: auto]
+    /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), fingerprints, features or vectors.
+    /// `auto` recognises JSON lines, web archives and HTML by their first bytes and other files by their
+    /// names, and refuses other formats, such as PDF [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
     pub(crate) format: Option<Format>,
-    /// Field with the id of a record; a nested field is written a.b [default: id]
+    /// Field with the id of a record; a nested field is written a.b. In web archives id is the URL, and
+    /// every header of a record is a field, such as WARC-Record-ID [default: id]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
     pub(crate) id_field: Option<String>,
     /// Field with the text [default: text], or with the array of numbers of a vector [default: vector]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
     pub(crate) text_field: Option<String>,
     /// Field with the time: RFC 3339 (UTC if it has no zone), an HTTP date, or seconds or milliseconds
-    /// since 1970
+    /// since 1970 [default: none; WARC-Date if all files are web archives]
     #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
     pub(crate) time_field: Option<String>,
+    /// The text field holds HTML: take the text of it. Web archives and HTML files need no flag
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_HTML")]
+    pub(crate) html: Option<bool>,
     /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
     #[serde(deserialize_with = "typed")]
@@ -95,6 +100,7 @@ impl FingerprintSettings {
             id_field: self.id_field.or(file.id_field),
             text_field: self.text_field.or(file.text_field),
             time_field: self.time_field.or(file.time_field),
+            html: self.html.or(file.html),
             max_bad: self.max_bad.or(file.max_bad),
             max_repeated: self.max_repeated.or(file.max_repeated),
             max_record: self.max_record.or(file.max_record),
@@ -106,31 +112,37 @@ impl FingerprintSettings {
     /// Finds the files that `paths` name, and how to read them.
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Result<(Inputs, ReadOptions)> {
         let format = self.format.unwrap_or_default();
-        let options = self.read_options(self.recipe(format)?.width());
+        let mut options = self.read_options(self.recipe(format)?.width());
         let inputs = Inputs::find(paths, format)?;
         self.check_fields(&inputs)?;
+        let formats = inputs.formats();
+        if self.time_field.is_none() && formats.keys().eq([&Format::Warc]) {
+            options.fields.time = Some("WARC-Date".to_owned());
+        }
         Ok((inputs, options))
     }
 
     /// Refuses the name of a field if a file has no fields: the name would be ignored.
     fn check_fields(&self, inputs: &Inputs) -> Result<()> {
-        let flags = [
-            ("--id-field", &self.id_field),
-            ("--text-field", &self.text_field),
-            ("--time-field", &self.time_field),
+        type Has = fn(Format) -> bool;
+        let flags: [(&str, bool, Has); 4] = [
+            ("--id-field", self.id_field.is_some(), Format::has_fields),
+            ("--text-field", self.text_field.is_some(), Format::has_text_field),
+            ("--time-field", self.time_field.is_some(), Format::has_fields),
+            ("--html", self.html == Some(true), Format::has_text_field),
         ];
-        let named = flags.into_iter().find(|(_, name)| name.is_some());
-        let file = inputs.files().iter().find(|file| !file.format().has_fields());
-        match (named, file) {
-            (Some((flag, _)), Some(file)) => Err(Error::new(
-                Kind::Usage,
-                format!("{flag} is given, but this file has no fields"),
-            )
-            .at(file.path())
-            .found(format_args!("it is read as {}", file.format()))
-            .help(format_args!("leave out {flag}, or set --format"))),
-            _ => Ok(()),
+        for (flag, _, has) in flags.into_iter().filter(|(_, is_given, _)| *is_given) {
+            let Some(file) = inputs.files().iter().find(|file| !has(file.format())) else {
+                continue;
+            };
+            let fields = if file.format().has_fields() { "no text field" } else { "no fields" };
+            let what = format!("{flag} is given, but this file has {fields}");
+            return Err(Error::new(Kind::Usage, what)
+                .at(file.path())
+                .found(format_args!("it is read as {}", file.format()))
+                .help(format_args!("leave out {flag}, or set --format")));
         }
+        Ok(())
     }
 
     /// The time limit for a page.
@@ -183,6 +195,7 @@ impl FingerprintSettings {
             id: self.id_field.clone().unwrap_or(default.fields.id),
             text: self.text_field.clone().unwrap_or(text),
             time: self.time_field.clone(),
+            html: self.html.unwrap_or(default.fields.html),
             width_bits: width.bits(),
         };
         let max_record_bytes =

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::document::Skipped;
 use crate::fingerprint::Width;
 use crate::output::Sum;
 use crate::store::digest::Digest;
@@ -31,6 +32,9 @@ pub struct RecordCounts {
     /// Compressed files that ended too early and were accepted as far as they go.
     #[serde(default)]
     pub truncated: u64,
+    /// Records that are no pages, such as the requests in a web archive.
+    #[serde(default, skip_serializing_if = "Skipped::is_empty")]
+    pub skipped: Skipped,
 }
 
 impl RecordCounts {

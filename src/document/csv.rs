@@ -1,0 +1,338 @@
+//! Comma-separated values as in RFC 4180: a value in quotes may hold commas, ends of lines and doubled
+//! quotes. A header line names the columns.
+//!
+//! The records are found in order, since only what stands before tells whether an end of line is in
+//! quotes; their values are taken from them by any thread. `1,"a ""b"",\n c"` is one record of two values.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use csv_core::{ReadRecordResult, Reader};
+use memchr::{memchr, memchr_iter, memchr2};
+
+use super::fields::Fields;
+use super::id::check_id;
+use super::inputs::Input;
+use super::read_options::ReadOptions;
+use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
+use super::record::{Content, Document, Position, utf8};
+use super::records::{Cutter, Each, Passed, Portion, Unread};
+use super::source::{End, Source};
+use super::time::{self, Time};
+use super::tsv::Columns;
+use crate::error::{Error, Kind, Result};
+
+/// A file of comma-separated values.
+pub(super) struct CsvCutter<'a> {
+    input: &'a Input,
+    options: &'a ReadOptions,
+    source: Source<'a>,
+    /// What was read and not yet delivered. It begins with a record.
+    buffer: Vec<u8>,
+    /// Where that record begins.
+    position: Position,
+    /// Known once the header was read.
+    columns: Option<Arc<Columns>>,
+}
+
+/// Where a record ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scan {
+    /// After so many bytes.
+    End(usize),
+    /// Not yet: its last value has no end.
+    Open,
+    /// Not yet: the quotes of its last value are not closed.
+    OpenQuotes,
+}
+
+/// Finds the end of the first record.
+fn scan(bytes: &[u8]) -> Scan {
+    let mut at = 0;
+    loop {
+        if bytes.get(at) == Some(&b'"') {
+            match quoted(&bytes[at..]) {
+                Some(len) => at += len,
+                None => return Scan::OpenQuotes,
+            }
+        }
+        match memchr2(b',', b'\n', &bytes[at..]) {
+            None => return Scan::Open,
+            Some(len) => at += len + 1,
+        }
+        if bytes[at - 1] == b'\n' {
+            return Scan::End(at);
+        }
+    }
+}
+
+/// The length of a value in quotes; none if they are not closed.
+fn quoted(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr(b'"', &bytes[at..])? + 1;
+        match bytes.get(at) {
+            Some(b'"') => at += 1,
+            _ => return Some(at),
+        }
+    }
+}
+
+impl<'a> CsvCutter<'a> {
+    /// The records of `input`, whose number is `file`.
+    pub(super) fn new(
+        file: u32,
+        input: &'a Input,
+        mut source: Source<'a>,
+        options: &'a ReadOptions,
+    ) -> Result<CsvCutter<'a>> {
+        let mut buffer = Vec::new();
+        source.fill(&mut buffer, BYTE_ORDER_MARK.len())?;
+        if buffer == BYTE_ORDER_MARK {
+            buffer.clear();
+        }
+        let position = Position { file, line: 1 };
+        Ok(CsvCutter { input, options, source, buffer, position, columns: None })
+    }
+
+    /// Takes the first `len` bytes from the buffer, and the position of the first.
+    fn take(&mut self, len: usize) -> (Position, Vec<u8>) {
+        let rest = self.buffer.split_off(len);
+        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let first = self.position;
+        self.position.line += memchr_iter(b'\n', &bytes).count() as u64;
+        (first, bytes)
+    }
+
+    /// Whole records. The first of a file are preceded by its header.
+    fn whole(&mut self, len: usize) -> Result<Box<dyn Portion>> {
+        let (first, bytes) = self.take(len);
+        let columns = match &self.columns {
+            Some(columns) => Arc::clone(columns),
+            None => {
+                let columns = header(&bytes, &self.options.fields, self.input.path())?;
+                Arc::clone(self.columns.insert(Arc::new(columns)))
+            }
+        };
+        Ok(Box::new(CsvPortion { first, columns, bytes }))
+    }
+
+    /// A record that is not whole.
+    fn bad(&mut self, len: usize, reason: impl Into<Reason>) -> Result<Box<dyn Portion>> {
+        if self.columns.is_none() {
+            let path = self.input.path();
+            return Err(Error::new(Kind::BadData, "the header is not whole").at(path).line(1));
+        }
+        let (first, _) = self.take(len);
+        Ok(Box::new(Unread(first, reason.into())))
+    }
+
+    /// The rest of a file, which has no end of a record. Quotes that are never closed cost one line.
+    fn last(&mut self, end: End, state: Scan) -> Result<Box<dyn Portion>> {
+        let all = self.buffer.len();
+        match (end, state) {
+            (End::Cut, _) => self.bad(all, BROKEN_OFF),
+            (End::Whole, Scan::OpenQuotes) => {
+                let line = memchr(b'\n', &self.buffer).map_or(all, |at| at + 1);
+                self.bad(line, "quotes are not closed")
+            }
+            (End::Whole, _) => self.whole(all),
+        }
+    }
+
+    /// Passes over a record that is too long.
+    fn too_long(&mut self, state: Scan) -> Result<Box<dyn Portion>> {
+        if state == Scan::OpenQuotes {
+            let max_bytes = self.options.max_record_bytes;
+            return Err(Error::new(Kind::BadData, "quotes are not closed")
+                .at(self.input.path())
+                .line(self.position.line)
+                .expected(format_args!("a quote within {max_bytes} bytes, the longest record"))
+                .help("correct the line, or allow longer records (--max-record)"));
+        }
+        let portion = self.bad(self.buffer.len(), TOO_LONG)?;
+        loop {
+            let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
+            let line_end = memchr(b'\n', &self.buffer);
+            self.buffer.drain(..line_end.map_or(self.buffer.len(), |at| at + 1));
+            if line_end.is_some() || end.is_some() {
+                self.position.line += 1;
+                return Ok(portion);
+            }
+        }
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Cutter for CsvCutter<'_> {
+    fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let max_bytes = self.options.max_record_bytes;
+        let mut target = self.options.portion_bytes.clamp(1, max_bytes.max(1));
+        loop {
+            let end = self.source.fill(&mut self.buffer, target)?;
+            let (len, state) = whole_records(&self.buffer);
+            return match end {
+                _ if len > 0 => self.whole(len).map(Some),
+                Some(_) if self.buffer.is_empty() => Ok(None),
+                Some(end) => self.last(end, state).map(Some),
+                None if self.buffer.len() > max_bytes => self.too_long(state).map(Some),
+                None => {
+                    target = (2 * target).min(max_bytes.saturating_add(1));
+                    continue;
+                }
+            };
+        }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.source.end() == Some(End::Cut)
+    }
+
+    fn contents(&self) -> Option<u128> {
+        self.source.contents()
+    }
+}
+
+/// The length of all whole records, and what stands after them.
+fn whole_records(bytes: &[u8]) -> (usize, Scan) {
+    let mut len = 0;
+    loop {
+        match scan(&bytes[len..]) {
+            Scan::End(record) => len += record,
+            open => return (len, open),
+        }
+    }
+}
+
+/// The columns that the first record names.
+fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
+    let line = match scan(bytes) {
+        Scan::End(len) => &bytes[..len],
+        _ => bytes,
+    };
+    let mut values = Values::new(line.len());
+    let bad = |reason: Reason| Error::new(Kind::BadData, reason.to_string()).at(path).line(1);
+    values.read(line).map_err(bad)?;
+    let names: Vec<&[u8]> = (0..values.count).map(|column| values.get(column)).collect();
+    Columns::among(&names, without_end(line), fields, path)
+}
+
+/// A record without its LF.
+fn without_end(record: &[u8]) -> &[u8] {
+    record.strip_suffix(b"\n").unwrap_or(record)
+}
+
+/// The values of one record.
+struct Values {
+    reader: Reader,
+    unquoted: Vec<u8>,
+    /// Where each value ends.
+    ends: Vec<usize>,
+    count: usize,
+}
+
+impl Values {
+    /// Room for records of at most so many columns.
+    fn new(most_columns: usize) -> Values {
+        let ends = vec![0; most_columns + 1];
+        Values { reader: Reader::new(), unquoted: Vec::new(), ends, count: 0 }
+    }
+
+    /// Takes the values from a record.
+    fn read(&mut self, record: &[u8]) -> std::result::Result<(), Reason> {
+        self.reader.reset();
+        self.unquoted.resize(self.unquoted.len().max(record.len() + 1), 0);
+        self.count = 0;
+        let (mut input, mut written) = (record, 0);
+        loop {
+            let (result, read, wrote, ended) = self.reader.read_record(
+                input,
+                &mut self.unquoted[written..],
+                &mut self.ends[self.count..],
+            );
+            input = &input[read..];
+            written += wrote;
+            self.count += ended;
+            match result {
+                // The end of a file ends its last record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record if input.is_empty() || input == b"\n" => return Ok(()),
+                ReadRecordResult::Record => return Err("a CR within a value without quotes".into()),
+                ReadRecordResult::OutputEndsFull => {
+                    return Err("more columns than the header has".into());
+                }
+                ReadRecordResult::OutputFull | ReadRecordResult::End => return Ok(()),
+            }
+        }
+    }
+
+    fn get(&self, column: usize) -> &[u8] {
+        let begin = column.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.unquoted[begin..self.ends[column]]
+    }
+}
+
+/// Whole records of one file.
+#[derive(Debug)]
+struct CsvPortion {
+    first: Position,
+    columns: Arc<Columns>,
+    bytes: Vec<u8>,
+}
+
+impl Portion for CsvPortion {
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
+        let mut passed = Passed::default();
+        let mut values = Values::new(self.columns.count);
+        let (mut position, mut rest) = (self.first, &self.bytes[..]);
+        while !rest.is_empty() {
+            let len = match scan(rest) {
+                Scan::End(len) => len,
+                _ => rest.len(),
+            };
+            let (record, more) = rest.split_at(len);
+            if record.trim_ascii().is_empty() {
+                passed.blank += 1;
+            } else if position.line > 1 {
+                each(position, self.document(record, &mut values, fields));
+            }
+            position.line += memchr_iter(b'\n', record).count() as u64;
+            rest = more;
+        }
+        passed
+    }
+
+    fn header(&self) -> Option<&[u8]> {
+        Some(&self.columns.header)
+    }
+}
+
+impl CsvPortion {
+    fn document<'a>(
+        &self,
+        record: &'a [u8],
+        values: &mut Values,
+        fields: &Fields,
+    ) -> std::result::Result<Document<'a>, Reason> {
+        values.read(record)?;
+        if values.count != self.columns.count {
+            return Err(self.columns.miscounted(values.count));
+        }
+        let value = |column| utf8(values.get(column));
+        let id = value(self.columns.id)?;
+        check_id(id)?;
+        let time = self.columns.time.map(|column| time::parse(value(column)?)).transpose()?;
+        let text = value(self.columns.text)?.to_owned();
+        Ok(fields.as_text(Document {
+            id: Cow::Owned(id.to_owned()),
+            time: time.unwrap_or(Time::NoField),
+            content: Content::Text(Cow::Owned(text)),
+            record: without_end(record),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

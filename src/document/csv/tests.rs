@@ -1,0 +1,113 @@
+//! Values in quotes are read as RFC 4180 says, whatever the portions; bad records are told one by one.
+
+use super::*;
+use crate::document::{Format, Inputs, Share, read};
+use proptest::prelude::*;
+use std::fs;
+use std::sync::atomic::AtomicU64;
+
+/// What reading gave: the line of each record, and its id and text or why it has none; and the blank lines.
+type Outcome = (Vec<(u64, String)>, u64);
+
+fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, bytes).unwrap();
+    let inputs = Inputs::find(&[path], Format::Auto)?;
+    let (mut records, mut blank) = (Vec::new(), 0);
+    read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |batch| {
+        let passed = batch.parse(&options.fields, &mut |position, document| {
+            let told = match document {
+                Ok(Document { id, content: Content::Text(text), .. }) => format!("{id}|{text}"),
+                Ok(other) => panic!("{other:?}"),
+                Err(reason) => format!("! {reason}"),
+            };
+            records.push((position.line, told));
+        });
+        blank += passed.blank;
+        true
+    })?;
+    Ok((records, blank))
+}
+
+fn read_all(csv: &str) -> Vec<(u64, String)> {
+    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().0
+}
+
+fn told(line: u64, what: &str) -> (u64, String) {
+    (line, what.to_owned())
+}
+
+#[test]
+fn quotes_hold_commas_lines_and_quotes() {
+    let csv = "\u{feff}text,\"id\",x\r\n\"a \"\"b\"\",\n c\",1,\r\n\n5\" disk, 2 ,\"\"\n页,3,y";
+    let expected = [told(2, "1|a \"b\",\n c"), told(5, " 2 |5\" disk"), told(6, "3|页")];
+    assert_eq!(read_all(csv), expected);
+    let (_, blank) = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(blank, 1);
+}
+
+#[test]
+fn bad_records_are_told_and_the_others_read() {
+    let csv = "id,text\n1,a,b\n2\n3,c\n,d\n5,\"e\"f\n6,g\rh\n7,\"never closed\n8,i\n,,,\n";
+    let expected = [
+        told(2, "! the number of columns is not that of the header: 3, not 2"),
+        told(3, "! the number of columns is not that of the header: 1, not 2"),
+        told(4, "3|c"),
+        told(5, "! the id is empty"),
+        told(6, "5|ef"),
+        told(7, "! a CR within a value without quotes"),
+        told(8, "! quotes are not closed"),
+        told(9, "8|i"),
+        told(10, "! more columns than the header has"),
+    ];
+    assert_eq!(read_all(csv), expected);
+}
+
+#[test]
+fn long_records_are_passed_over_and_endless_quotes_refused() {
+    let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
+    let long = "x".repeat(300);
+    let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
+    let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+    assert_eq!(
+        records,
+        [told(2, "1|a"), told(3, "! the record is longer than records may be"), told(4, "3|b")]
+    );
+    let csv = format!("id,text\n1,a\n2,\"{long}\n3,b\n");
+    let error = read_with(csv.as_bytes(), &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::BadData);
+    assert!(error.to_string().contains(":3: quotes are not closed"), "{error}");
+}
+
+#[test]
+fn a_header_must_name_the_fields() {
+    for csv in ["id,body\n1,a\n", "id,\"text", "\n", "id,text,\"x\n1,a,\n"] {
+        let error = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{csv:?}");
+    }
+    let wide = (0..10_000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
+    let csv = format!("id,text,{wide}\n7,a{}\n", ",".repeat(10_000));
+    assert_eq!(read_all(&csv), [told(2, "7|a")]);
+    assert_eq!(read_with(b"", &ReadOptions::default()).unwrap(), (vec![], 0));
+}
+
+proptest! {
+    /// What is written with quotes is read as it was, by portions of any size.
+    #[test]
+    fn texts_come_back(
+        texts in prop::collection::vec("([a\",\n ]|\r\n){0,12}", 0..20),
+        portion_bytes in 1..64usize,
+    ) {
+        let mut csv = "id,text\n".to_owned();
+        for (id, text) in texts.iter().enumerate() {
+            csv += &format!("{id},\"{}\"\r\n", text.replace('"', "\"\""));
+        }
+        let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
+        let (records, _) = read_with(csv.as_bytes(), &options).unwrap();
+        let read: Vec<String> = records.into_iter().map(|(_, told)| told).collect();
+        let expected: Vec<String> =
+            texts.iter().enumerate().map(|(id, text)| format!("{id}|{text}")).collect();
+        prop_assert_eq!(read, expected);
+    }
+}

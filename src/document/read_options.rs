@@ -1,0 +1,27 @@
+//! How the inputs are read.
+
+use super::fields::Fields;
+
+/// How the inputs are read.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The fields to read.
+    pub fields: Fields,
+    /// About how many bytes one portion has.
+    pub portion_bytes: usize,
+    /// The most bytes of one record or file after decompression; a longer one is quarantined.
+    pub max_record_bytes: usize,
+    /// Accept files that end too early or are damaged, as far as they can be read.
+    pub accept_truncated: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            fields: Fields::default(),
+            portion_bytes: 1 << 20,
+            max_record_bytes: 64 << 20,
+            accept_truncated: false,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Takes the records of a web archive from it, in bounded memory and linear time, whatever lengths the
+//! records claim.
+
+use memchr::memchr_iter;
+
+use super::head::{Archive, Head, MAX_HEAD_BYTES};
+use super::portion::{Cut, WarcPortion};
+use crate::document::inputs::Input;
+use crate::document::read_options::ReadOptions;
+use crate::document::reason::{BROKEN_OFF, Reason};
+use crate::document::record::Position;
+use crate::document::records::{Cutter, Portion};
+use crate::document::source::{End, Source};
+use crate::error::{Error, Kind, Result};
+
+/// How many bytes are read at once, at least.
+const STEP_BYTES: usize = 1 << 16;
+
+/// The most ends of lines between two records, in bytes.
+const MAX_LINE_ENDS: usize = 64;
+
+/// How many bytes of the block of a record that is too long are kept, to see what it is.
+const KEPT_BYTES: u64 = 1 << 14;
+
+/// Takes records from a file.
+pub(crate) struct WarcCutter<'a> {
+    input: &'a Input,
+    options: &'a ReadOptions,
+    source: Source<'a>,
+    /// Known once the file has begun.
+    archive: Option<Archive>,
+    /// What was read and not yet delivered.
+    buffer: Vec<u8>,
+    /// Where the next record is.
+    position: Position,
+    /// What is to be passed over before it.
+    pass_over: PassOver,
+    /// Whether the file ended within a record.
+    broken_off: bool,
+}
+
+/// What is passed over before the next record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PassOver {
+    Nothing,
+    /// The rest of a record that is too long.
+    Bytes(u64),
+    /// What follows a record of unknown length.
+    ToNextRecord,
+}
+
+/// What was found at a place of the buffer.
+enum Found {
+    /// A record, and the place after it.
+    Record(Cut, usize),
+    /// A record after which something must be passed over, and the place up to which it is kept.
+    Last(Cut, usize, PassOver),
+    /// The end of the file.
+    End,
+}
+
+impl<'a> WarcCutter<'a> {
+    /// The records of `input`, whose number is `file`.
+    pub(crate) fn new(
+        file: u32,
+        input: &'a Input,
+        source: Source<'a>,
+        options: &'a ReadOptions,
+    ) -> WarcCutter<'a> {
+        WarcCutter {
+            input,
+            options,
+            source,
+            archive: None,
+            buffer: Vec::new(),
+            position: Position { file, line: 1 },
+            pass_over: PassOver::Nothing,
+            broken_off: false,
+        }
+    }
+
+    /// Reads until the buffer has `len` bytes. Returns whether it has.
+    fn fill(&mut self, len: usize) -> Result<bool> {
+        if self.buffer.len() < len {
+            let target = len.max(self.buffer.len() + STEP_BYTES);
+            self.source.fill(&mut self.buffer, target)?;
+        }
+        Ok(self.buffer.len() >= len)
+    }
+
+    /// The kind of the archive; `None` if the file is empty.
+    fn archive(&mut self) -> Result<Option<Archive>> {
+        if self.archive.is_none() && self.fill(1)? {
+            let archive = Archive::of(&self.buffer).ok_or_else(|| {
+                let start = String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(40)]);
+                Error::new(Kind::BadData, "this file is no web archive")
+                    .at(self.input.path())
+                    .expected("`WARC/` or `filedesc://` at its beginning")
+                    .found(format_args!("{start:?}"))
+            })?;
+            self.archive = Some(archive);
+        }
+        Ok(self.archive)
+    }
+
+    /// The place of what follows after some ends of lines; `None` at the end of the file.
+    fn begin(&mut self, at: usize) -> Result<Option<usize>> {
+        self.fill(at + MAX_LINE_ENDS + 1)?;
+        let rest = &self.buffer[at.min(self.buffer.len())..];
+        let line_ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        let begin = at + line_ends.take(MAX_LINE_ENDS).count();
+        Ok((begin < self.buffer.len()).then_some(begin))
+    }
+
+    /// Finds the record at `at` of the buffer.
+    fn record(&mut self, archive: Archive, at: usize) -> Result<Found> {
+        let Some(begin) = self.begin(at)? else { return Ok(Found::End) };
+        if !self.begins(archive, begin)? {
+            return Ok(self.bad(archive, begin, "no record begins where one should".into()));
+        }
+        let Some(head_bytes) = archive.head_bytes(&self.buffer[begin..]) else {
+            return self.endless_head(archive, begin);
+        };
+        let head = archive.head(&self.buffer[begin..begin + head_bytes]);
+        let block_bytes = match head.and_then(Head::block_bytes) {
+            Ok(block_bytes) => block_bytes,
+            Err(reason) => return Ok(self.bad(archive, begin, reason)),
+        };
+        if block_bytes > self.options.max_record_bytes as u64 {
+            return self.long_record(archive, begin, head_bytes, block_bytes);
+        }
+        let end = begin + head_bytes + block_bytes as usize;
+        if !self.fill(end)? {
+            return self.end_within(archive, begin);
+        }
+        let Some(next) = self.begin(end)? else {
+            self.buffer.truncate(end);
+            self.buffer.extend_from_slice(archive.record_end());
+            return Ok(Found::Record(Cut::Whole(begin..self.buffer.len()), self.buffer.len()));
+        };
+        if !self.begins(archive, next)? {
+            return Ok(self.bad(
+                archive,
+                begin,
+                "the record does not end where its length says".into(),
+            ));
+        }
+        let whole = next.min(end + archive.record_end().len());
+        Ok(Found::Record(Cut::Whole(begin..whole), next))
+    }
+
+    /// Whether a record begins at `at` of the buffer, or may begin there and the file ends within its head.
+    fn begins(&mut self, archive: Archive, at: usize) -> Result<bool> {
+        let is_last = !self.fill(at + MAX_HEAD_BYTES)?;
+        let rest = &self.buffer[at..];
+        Ok(archive.begins(rest) || is_last && archive.may_begin(rest))
+    }
+
+    /// The beginning of a record that is too long. The rest of it is passed over.
+    fn long_record(
+        &mut self,
+        archive: Archive,
+        begin: usize,
+        head_bytes: usize,
+        block_bytes: u64,
+    ) -> Result<Found> {
+        let kept_bytes = block_bytes.min(KEPT_BYTES);
+        let end = begin + head_bytes + kept_bytes as usize;
+        if !self.fill(end)? {
+            return self.end_within(archive, begin);
+        }
+        let rest = PassOver::Bytes(block_bytes - kept_bytes);
+        Ok(Found::Last(Cut::Long(begin..end), end, rest))
+    }
+
+    /// A record whose head does not end: the file ends in it, or it is too long. No other record is looked
+    /// for in it, so that no byte is looked at many times.
+    fn endless_head(&mut self, archive: Archive, begin: usize) -> Result<Found> {
+        let rest = self.buffer.len() - begin;
+        if rest < MAX_HEAD_BYTES {
+            return self.end_within(archive, begin);
+        }
+        let reason = "the head of the record does not end".into();
+        Ok(self.bad(archive, begin + MAX_HEAD_BYTES, reason))
+    }
+
+    /// A bad record. Reading goes on at the next place from `at` on where a record begins.
+    fn bad(&self, archive: Archive, at: usize, reason: Reason) -> Found {
+        match next_record(archive, &self.buffer[at..]) {
+            Some(next) => Found::Record(Cut::Bad(reason), at + next),
+            None => Found::Last(Cut::Bad(reason), self.buffer.len(), PassOver::ToNextRecord),
+        }
+    }
+
+    /// The record at `begin` is longer than the rest of the file. Its length is wrong, or the file ends too
+    /// early.
+    fn end_within(&mut self, archive: Archive, begin: usize) -> Result<Found> {
+        let next = next_record(archive, &self.buffer[begin..]);
+        if let Some(next) = next {
+            let reason = "the record does not end where its length says".into();
+            return Ok(Found::Record(Cut::Bad(reason), begin + next));
+        }
+        self.break_off()?;
+        let end = self.buffer.len();
+        Ok(Found::Record(Cut::Bad(BROKEN_OFF.into()), end))
+    }
+
+    /// Takes note that the file ends within a record.
+    fn break_off(&mut self) -> Result<()> {
+        if !self.options.accept_truncated {
+            return Err(Error::new(Kind::BadData, "the file ends within a record")
+                .at(self.input.path())
+                .found(format_args!(
+                    "record {} is longer than the rest of the file",
+                    self.position.line
+                ))
+                .help(
+                    "fetch the file again, or accept what can be read of it (--accept-truncated)",
+                ));
+        }
+        self.broken_off = true;
+        Ok(())
+    }
+
+    /// Passes over what the last portion left.
+    fn pass_over(&mut self, archive: Archive) -> Result<()> {
+        match std::mem::replace(&mut self.pass_over, PassOver::Nothing) {
+            PassOver::Nothing => Ok(()),
+            PassOver::Bytes(rest) => self.pass_over_bytes(rest),
+            PassOver::ToNextRecord => self.pass_to_next_record(archive),
+        }
+    }
+
+    fn pass_over_bytes(&mut self, mut rest: u64) -> Result<()> {
+        while rest > 0 {
+            if !self.fill(1)? {
+                return self.break_off();
+            }
+            let some = rest.min(self.buffer.len() as u64);
+            self.buffer.drain(..some as usize);
+            rest -= some;
+        }
+        Ok(())
+    }
+
+    fn pass_to_next_record(&mut self, archive: Archive) -> Result<()> {
+        loop {
+            let unread = self.buffer.len();
+            if let Some(next) = next_record(archive, &self.buffer) {
+                self.buffer.drain(..next);
+                return Ok(());
+            }
+            // The last line may be the beginning of a head.
+            let line = memchr::memrchr(b'\n', &self.buffer).unwrap_or(0);
+            let is_short = unread - line <= MAX_HEAD_BYTES;
+            self.buffer.drain(..if is_short { line } else { unread });
+            let left = self.buffer.len();
+            if !self.fill(left + 1)? {
+                self.buffer.clear();
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The place of the first record that begins after an end of line.
+fn next_record(archive: Archive, bytes: &[u8]) -> Option<usize> {
+    memchr_iter(b'\n', bytes).map(|at| at + 1).find(|&at| archive.begins(&bytes[at..]))
+}
+
+impl Cutter for WarcCutter<'_> {
+    fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        let Some(archive) = self.archive()? else { return Ok(None) };
+        self.pass_over(archive)?;
+        let first = self.position;
+        let mut cuts = Vec::new();
+        let mut at = 0;
+        while at < self.options.portion_bytes {
+            let (cut, next, pass_over) = match self.record(archive, at)? {
+                Found::Record(cut, next) => (cut, next, PassOver::Nothing),
+                Found::Last(cut, next, pass_over) => (cut, next, pass_over),
+                Found::End => break,
+            };
+            cuts.push(cut);
+            self.position.line += 1;
+            at = next;
+            self.pass_over = pass_over;
+            if pass_over != PassOver::Nothing {
+                break;
+            }
+        }
+        if cuts.is_empty() {
+            return Ok(None);
+        }
+        let rest = self.buffer.split_off(at);
+        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let max_bytes = self.options.max_record_bytes;
+        Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
+    }
+
+    fn is_cut(&self) -> bool {
+        self.broken_off || self.source.end() == Some(End::Cut)
+    }
+
+    fn contents(&self) -> Option<u128> {
+        self.source.contents()
+    }
+}

@@ -1,0 +1,157 @@
+//! The head of a record: where its block ends, and what is told of it.
+
+use super::headers::{Headers, head_bytes};
+use crate::document::reason::Reason;
+
+/// The most bytes of a head. An id may have half as many.
+pub(super) const MAX_HEAD_BYTES: usize = 1 << 17;
+
+/// The two kinds of archives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Archive {
+    /// WARC: a head is a version and lines of `Name: value`, up to a blank line.
+    Warc,
+    /// ARC: a head is one line: URL, IP address, time, media type, ..., length.
+    Arc,
+}
+
+impl Archive {
+    /// The kind of a file that begins with these bytes.
+    pub(super) fn of(start: &[u8]) -> Option<Archive> {
+        match start {
+            _ if start.starts_with(b"WARC/") => Some(Archive::Warc),
+            _ if start.starts_with(b"filedesc://") => Some(Archive::Arc),
+            _ => None,
+        }
+    }
+
+    /// What ends a record.
+    pub(super) fn record_end(self) -> &'static [u8] {
+        match self {
+            Archive::Warc => b"\r\n\r\n",
+            Archive::Arc => b"\n",
+        }
+    }
+
+    /// Whether a record begins with these bytes.
+    pub(super) fn begins(self, bytes: &[u8]) -> bool {
+        match self {
+            Archive::Warc => {
+                bytes.starts_with(b"WARC/") && bytes.get(5).is_some_and(u8::is_ascii_digit)
+            }
+            Archive::Arc => {
+                self.head_bytes(bytes).is_some_and(|len| arc_fields(&bytes[..len]).is_some())
+            }
+        }
+    }
+
+    /// Whether a record may begin with these bytes, the last of the file.
+    pub(super) fn may_begin(self, bytes: &[u8]) -> bool {
+        match self {
+            Archive::Warc => b"WARC/".starts_with(bytes),
+            Archive::Arc => !bytes.contains(&b'\n'),
+        }
+    }
+
+    /// The length of the head that begins here; `None` if it does not end within these bytes, or is too
+    /// long.
+    pub(super) fn head_bytes(self, bytes: &[u8]) -> Option<usize> {
+        let bytes = &bytes[..bytes.len().min(MAX_HEAD_BYTES)];
+        match self {
+            Archive::Warc => head_bytes(bytes),
+            Archive::Arc => memchr::memchr(b'\n', bytes).map(|at| at + 1),
+        }
+    }
+
+    /// Parses a whole head.
+    pub(super) fn head(self, bytes: &[u8]) -> Result<Head<'_>, Reason> {
+        match self {
+            Archive::Warc if !self.begins(bytes) => Err("no WARC record begins here".into()),
+            Archive::Warc => Ok(Head::Warc(Headers(bytes))),
+            Archive::Arc => {
+                let fields = arc_fields(bytes).map(Head::Arc);
+                fields.ok_or_else(|| "no ARC record begins here".into())
+            }
+        }
+    }
+}
+
+/// The head of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Head<'a> {
+    Warc(Headers<'a>),
+    Arc(ArcFields<'a>),
+}
+
+/// What the line of an ARC record tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArcFields<'a> {
+    url: &'a [u8],
+    ip_address: &'a [u8],
+    time: &'a [u8],
+    media_type: &'a [u8],
+    length: &'a [u8],
+}
+
+/// Divides the line of an ARC record. In version 1 it has five fields, in version 2 ten; a URL may hold
+/// spaces.
+fn arc_fields(line: &[u8]) -> Option<ArcFields<'_>> {
+    let is_time = |field: &[u8]| field.len() == 14 && field.iter().all(u8::is_ascii_digit);
+    let line = line.trim_ascii_end();
+    [5, 10].into_iter().find_map(|count| {
+        let mut from_end = line.rsplitn(count, |&byte| byte == b' ');
+        let length = from_end.next()?;
+        let mut rest: Vec<&[u8]> = from_end.collect();
+        rest.reverse();
+        let &[url, ip_address, time, media_type, ..] = &rest[..] else { return None };
+        let is_whole = rest.len() + 1 == count && is_time(time) && number(length).is_some();
+        is_whole.then_some(ArcFields { url, ip_address, time, media_type, length })
+    })
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let plain = digits.iter().all(u8::is_ascii_digit);
+    plain.then(|| str::from_utf8(digits).ok()?.parse().ok()).flatten()
+}
+
+impl<'a> Head<'a> {
+    /// The length of the block.
+    pub(super) fn block_bytes(self) -> Result<u64, Reason> {
+        let length = self.field("Content-Length").unwrap_or_default();
+        number(length).ok_or_else(|| {
+            Reason::quoting("no length of the record", &String::from_utf8_lossy(length))
+        })
+    }
+
+    /// A field by the name that it has in WARC, or by `id`, `url` and `time`.
+    pub(super) fn field(self, name: &str) -> Option<&'a [u8]> {
+        let name = match name {
+            "id" | "url" => "WARC-Target-URI",
+            "time" => "WARC-Date",
+            name => name,
+        };
+        match self {
+            Head::Warc(headers) => headers.get(name).map(without_brackets),
+            Head::Arc(fields) => fields.get(name),
+        }
+    }
+}
+
+impl<'a> ArcFields<'a> {
+    fn get(self, name: &str) -> Option<&'a [u8]> {
+        let fields = [
+            ("WARC-Target-URI", self.url),
+            ("WARC-Date", self.time),
+            ("WARC-IP-Address", self.ip_address),
+            ("Content-Type", self.media_type),
+            ("Content-Length", self.length),
+        ];
+        let found = fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value)
+    }
+}
+
+/// `<urn:x>` is the URI `urn:x`.
+fn without_brackets(value: &[u8]) -> &[u8] {
+    value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">")).unwrap_or(value)
+}

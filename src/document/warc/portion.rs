@@ -1,0 +1,234 @@
+//! Records of a web archive: which of them are pages, and the text of each.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::codings::unpacked;
+use super::head::{Archive, Head};
+
+use super::http::Response;
+use crate::document::fields::Fields;
+use crate::document::id::check_id;
+use crate::document::reason::{Reason, TOO_LONG};
+use crate::document::record::{Content, Document, Position, utf8};
+use crate::document::records::{Each, Passed, Portion};
+use crate::document::skipped::Skip;
+use crate::document::time::{self, Time};
+use crate::document::{charset, html};
+
+/// Whole records of one file.
+#[derive(Debug)]
+pub(super) struct WarcPortion {
+    pub(super) archive: Archive,
+    /// Where the first record is.
+    pub(super) first: Position,
+    pub(super) cuts: Vec<Cut>,
+    pub(super) bytes: Vec<u8>,
+    /// The most bytes of a page, unpacked.
+    pub(super) max_bytes: usize,
+}
+
+/// One record.
+#[derive(Debug)]
+pub(super) enum Cut {
+    /// All of it.
+    Whole(Range<usize>),
+    /// The beginning of a record that is too long.
+    Long(Range<usize>),
+    /// It could not be cut from the file.
+    Bad(Reason),
+}
+
+/// Why a record gives no document.
+enum NoPage {
+    Skipped(Skip),
+    Bad(Reason),
+}
+
+impl From<Reason> for NoPage {
+    fn from(reason: Reason) -> NoPage {
+        NoPage::Bad(reason)
+    }
+}
+
+/// What a page is written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    Html,
+    Text,
+}
+
+impl Portion for WarcPortion {
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
+        let mut passed = Passed::default();
+        for (line, cut) in (self.first.line..).zip(&self.cuts) {
+            let position = Position { line, ..self.first };
+            match self.document(cut, fields) {
+                Ok(document) => each(position, Ok(document)),
+                Err(NoPage::Bad(reason)) => each(position, Err(reason)),
+                Err(NoPage::Skipped(reason)) => passed.skipped.count(reason),
+            }
+        }
+        passed
+    }
+
+    fn header(&self) -> Option<&[u8]> {
+        match self.cuts.first() {
+            Some(Cut::Whole(range)) if self.archive == Archive::Arc && self.first.line == 1 => {
+                Some(&self.bytes[range.clone()])
+            }
+            _ => None,
+        }
+    }
+}
+
+impl WarcPortion {
+    fn document(&self, cut: &Cut, fields: &Fields) -> Result<Document<'_>, NoPage> {
+        let range = match cut {
+            Cut::Whole(range) | Cut::Long(range) => range.clone(),
+            Cut::Bad(reason) => return Err(NoPage::Bad(reason.clone())),
+        };
+        let record = &self.bytes[range];
+        let head_bytes = self.archive.head_bytes(record).unwrap_or(record.len());
+        let head = self.archive.head(&record[..head_bytes])?;
+        let block_bytes = head.block_bytes()?.min((record.len() - head_bytes) as u64) as usize;
+        let page = Page::of(head, &record[head_bytes..][..block_bytes])?;
+        if matches!(cut, Cut::Long(_)) {
+            return Err(NoPage::Bad(TOO_LONG.into()));
+        }
+        Ok(Document {
+            id: Cow::Borrowed(id(head, fields)?),
+            time: when(head, fields),
+            content: Content::Text(page.text(self.max_bytes)?),
+            record,
+        })
+    }
+}
+
+fn id<'a>(head: Head<'a>, fields: &Fields) -> Result<&'a str, Reason> {
+    let id = head.field(&fields.id).ok_or_else(|| {
+        let what = format!("no field `{}`", fields.id.escape_debug());
+        Reason::with(
+            what,
+            "; records of web archives have WARC-Target-URI, WARC-Record-ID and others",
+        )
+    })?;
+    let id = utf8(id)?;
+    check_id(id).map(|()| id)
+}
+
+/// The time of a record. One that cannot be read counts as missing: it says nothing of the page, and whole
+/// collections have it wrong.
+fn when(head: Head<'_>, fields: &Fields) -> Time {
+    let value = fields.time.as_deref().and_then(|name| head.field(name));
+    let time = |value| time::parse(utf8(value).ok()?).ok();
+    value.map_or(Time::NoField, |value| time(value).unwrap_or(Time::Empty))
+}
+
+/// The page of a record.
+struct Page<'a> {
+    medium: Medium,
+    /// The encoding of its characters that a header names.
+    charset: Option<&'a [u8]>,
+    body: Body<'a>,
+}
+
+/// Where the bytes of a page are.
+enum Body<'a> {
+    Plain(&'a [u8]),
+    Http(Response<'a>),
+}
+
+impl<'a> Page<'a> {
+    /// The page in a block.
+    fn of(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+        let kind = match head {
+            Head::Warc(headers) => headers.get("WARC-Type").unwrap_or_default(),
+            Head::Arc(_) => b"response",
+        };
+        match &kind.to_ascii_lowercase()[..] {
+            b"response" => Page::of_response(head, block),
+            b"resource" | b"conversion" => Page::plain(head, block),
+            b"warcinfo" => Err(NoPage::Skipped(Skip::ArchiveInfo)),
+            b"request" => Err(NoPage::Skipped(Skip::Request)),
+            b"revisit" => Err(NoPage::Skipped(Skip::Revisit)),
+            b"metadata" => Err(NoPage::Skipped(Skip::Metadata)),
+            _ => Err(NoPage::Skipped(Skip::OtherType)),
+        }
+    }
+
+    /// The page in a response of HTTP, or of another protocol.
+    fn of_response(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+        let url = head.field("url").unwrap_or_default();
+        let is_http = url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
+        match (Response::parse(block), head) {
+            (Some(response), _) => Page::of_http(response),
+            (None, Head::Arc(_)) if url.starts_with(b"filedesc://") => {
+                Err(NoPage::Skipped(Skip::ArchiveInfo))
+            }
+            (None, _) if is_http => Err(NoPage::Bad("a response without a status".into())),
+            (None, _) => Page::plain(head, block),
+        }
+    }
+
+    fn of_http(response: Response<'a>) -> Result<Page<'a>, NoPage> {
+        if !response.is_success() {
+            return Err(NoPage::Skipped(Skip::Status));
+        }
+        let content_type = response.headers.get("Content-Type");
+        let is_packed = response.headers.get("Content-Encoding").is_some();
+        let medium = medium(content_type, response.body, is_packed)?;
+        Ok(Page { medium, charset: charset_of(content_type), body: Body::Http(response) })
+    }
+
+    /// A page without a head of HTTP.
+    fn plain(head: Head<'a>, block: &'a [u8]) -> Result<Page<'a>, NoPage> {
+        let content_type = head.field("Content-Type");
+        let medium = medium(content_type, block, false)?;
+        Ok(Page { medium, charset: charset_of(content_type), body: Body::Plain(block) })
+    }
+
+    /// Its text, of at most `max_bytes` unpacked.
+    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, Reason> {
+        let bytes = match &self.body {
+            Body::Plain(bytes) => Cow::Borrowed(*bytes),
+            Body::Http(response) => unpacked(response, max_bytes)?,
+        };
+        Ok(match (self.medium, bytes) {
+            (Medium::Html, bytes) => {
+                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)))
+            }
+            (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset),
+            (Medium::Text, Cow::Owned(bytes)) => {
+                Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned())
+            }
+        })
+    }
+}
+
+/// What a page is written in, by its header. What has no header, or one that says nothing, is HTML if it
+/// begins so.
+fn medium(content_type: Option<&[u8]>, body: &[u8], is_packed: bool) -> Result<Medium, NoPage> {
+    let name = content_type.unwrap_or_default().split(|&byte| byte == b';').next();
+    match &name.unwrap_or_default().trim_ascii().to_ascii_lowercase()[..] {
+        b"text/html" | b"application/xhtml+xml" => Ok(Medium::Html),
+        b"text/plain" => Ok(Medium::Text),
+        b""
+        | b"unknown/unknown"
+        | b"application/octet-stream"
+        | b"application/xml"
+        | b"text/xml"
+            if !is_packed && html::begins(body) =>
+        {
+            Ok(Medium::Html)
+        }
+        _ => Err(NoPage::Skipped(Skip::MediaType)),
+    }
+}
+
+/// The encoding of characters that a content type names.
+fn charset_of(content_type: Option<&[u8]>) -> Option<&[u8]> {
+    let value = content_type?;
+    let at = value.windows(8).position(|part| part.eq_ignore_ascii_case(b"charset="))?;
+    charset::value(&value[at..], &value[at..at + 7])
+}

@@ -1,0 +1,340 @@
+//! Web archives give the pages that they hold; what is no page, and what is damaged, is counted.
+
+use std::fs;
+use std::io::Write;
+use std::sync::atomic::AtomicU64;
+
+use super::http::Response;
+use crate::document::{
+    Content, Fields, Format, Inputs, Position, ReadOptions, Share, Skipped, read,
+};
+use crate::error::{Kind, Result};
+
+/// What reading gave: each page, or why there is none, with its number; and what was skipped.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    records: Vec<(u64, String)>,
+    skipped: String,
+    truncated: usize,
+}
+
+fn options() -> ReadOptions {
+    let fields = Fields { time: Some("WARC-Date".into()), ..Fields::default() };
+    ReadOptions { fields, ..ReadOptions::default() }
+}
+
+fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.warc");
+    fs::write(&path, bytes).unwrap();
+    let inputs = Inputs::find(&[path], Format::Auto)?;
+    let mut outcome = Outcome::default();
+    let mut skipped = Skipped::default();
+    let files = read(&inputs, Share::WHOLE, options, &AtomicU64::new(0), &mut |batch| {
+        let passed = batch.parse(&options.fields, &mut |Position { line, .. }, document| {
+            outcome.records.push((
+                line,
+                match document {
+                    Ok(page) => match page.content {
+                        Content::Text(text) => {
+                            format!("{} {:?} {text}", page.id, page.time.seconds().unwrap_or(-1))
+                        }
+                        other => panic!("{other:?}"),
+                    },
+                    Err(reason) => format!("! {reason}"),
+                },
+            ));
+        });
+        skipped.add(passed.skipped);
+        true
+    })?;
+    outcome.skipped = skipped.to_string();
+    outcome.truncated = files.truncated.len();
+    Ok(outcome)
+}
+
+fn read_all(bytes: &[u8]) -> Outcome {
+    read_with(bytes, &options()).unwrap()
+}
+
+/// The text of one page that came as this response.
+fn text_of(head: &str, body: &[u8]) -> String {
+    let block = [format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes(), body].concat();
+    let outcome = read_all(&record("response", "http://a/", &block));
+    let (_, page) = outcome.records.into_iter().next().expect("a page");
+    page.strip_prefix("http://a/ 60 ").map_or(page.clone(), str::to_owned)
+}
+
+/// A record of WARC.
+fn record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{url}>\r\n\
+         WARC-Target-URI: {url}\r\nWARC-Date: 1970-01-01T00:01:00Z\r\n\
+         Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [head.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+fn page(url: &str) -> Vec<u8> {
+    let html = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>page {url}");
+    record("response", url, html.as_bytes())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+const CHINESE: &str = "今天天气很好，我们一起去公园散步";
+
+#[test]
+fn pages_are_told_from_what_is_none() {
+    let status = |status| format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\n\r\nx");
+    let image = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG";
+    let warc = [
+        record("warcinfo", "", b"software: x"),
+        record("request", "http://a/", b"GET / HTTP/1.1\r\n\r\n"),
+        page("http://a/"),
+        record("metadata", "http://a/", b"{}"),
+        record("revisit", "http://b/", b""),
+        record("response", "http://c/", status("404 Not Found").as_bytes()),
+        record("response", "http://d/", status("301").as_bytes()),
+        record("response", "http://e/", image),
+        record("conversion", "http://f/", "页 two\nlines".as_bytes()),
+        record("resource", "http://g/", b"text"),
+        record("continuation", "http://g/", b"text"),
+        record("response", "http://h/", b"no status"),
+        record("response", "dns:h", b"20200101 1.2.3.4"),
+    ];
+    let expected = Outcome {
+        records: vec![
+            (3, "http://a/ 60 page http://a/".into()),
+            (9, "http://f/ 60 页 two\nlines".into()),
+            (10, "http://g/ 60 text".into()),
+            (12, "! a response without a status".into()),
+            (13, "dns:h 60 20200101 1.2.3.4".into()),
+        ],
+        skipped: "1 archive_info, 1 request, 1 revisit, 1 metadata, 1 other_type, 2 status, \
+                  1 media_type"
+            .into(),
+        truncated: 0,
+    };
+    assert_eq!(read_all(&warc.concat()), expected);
+    let members: Vec<u8> = warc.iter().flat_map(|record| gzip(record)).collect();
+    assert_eq!(read_all(&members), expected);
+    assert_eq!(read_all(&zstd::encode_all(&warc.concat()[..], 1).unwrap()), expected);
+    let small = ReadOptions { portion_bytes: 1, ..options() };
+    assert_eq!(read_with(&warc.concat(), &small).unwrap(), expected);
+}
+
+#[test]
+fn any_header_may_be_the_id() {
+    let fields = |id: &str| Fields { id: id.into(), ..Fields::default() };
+    let id = |name| {
+        let options = ReadOptions { fields: fields(name), ..ReadOptions::default() };
+        read_with(&page("http://a/"), &options).unwrap().records.remove(0).1
+    };
+    assert_eq!(id("url"), "http://a/ -1 page http://a/");
+    assert_eq!(id("warc-record-id"), "urn:uuid:http://a/ -1 page http://a/");
+    assert!(id("WARC-Block-Digest").starts_with("! no field `WARC-Block-Digest`"));
+}
+
+#[test]
+fn a_time_that_cannot_be_read_is_missing() {
+    let odd = String::from_utf8(page("http://a/")).unwrap().replace("1970-01-01", "2008-10-294");
+    assert_eq!(read_all(odd.as_bytes()).records, [(1, "http://a/ -1 page http://a/".to_owned())]);
+}
+
+#[test]
+fn arc_files_are_read_in_both_versions() {
+    let one = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n\
+        http://a/b c 1.2.3.4 19700101000100 text/html 48\n\
+        HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>page\n\
+        http://d/ 1.2.3.4 19700101000100 text/html 16\nHTTP/1.0 404 No\n\n\n";
+    let outcome = read_all(one.as_bytes());
+    assert_eq!(outcome.records, [(2, "http://a/b c 60 page".to_owned())]);
+    assert_eq!(outcome.skipped, "1 archive_info, 1 status");
+    let two = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 200 - - 0 a.arc 12\n2 0 someone\n\
+        http://a/ 1.2.3.4 19700101000100 text/html 200 X - 91 a.arc 48\n\
+        HTTP/1.0 200 OK\nContent-Type: text/html\n\n<p>page\n";
+    assert_eq!(read_all(two.as_bytes()).records, [(2, "http://a/ 60 page".to_owned())]);
+}
+
+#[test]
+fn bodies_are_unpacked_whatever_their_headers_say() {
+    let html = format!("<p>{CHINESE}");
+    let deflate = |bytes: &[u8]| {
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        raw.write_all(bytes).unwrap();
+        raw.finish().unwrap()
+    };
+    let zlib = |bytes: &[u8]| {
+        let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    };
+    let bytes = html.as_bytes();
+    // Brotli may store bytes as they are.
+    let brotli = [&[0x0b, 0x19, 0x80][..], bytes, &[3]].concat();
+    let chunks =
+        [b"1f;x\r\n", &bytes[..31], b"\r\n14\r\n", &bytes[31..], b"\r\n0\r\n\r\n"].concat();
+    let packed = [
+        ("", bytes.to_vec()),
+        ("Content-Encoding: gzip", gzip(bytes)),
+        ("Content-Encoding: deflate", deflate(bytes)),
+        ("Content-Encoding: deflate", zlib(bytes)),
+        ("Content-Encoding: br", brotli),
+        ("Content-Encoding: zstd", zstd::encode_all(bytes, 1).unwrap()),
+        ("Content-Encoding: deflate, gzip", gzip(&zlib(bytes))),
+        ("Transfer-Encoding: chunked", chunks),
+    ];
+    for (head, body) in packed {
+        let head = format!("Content-Type: text/html; charset=utf-8\r\n{head}");
+        assert_eq!(text_of(&head, &body), CHINESE, "{head}");
+        assert_eq!(text_of(&head, bytes), CHINESE, "unpacked already: {head}");
+    }
+    let half = &gzip(html.repeat(1000).as_bytes())[..200];
+    assert!(
+        text_of("Content-Type: text/html\r\nContent-Encoding: gzip", half).starts_with(CHINESE)
+    );
+    let mut damaged = gzip(bytes);
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    let said = text_of("Content-Type: text/html\r\nContent-Encoding: gzip", &damaged);
+    assert!(said.starts_with("! the content encoding is damaged"), "{said}");
+}
+
+#[test]
+fn bombs_are_bounded_and_counted() {
+    let zeros = vec![b'0'; 1 << 20];
+    let brotli = b"\x5b\xff\xff\x8f\x5f\x02\x26\x1e\x0b\x04\x72\xef\x1f\x00".to_vec();
+    let zstd = zstd::encode_all(&zeros[..], 1).unwrap();
+    let bombs = [("gzip", gzip(&zeros)), ("zstd", zstd), ("br", brotli)];
+    for (name, bomb) in bombs {
+        let head =
+            format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n");
+        let block = [head.as_bytes(), &bomb].concat();
+        let small = ReadOptions { max_record_bytes: 1 << 16, ..options() };
+        let outcome = read_with(&record("response", "http://a/", &block), &small).unwrap();
+        assert_eq!(outcome.records, [(1, "! the record is longer than records may be".to_owned())]);
+    }
+    let many = "gzip, ".repeat(9);
+    let said = text_of(&format!("Content-Type: text/html\r\nContent-Encoding: {many}gzip"), b"x");
+    assert_eq!(said, "! more than 4 content encodings");
+}
+
+#[test]
+fn a_record_that_is_too_long_is_passed_over() {
+    let small = ReadOptions { max_record_bytes: 1 << 15, ..options() };
+    let long = "x".repeat(1 << 17);
+    let html = format!("HTTP/1.1 200\r\nContent-Type: text/html\r\n\r\n{long}");
+    let video = format!("HTTP/1.1 200\r\nContent-Type: video/mp4\r\n\r\n{long}");
+    let warc = [
+        page("http://a/"),
+        record("response", "http://b/", html.as_bytes()),
+        record("response", "http://c/", video.as_bytes()),
+        page("http://d/"),
+    ];
+    let outcome = read_with(&warc.concat(), &small).unwrap();
+    let lines: Vec<&str> = outcome.records.iter().map(|(_, record)| record.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "http://a/ 60 page http://a/",
+            "! the record is longer than records may be",
+            "http://d/ 60 page http://d/"
+        ]
+    );
+    assert_eq!(outcome.skipped, "1 media_type");
+}
+
+/// A page whose length is off by so much.
+fn lying(url: &str, by: i64) -> Vec<u8> {
+    let text = String::from_utf8(page(url)).unwrap();
+    let at = text.find("Content-Length: ").unwrap() + 16;
+    let end = at + text[at..].find('\r').unwrap();
+    let length: i64 = text[at..end].parse().unwrap();
+    format!("{}{}{}", &text[..at], length + by, &text[end..]).into_bytes()
+}
+
+#[test]
+fn a_false_length_costs_one_record() {
+    for by in [-40, -3, 9, 200, 400, 100_000] {
+        let warc =
+            [page("http://a/"), lying("http://b/", by), page("http://c/"), page("http://d/")];
+        let outcome = read_all(&warc.concat());
+        let (records, urls) = (outcome.records, ["http://a/", "http://c/", "http://d/"]);
+        assert_eq!(records.len(), 4, "{by}: {records:?}");
+        assert!(records[1].1.starts_with("! the record does not end where"), "{by}: {records:?}");
+        for (place, url) in [0, 2, 3].into_iter().zip(urls) {
+            assert!(records[place].1.starts_with(url), "{by}: {records:?}");
+        }
+    }
+    for head in ["Content-Length: x", "Content-Length: 99999999999999999999", "X: 7"] {
+        let bad = format!("WARC/1.0\r\nWARC-Type: response\r\n{head}\r\n\r\nx\r\n\r\n");
+        let records = read_all(&[bad.as_bytes(), &page("http://a/")].concat()).records;
+        assert!(records[0].1.starts_with("! no length of the record"), "{records:?}");
+        assert_eq!(records.len(), 2);
+    }
+}
+
+#[test]
+fn a_file_that_ends_within_a_record_is_refused_or_counted() {
+    let warc = [page("http://a/"), page("http://b/")].concat();
+    let whole = page("http://a/").len();
+    for len in [whole + 1, whole + 20, warc.len() - 5, warc.len() - 20] {
+        let error = read_with(&warc[..len], &options()).map(|it| it.records).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{len}");
+        assert!(error.to_string().contains("ends within a record"), "{error}");
+        let accepting = ReadOptions { accept_truncated: true, ..options() };
+        let outcome = read_with(&warc[..len], &accepting).unwrap();
+        assert_eq!((outcome.records.len(), outcome.truncated), (2, 1), "{len}");
+        assert!(outcome.records[1].1.starts_with("! "), "{outcome:?}");
+    }
+    for len in [warc.len(), warc.len() - 2, warc.len() - 4] {
+        assert_eq!(
+            read_all(&warc[..len]).records.len(),
+            2,
+            "only the end of the record is missing"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_archive_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.warc");
+    fs::write(&path, "some words").unwrap();
+    let inputs = Inputs::find(&[path], Format::Auto).unwrap();
+    let error = read(&inputs, Share::WHOLE, &options(), &AtomicU64::new(0), &mut |_| true);
+    assert!(error.unwrap_err().to_string().contains("no web archive"));
+    assert_eq!(read_all(b""), Outcome::default());
+}
+
+#[test]
+fn hostile_archives_take_linear_time() {
+    let start = std::time::Instant::now();
+    let endless = "WARC/1.0\nA: b\n".repeat(300_000);
+    let line_ends = format!("WARC/1.0\r\nContent-Length: 9\r\n\r\n{}", "\n".repeat(1 << 22));
+    let far = "WARC/1.0\r\nContent-Length: 4000000\r\n\r\n".repeat(100_000);
+    let arc = "filedesc://a 0.0.0.0 20050101000000 text/plain 0\n".to_owned()
+        + &"a://b 1.2.3.4 20050101000000 x 999999\n".repeat(100_000);
+    for warc in [endless, line_ends, far, arc] {
+        let accepting = ReadOptions { accept_truncated: true, ..options() };
+        let _ = read_with(warc.as_bytes(), &accepting).map(|it| it.records.len());
+    }
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_status_is_found_in_odd_responses() {
+    let status = |bytes: &[u8]| Response::parse(bytes).map(|it| (it.status, it.body.len()));
+    assert_eq!(status(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Some((200, 4)));
+    assert_eq!(status(b"http/2  404\n\nbody"), Some((404, 4)));
+    assert_eq!(status(b"HTTP/1.1 200"), Some((200, 0)));
+    for none in [&b""[..], b"HTTP/1.1", b"HTTP/1.1 x", b"ICY 200 OK\n\n", b"HTTP/1.1 99999"] {
+        assert_eq!(status(none), None, "{none:?}");
+    }
+}
