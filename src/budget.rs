@@ -9,7 +9,7 @@
 //! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
-//! buckets   |  evidence 1/4  |  finalize 1/16 each, at most 6 at once         |
+//! buckets   |  evidence 1/4  |  keys of a batch, evidence 1/4  |  finalize 1/16 each, at most 8 at once  |
 //! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```

@@ -287,3 +287,72 @@ fn a_plan_shows_the_curve_and_counts_a_sample() {
     let shown = bench.answer("lsh plan --input bad.jsonl --max-bad 5%");
     assert!(shown.contains("of 60 pages"), "{shown}");
 }
+
+/// Days by days: a segment that keeps bands, compared with the store of the days before, its kept pages added.
+#[test]
+fn a_store_that_keeps_bands_is_compared_with() {
+    let bench = Bench::new();
+    let all = pages();
+    let lines: Vec<&str> = all.lines().collect();
+    bench.done("store init store");
+    for (day, pages) in ["2026-11-20", "2026-11-21"].into_iter().zip(lines.chunks(25)) {
+        bench.write("day.jsonl", pages.join("\n"));
+        bench.done(&format!("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x4 --output {day}.seg"));
+        let ended = bench
+            .done(&format!("lsh --batch {day}.seg --store store --similarity 0.5 --output {day}"));
+        assert_eq!(ended.count("documents"), 25);
+        bench.done(&format!(
+            "store add store --segment {day}.seg --day {day} --only {day}/keep.txt"
+        ));
+        bench.done(&format!("verify {day}"));
+    }
+    assert_eq!(bench.read("2026-11-20/keep.txt").lines().count(), 10);
+    let verdicts = bench.read("2026-11-21/verdicts.tsv");
+    for row in self::lines(&verdicts) {
+        let [id, verdict, of, _, against] = row[..] else { panic!("{row:?}") };
+        assert_eq!(
+            [verdict, of, against],
+            ["drop", &format!("p0{}", &id[2..]), "2026-11-20"],
+            "{id}"
+        );
+    }
+    // Any number of workers and processes, and a merged store, give the same bytes.
+    bench.write(
+        "day.jsonl",
+        lines[50..].join("\n")
+            + "\n"
+            + r#"{"id": "new", "text": "one page that is like no other one here"}"#,
+    );
+    bench.done("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x4 --output last.seg");
+    let files = ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"];
+    let make = |flags: &str| -> Vec<String> {
+        bench.done(&format!(
+            "lsh --batch last.seg --store store --similarity 0.5 --output last --overwrite {flags}"
+        ));
+        files.map(|file| bench.read(&format!("last/{file}"))).into()
+    };
+    for detail in ["--matches all", "--matches best"] {
+        let made = make(detail);
+        assert!(made[1].lines().count() >= 10 && made[1].contains("2026-11-20"), "{made:?}");
+        assert_eq!(made[2], "new\n");
+        for flags in ["--workers 1", "--workers 7", "--workers 1 --processes 2", "--memory 16MiB"] {
+            assert!(make(&format!("{detail} {flags}")) == made, "{flags}");
+        }
+        bench.done("store compact store");
+        assert!(make(detail) == made);
+    }
+    let simhash = make("--confirm simhash:20");
+    assert!(simhash[0].contains("new\tkeep"), "{simhash:?}");
+    // What does not fit is refused, with what to do.
+    bench.fails(2, "lsh --batch last.seg --confirm exact --output x");
+    bench.fails(2, "lsh --batch last.seg --bands 3 --rows 3 --output x");
+    bench.fails(2, "lsh --input day.jsonl --store store --output x");
+    bench.done("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x5 --output other.seg");
+    let said = bench.fails(2, "lsh --batch other.seg --store store --output x");
+    assert!(said.contains("20x4") && said.contains("20x5"), "{said}");
+    bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
+    bench.done("fingerprint --input day.jsonl --output plain.seg");
+    let said = bench.fails(2, "lsh --batch plain.seg --output x");
+    assert!(said.contains("--keep-bands"), "{said}");
+    bench.fails(2, "fingerprint --input day.jsonl --keep-bands minhash --output x.seg");
+}

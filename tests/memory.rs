@@ -30,8 +30,16 @@ fn signed(bench: &Bench) {
     for (number, fingerprint) in pages.into_iter().enumerate() {
         check[..8].copy_from_slice(&(number as u64 / 3).to_le_bytes());
         let (id, class) = (format!("page-{number:07}"), Class::Full);
-        let row =
-            Row { fingerprint, id: &id, length: 0, time: None, class, day: None, check: &check };
+        let row = Row {
+            fingerprint,
+            id: &id,
+            length: 0,
+            time: None,
+            class,
+            day: None,
+            check: &check,
+            bands: &[],
+        };
         writer.push(&row).unwrap();
     }
     let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };

@@ -8,6 +8,7 @@ use dupsieve::Result;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::{Cluster, Read, Start};
+use dupsieve::lsh::Bands;
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::store::{
@@ -117,6 +118,7 @@ fn make(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
 struct Job {
     pages: Pages,
     recipe: Recipe,
+    band_bytes: usize,
     page_time: PageTime,
     max_repeated: Tolerance,
 }
@@ -128,7 +130,8 @@ impl Job {
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
         let page_time = settings.page_time();
         let max_repeated = settings.max_repeated.unwrap_or(Tolerance::REPEATED);
-        Ok(Job { pages, recipe, page_time, max_repeated })
+        let band_bytes = settings.keep_bands.as_ref().map_or(0, Bands::bytes);
+        Ok(Job { pages, recipe, band_bytes, page_time, max_repeated })
     }
 
     /// Process 0 takes the lock and checks whether the segment has to be made.
@@ -324,6 +327,7 @@ impl Job {
             times: self.pages.has_times(),
             classes: self.recipe.has_classes(),
             check_bytes: self.recipe.check().map_or(0, Check::bytes),
+            band_bytes: self.band_bytes,
             stamp: self.recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }

@@ -95,6 +95,11 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve lsh --input crawl/ --similarity 0.7 --confirm exact --output alike",
             ),
             (
+                "Compare a day with the store of the days before",
+                "dupsieve fingerprint --input crawl/ --keep-bands minhash-14x8 --output day.seg && \
+                 dupsieve lsh --batch day.seg --store store --output alike",
+            ),
+            (
                 "Find near vectors, such as embeddings of pages",
                 "dupsieve lsh --family cosine --format vectors --text-field embedding --similarity 0.95 \
                  --confirm exact --input vectors.jsonl --output alike",
@@ -375,13 +380,14 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
 
 /// Flags that a command shares with others but that have no effect in it.
 const IDLE: &[(&str, &[&str])] = &[
-    ("weights", &["boilerplate", "check", "preset"]),
-    ("lsh", &["boilerplate", "check", "preset", "recipe"]),
+    ("weights", &["boilerplate", "check", "keep_bands", "preset"]),
+    ("lsh", &["boilerplate", "check", "keep_bands", "preset", "recipe"]),
     (
         "lsh plan",
         &[
             "boilerplate",
             "check",
+            "keep_bands",
             "preset",
             "recipe",
             "time_field",
@@ -403,6 +409,27 @@ const IDLE: &[(&str, &[&str])] = &[
 
 /// Flags of `evaluate` that have an effect only with `--sweep`.
 const OF_SWEEPS: &[&str] = &["distance", "format", "id_field", "text_field"];
+
+/// Flags of `lsh` that say nothing about a batch that keeps bands.
+const OF_DOCUMENTS: &[&str] = &[
+    "family",
+    "bands",
+    "rows",
+    "hashes",
+    "shingle",
+    "permutations",
+    "seed",
+    "width",
+    "format",
+    "id_field",
+    "text_field",
+    "time_field",
+    "max_bad",
+    "max_repeated",
+    "max_record",
+    "page_time",
+    "accept_truncated",
+];
 
 /// The command line `root` with examples below the flags of each command. The global flags, which every
 /// command inherits, are shown by `dupsieve help flags` only.
@@ -444,7 +471,9 @@ pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
     let idle = idle.and_then(|(_, ids)| ids.iter().find(|id| is_typed(id)));
     let judges = path == "evaluate" && !of_command.get_flag("sweep");
     let of_sweeps = OF_SWEEPS.iter().find(|id| judges && is_typed(id));
-    let id = limited.map(|(id, _)| id).or(idle).or(of_sweeps)?;
+    let is_sketched = path == "lsh" && is_typed("batch");
+    let of_documents = OF_DOCUMENTS.iter().find(|id| is_sketched && is_typed(id));
+    let id = limited.map(|(id, _)| id).or(idle).or(of_sweeps).or(of_documents)?;
     Some((format!("--{}", id.replace('_', "-")), path))
 }
 

@@ -3,6 +3,7 @@
 //! Documents are read and sketched on every worker. Process 0 then draws the verdicts; that is the library's
 //! ([`dupsieve::lsh`]). Here it gets its flags, its lock and its report.
 
+mod batch;
 mod plan;
 mod scheme;
 
@@ -24,6 +25,7 @@ use serde_json::json;
 
 use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, FingerprintSettings};
 use crate::outcome::failure;
@@ -36,6 +38,7 @@ use scheme::SchemeFlags;
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("recipe", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
@@ -43,8 +46,18 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     about: Option<About>,
     /// Files, folders, globs, or - for standard input
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    #[arg(long, value_name = "PATH", required_unless_present = "batch", num_args = 1..)]
     input: Vec<PathBuf>,
+    /// In place of documents, a segment that keeps bands, as `fingerprint --keep-bands` writes it. Its signatures, or
+    /// with --confirm simhash:K its fingerprints, confirm pages that share a bucket
+    #[arg(long, value_name = "FILE.seg", conflicts_with = "input")]
+    batch: Option<PathBuf>,
+    /// The store of pages already held, which keeps the same bands. A page like one of them is dropped
+    #[arg(long, value_name = "DIR", requires = "batch", conflicts_with = "input")]
+    store: Option<PathBuf>,
+    /// The version of the store to compare with [default: the current one]
+    #[arg(long, value_name = "VERSION", requires = "store", conflicts_with = "input")]
+    as_of: Option<u64>,
     /// The folder to write
     #[arg(long, value_name = "DIR", required = true)]
     output: Option<PathBuf>,
@@ -84,20 +97,55 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return plan::run(arguments, global);
     }
     let file = global.config()?;
+    let keep = arguments.keep.or(file.dedup.keep);
+    let detail = arguments.matches.or(file.dedup.matches).unwrap_or_default();
+    let max_matches = arguments.max_matches.or(file.dedup.max_matches);
+    let output = arguments.output.clone().expect("clap asks for it");
+    if let Some(batch) = &arguments.batch {
+        let store = match &arguments.store {
+            Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
+            None => StoreAt::NoStore,
+        };
+        let (least, confirmation) = arguments.scheme.confirming();
+        let asked = batch::Asked {
+            batch: batch.clone(),
+            store,
+            output,
+            least,
+            confirmation,
+            keep,
+            detail,
+            max_matches,
+        };
+        let mut cluster = cluster::join(global, &format!("{asked:?}"))?;
+        return finish(&mut cluster, &asked.output, global, |cluster| {
+            batch::make(cluster, &asked, global)
+        });
+    }
     let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
     let asked = Asked {
         inputs: arguments.input.clone(),
-        output: arguments.output.clone().expect("clap asks for it"),
-        keep: arguments.keep.or(file.dedup.keep),
-        detail: arguments.matches.or(file.dedup.matches).unwrap_or_default(),
-        max_matches: arguments.max_matches.or(file.dedup.max_matches),
+        output,
+        keep,
+        detail,
+        max_matches,
         settings: arguments.scheme.fitting(&arguments.settings, settings)?,
     };
     let mut cluster = cluster::join(global, &format!("{asked:?} {:?}", arguments.scheme))?;
+    finish(&mut cluster, &asked.output, global, |cluster| {
+        make(cluster, &asked, &arguments.scheme, global)
+    })
+}
+
+/// Makes the output, and says what it holds.
+fn finish(
+    cluster: &mut Cluster,
+    output: &Path,
+    global: &GlobalFlags,
+    make: impl FnOnce(&mut Cluster) -> Result<Summary>,
+) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    let summary = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
-        make(&mut cluster, &asked, &arguments.scheme, global)
-    })?;
+    let summary = failure::reported_beside(output, is_leader && !global.dry_run, || make(cluster))?;
     if !is_leader || global.dry_run {
         return Ok(summary);
     }
@@ -109,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ))
         .say(format!(
             "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json, report.html",
-            asked.output.display()
+            output.display()
         )))
 }
 
@@ -169,12 +217,16 @@ impl Job {
         let pages = Pages::find(inputs, output, settings, topology.processes)?;
         let keep = KeepOrder::for_documents(asked.keep, pages.has_times(), pages.are_texts())?;
         let named: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let scheme = scheme.scheme(settings)?;
         let deduplicate = Deduplicate {
-            scheme: scheme.scheme(settings)?,
+            comparison: scheme.comparison(),
+            scheme,
+            store: Vec::new(),
             keep,
             detail: asked.detail,
             max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
             workers: topology.workers,
+            index_bytes: global.budget().evidence(),
             evidence_bytes: global.budget().evidence(),
             memory_bytes: global.budget().finalize(),
         };

@@ -26,6 +26,7 @@ const LEAST_DOCUMENTS: u64 = 2;
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]

@@ -82,6 +82,9 @@ pub struct Recipe {
     width: Width,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     check: Option<Check>,
+    /// The bands whose keys are kept, as `lsh` writes their names.
+    #[serde(skip)]
+    bands: Option<String>,
     #[serde(flatten)]
     features: Features,
 }
@@ -177,6 +180,18 @@ impl Recipe {
     /// The check whose signature is made beside each fingerprint.
     pub fn check(&self) -> Option<Check> {
         self.check
+    }
+
+    /// The same recipe with the keys of these `bands` beside each fingerprint, as
+    /// `lsh` writes their names.
+    #[must_use]
+    pub fn with_bands(self, bands: String) -> Recipe {
+        Recipe { bands: Some(bands), ..self }
+    }
+
+    /// The bands whose keys are made beside each fingerprint.
+    pub fn bands(&self) -> Option<&str> {
+        self.bands.as_deref()
     }
 
     fn takes_text(&self) -> bool {

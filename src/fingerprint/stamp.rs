@@ -74,6 +74,11 @@ impl Stamp {
             }
             part("check", check);
         }
+        if let Some(bands) = recipe.bands() {
+            let segmentation = version(unicode_segmentation::UNICODE_VERSION);
+            let bands = json!({ "keys": bands, "normalization": normalization(), "segmentation": segmentation });
+            part("bands", bands);
+        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -100,11 +105,12 @@ impl Stamp {
         self.width
     }
 
-    /// The stamp of the same recipe that takes texts with their boilerplate.
+    /// The stamp of the same recipe that takes texts with their boilerplate and keeps no bands.
     #[must_use]
-    pub fn with_whole_texts(&self) -> Stamp {
+    pub fn plain(&self) -> Stamp {
         let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
         parts.remove("boilerplate");
+        parts.remove("bands");
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -118,6 +124,12 @@ impl Stamp {
     pub fn check(&self) -> Result<Option<Check>> {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["check"]["signature"].as_str().map(str::parse).transpose()
+    }
+
+    /// The bands whose keys are beside the fingerprints, as `lsh` writes their names.
+    pub fn bands(&self) -> Option<String> {
+        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        parts["bands"]["keys"].as_str().map(str::to_owned)
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

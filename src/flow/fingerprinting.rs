@@ -5,6 +5,7 @@ use super::reading::Handler;
 use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
+use crate::lsh::{Bands, Sketches};
 use crate::store::FingerprintedDocument;
 
 /// Makes fingerprints.
@@ -13,6 +14,8 @@ pub(super) struct Fingerprinting {
     sketcher: Option<Sketcher>,
     /// None if no check is kept.
     signer: Option<Signer>,
+    /// None if no bands are kept.
+    bands: Option<(Bands, Sketches)>,
     /// None if texts are taken whole.
     boilerplate: Option<Boilerplate>,
     /// How many documents of this batch are nothing but boilerplate.
@@ -28,9 +31,11 @@ impl Fingerprinting {
     pub(super) fn new(recipe: &Recipe, time: PageTime) -> Result<Fingerprinting> {
         let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
         let signer = recipe.check().map(Check::signer);
+        let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
         Ok(Fingerprinting {
             sketcher: sketcher.map(|sketcher| sketcher.allow(time)),
             signer: signer.map(|signer| signer.allow(time)),
+            bands: bands.map(|bands| (bands, bands.scheme().sketches(time))),
             boilerplate: recipe.boilerplate(),
             only_boilerplate: 0,
         })
@@ -45,7 +50,7 @@ impl Handler for Fingerprinting {
         position: Position,
         document: Document<'_>,
     ) -> Result<Option<FingerprintedDocument>> {
-        let Fingerprinting { sketcher, signer, boilerplate, only_boilerplate } = self;
+        let Fingerprinting { sketcher, signer, bands, boilerplate, only_boilerplate } = self;
         let text = match (&document.content, boilerplate) {
             (Content::Text(text), Some(boilerplate)) => {
                 let Rest { text, is_whole } = boilerplate.drop_from(&document.id, text);
@@ -61,12 +66,19 @@ impl Handler for Fingerprinting {
             let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
             signed.map_err(|error| naming(error, &document))?;
         }
+        let bands = match (bands, fingerprint) {
+            (Some((bands, sketches)), Some(_)) => {
+                keys(bands, sketches, &document, text).map_err(|error| naming(error, &document))?
+            }
+            _ => Vec::new(),
+        };
         Ok(Some(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
             content: document.content.digest(),
             class: class.unwrap_or_default(),
             check,
+            bands,
             id: document.id.into_owned(),
             fingerprint,
             position,
@@ -76,6 +88,20 @@ impl Handler for Fingerprinting {
     fn end_batch(&mut self, read: &mut Read, _made: &mut dyn FnMut(FingerprintedDocument)) {
         read.only_boilerplate += std::mem::take(&mut self.only_boilerplate);
     }
+}
+
+/// The band keys of a document as a segment holds them. `text` is what the recipe takes of its text.
+fn keys(
+    bands: &Bands,
+    sketches: &mut Sketches,
+    document: &Document<'_>,
+    text: &str,
+) -> Result<Vec<u8>> {
+    let keys = match &document.content {
+        Content::Text(_) => sketches.keys(&Content::Text(text.into())),
+        content => sketches.keys(content),
+    };
+    Ok(bands.write(keys?.as_deref()))
 }
 
 /// The fingerprint of a document and its class; none if it has no feature. `text` is what the recipe takes of

@@ -82,11 +82,11 @@ impl Preset {
         }
     }
 
-    /// The preset that a batch with this stamp was made with, if it was made with one. Boilerplate makes no
-    /// difference.
+    /// The preset that a batch with this stamp was made with, if it was made with one. Boilerplate and bands
+    /// make no difference.
     #[must_use]
     pub fn of(stamp: &str) -> Option<Preset> {
-        let stamp = Stamp::parse(stamp).ok()?.with_whole_texts();
+        let stamp = Stamp::parse(stamp).ok()?.plain();
         let made = |preset: &Preset| {
             let recipes = [Width::W64, Width::W128].map(|width| preset.recipe(Some(width)));
             recipes.into_iter().flatten().any(|recipe| recipe.stamp() == stamp)

@@ -32,6 +32,10 @@ const WEIGHTS: Areas = Areas { false_positives: 0.02, false_negatives: 0.98 };
 /// The most groups of a bucket whose pairs are all compared, if only verdicts are needed.
 pub(super) const CROWD: usize = 32;
 
+/// The bits of a key below the number of its band. Two far pages share a key of one band by chance once in 10^12
+/// pairs.
+const KEY_BITS: u32 = 40;
+
 /// How many steps the similarities from 0 to 1 are integrated in.
 const STEPS: usize = 1000;
 
@@ -70,15 +74,21 @@ impl Banding {
         Banding { bands: (1..=most).find(finds).unwrap_or(most), rows }
     }
 
-    /// The key of each band: a hash of the band's number and rows. Points with the same key share a bucket.
+    /// The key of each band: its number, and 40 bits of the hash of its rows. Points with the same key share a
+    /// bucket.
     pub fn keys(self, hashes: &[u32]) -> Vec<u64> {
         let mut bytes = Vec::with_capacity(4 * self.rows);
         let key = |(band, rows): (u64, &[u32])| {
             bytes.clear();
             bytes.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
-            xxh3_64_with_seed(&bytes, band)
+            Banding::key(band, xxh3_64_with_seed(&bytes, band))
         };
         (0..).zip(hashes.chunks_exact(self.rows)).map(key).collect()
+    }
+
+    /// The key of a band, by the hash of its rows.
+    pub(super) fn key(band: u64, hash: u64) -> u64 {
+        band << KEY_BITS | hash & ((1 << KEY_BITS) - 1)
     }
 
     /// The areas on both sides of the similarity `threshold`. `collision` is that of the family.
@@ -199,7 +209,8 @@ mod tests {
         assert_ne!(a[0], a[1], "bands of the same rows are other buckets");
         assert_eq!([a[0] == b[0], a[1] == b[1], a[2] == b[2]], [true, false, true]);
         // Stores will hold these: they never change.
-        assert_eq!(a[0], 254_984_204_845_929_552);
+        assert_eq!(a[0], 254_984_204_845_929_552 % (1 << 40));
+        assert_eq!(a[2] >> 40, 2);
     }
 
     #[test]

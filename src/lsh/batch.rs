@@ -106,6 +106,11 @@ impl Batch {
         self.leaders.len() as u32
     }
 
+    /// How many keys each group has.
+    pub(super) fn bands(&self) -> usize {
+        self.bands
+    }
+
     /// The outcome for so many groups that are kept.
     pub(super) fn outcome(&self, kept: u64, matches: u64, files: BTreeMap<String, Sum>) -> Outcome {
         let sizes = || self.sizes.iter().map(|&size| u64::from(size));

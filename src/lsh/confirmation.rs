@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::point::Point;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Width;
+use crate::fingerprint::{Check, Width};
 use crate::matches::Similarity;
 
 /// What is compared of two documents that share a bucket.
@@ -62,6 +62,8 @@ pub(super) fn no_simhash() -> Error {
 /// What evidence holds, and so how it is compared.
 #[derive(Clone, Debug)]
 pub(super) enum Compared {
+    /// Signatures beside fingerprints.
+    Signatures(Check),
     /// Hashes; the similarity that each number of agreeing ones stands for.
     Hashes(Vec<Similarity>),
     /// Elements of sets.
@@ -90,6 +92,7 @@ impl Comparison {
     pub fn compare(&self, one: &[u8], other: &[u8]) -> Option<Similarity> {
         let similarity = match &self.compared {
             Compared::Hashes(by_agreement) => by_agreement[agreeing(one, other)],
+            Compared::Signatures(check) => Similarity::nearest(check.similarity(one, other)),
             Compared::Sets => jaccard(words(one), words(other)),
             Compared::Features => Similarity::nearest(cosine_of_features(one, other)),
             Compared::Directions => Similarity::nearest(cosine(one, other)),

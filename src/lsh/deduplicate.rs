@@ -9,8 +9,10 @@ use super::compare::{Candidate, Compared, Near, compare, crowd};
 use super::confirmation::Comparison;
 use super::document::{Id, SketchedDocument};
 use super::found::{Found, HotBucket};
+use super::probe::{Least, Probe, StoreMatch};
 use super::rows::{Named, Rows};
 use super::scheme::Scheme;
+use super::stored::NearestPage;
 use crate::document::Occurrence;
 use crate::error::Result;
 use crate::matches::{
@@ -21,6 +23,7 @@ use crate::output::Staging;
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::runs::{SortedRecords, Sorter};
+use crate::store::Dated;
 
 /// How many candidates are compared between two looks at what was found.
 const COMPARED_AT_ONCE: usize = 1 << 16;
@@ -30,8 +33,12 @@ const COMPARED_BY_ONE: usize = 1 << 10;
 /// What becomes an output, and how.
 #[derive(Clone, Debug)]
 pub struct Deduplicate {
-    /// What decides buckets and matches.
+    /// What decides the buckets.
     pub scheme: Scheme,
+    /// What decides which pages that share a bucket match.
+    pub comparison: Comparison,
+    /// The pages that are held already: segments that keep the same bands.
+    pub store: Vec<Dated>,
     /// Which page of several near ones is kept.
     pub keep: KeepOrder,
     /// Which rows are written.
@@ -40,9 +47,11 @@ pub struct Deduplicate {
     pub max_matches: u64,
     /// How many threads compare.
     pub workers: usize,
+    /// Memory for the keys of the groups while a store is read, in bytes.
+    pub index_bytes: usize,
     /// Memory for the evidence of the groups, in bytes.
     pub evidence_bytes: usize,
-    /// Memory that each sort may use, in bytes. Up to six sorts run at once.
+    /// Memory that each sort may use, in bytes. Up to eight sorts run at once.
     pub memory_bytes: usize,
 }
 
@@ -63,6 +72,8 @@ struct Confirmed {
     edges: Sorter<Edge<Unlikeness>>,
     /// Each group in a bucket whose pairs are not compared, and the key of that; ascending.
     crowds: Vec<(KeepRank, u64)>,
+    /// With [`Detail::All`], how many rows they are.
+    rows: u128,
 }
 
 impl Deduplicate {
@@ -84,12 +95,13 @@ impl Deduplicate {
         self.scheme.check_rows(batch.len());
         let mut buckets = Buckets::of(&batch, spill)?;
         let mut found = Found { groups: batch.len().into(), ..Found::default() };
-        let Confirmed { edges, crowds } = self.confirm(&batch, &mut buckets, spill, &mut found)?;
+        let confirmed = self.confirm(&batch, &mut buckets, spill, &mut found)?;
         let hottest = buckets.hottest;
-        let mut rows = Rows::new(&batch, self.detail, spill);
-        let judgements = self.judge(&batch, edges, &crowds, &mut rows, &mut found)?;
+        let mut rows = Rows::new(&batch, self.detail, !self.store.is_empty(), spill);
+        let (least, nearest) = self.probe(&batch, confirmed.rows, &mut rows, spill, &mut found)?;
+        let judgements = self.judge(&batch, confirmed, &least, &mut rows, &mut found)?;
         rows.copies()?;
-        rows.judged(&judgements)?;
+        rows.judged(&judgements, &least, nearest)?;
         let firsts: Vec<_> = hottest.iter().map(|hot| batch.leaders[hot.first.index()]).collect();
         let Ids { sketched, empty } = ids;
         let Named { ids, matches, verdicts, wanted } = rows.name(sketched, &firsts)?;
@@ -109,8 +121,8 @@ impl Deduplicate {
     fn judge(
         &self,
         batch: &Batch,
-        edges: Sorter<Edge<Unlikeness>>,
-        crowds: &[(KeepRank, u64)],
+        Confirmed { edges, crowds, .. }: Confirmed,
+        least: &Least,
         rows: &mut Rows<'_>,
         found: &mut Found,
     ) -> Result<Judgements<Unlikeness>> {
@@ -119,9 +131,10 @@ impl Deduplicate {
             rows.matching(&edge)?;
             Ok(edge)
         });
-        let near = Near::new(batch, self.scheme.comparison());
+        let near = Near::new(batch, self.comparison.clone());
+        let held = |group: KeepRank| least[group.index()].is_some();
         let name = |group: KeepRank| batch.leaders[group.index()];
-        let judgements = judge(batch.len(), |_| false, edges, crowd(crowds, &near), name)?;
+        let judgements = judge(batch.len(), held, edges, crowd(&crowds, &near), name)?;
         found.looked_up = near.finish()?;
         Ok(judgements)
     }
@@ -135,7 +148,6 @@ impl Deduplicate {
         spill: (&Path, usize),
         found: &mut Found,
     ) -> Result<Confirmed> {
-        let comparison = self.scheme.comparison();
         let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
         let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
         let mut edges = Sorter::new(spill.0, spill.1);
@@ -144,7 +156,7 @@ impl Deduplicate {
         let mut portion = Vec::new();
         let mut compare = |portion: &mut Vec<Candidate>, found: &mut Found| {
             progress::tick(Activity::Working);
-            let compared = self.compare(batch, &comparison, portion)?;
+            let compared = self.compare(batch, portion)?;
             portion.clear();
             found.candidates += compared.compared;
             found.confirmed += compared.edges.len() as u64;
@@ -166,18 +178,42 @@ impl Deduplicate {
         }
         compare(&mut portion, found)?;
         crowds.sort_unstable();
-        Ok(Confirmed { edges, crowds })
+        Ok(Confirmed { edges, crowds, rows })
+    }
+
+    /// Reads the store, and takes the rows of its matches. Gives how near the nearest page of it is to each group, and
+    /// these pages.
+    fn probe(
+        &self,
+        batch: &Batch,
+        mut counted: u128,
+        rows: &mut Rows<'_>,
+        spill: (&Path, usize),
+        found: &mut Found,
+    ) -> Result<(Least, Sorter<NearestPage>)> {
+        let Deduplicate { comparison, store, workers, index_bytes, .. } = self;
+        let probe =
+            Probe { batch, comparison, store, workers: *workers, memory_bytes: *index_bytes };
+        let all = self.detail == Detail::All;
+        let mut least = vec![None; batch.len() as usize];
+        let mut matches = Sorter::new(spill.0, spill.1);
+        found.stored = store.iter().map(|dated| dated.segment().rows()).sum();
+        found.stored_candidates = probe.run(all, &mut least, |it| {
+            counted += u128::from(batch.sizes[it.group.index()]);
+            self.check_count(counted)?;
+            matches.push(it)
+        })?;
+        let is_wanted = |it: &StoreMatch| all || least[it.group.index()] == Some(it.distance);
+        let matches = matches.sorted()?.filter(|it| it.as_ref().map_or(true, is_wanted));
+        let nearest = rows.stored(matches, store, &least)?;
+        Ok((least, nearest))
     }
 
     /// Compares candidates on all threads, and gives those that match in their order.
-    fn compare(
-        &self,
-        batch: &Batch,
-        comparison: &Comparison,
-        candidates: &[Candidate],
-    ) -> Result<Compared> {
+    fn compare(&self, batch: &Batch, candidates: &[Candidate]) -> Result<Compared> {
         let shares: Vec<&[Candidate]> = candidates.chunks(COMPARED_BY_ONE).collect();
-        let done = in_parallel(self.workers, &shares, |share| compare(batch, comparison, share));
+        let done =
+            in_parallel(self.workers, &shares, |share| compare(batch, &self.comparison, share));
         let mut all = Compared::default();
         for share in done {
             let Compared { compared, edges } = share?;

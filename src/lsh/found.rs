@@ -17,6 +17,12 @@ pub struct Found {
     pub confirmed: u64,
     /// Comparisons of groups in crowded buckets with kept ones.
     pub looked_up: u64,
+    /// Pages of the store that were read.
+    #[serde(default)]
+    pub stored: u64,
+    /// Pairs of a group and a page of the store that share a bucket, each once.
+    #[serde(default)]
+    pub stored_candidates: u64,
     /// Buckets with a thousand groups or more.
     pub hot: u64,
     /// The largest of these.

@@ -33,6 +33,7 @@
 //! ```
 
 mod banding;
+mod bands;
 mod batch;
 mod bit_sampling;
 mod buckets;
@@ -45,20 +46,25 @@ mod family;
 mod found;
 mod gaussian;
 mod hyperplanes;
+mod kept;
+mod key_index;
 mod min_hashes;
 mod p_stable;
 mod point;
+mod probe;
 mod rows;
 mod sample;
 mod scheme;
 mod shingle;
 mod space;
+mod stored;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::fingerprint::minhash::Permutations;
 pub use banding::{Areas, Banding};
+pub use bands::{Bands, KEY_BYTES};
 pub use bit_sampling::BitSampling;
 pub use confirmation::{Comparison, Confirmation};
 pub use deduplicate::{Deduplicate, Deduplicated};
@@ -66,6 +72,7 @@ pub use document::SketchedDocument;
 pub use family::Family;
 pub use found::{Found, HotBucket};
 pub use hyperplanes::Hyperplanes;
+pub use kept::{kept_bands, kept_comparison, kept_documents};
 pub use min_hashes::MinHashes;
 pub use p_stable::PStable;
 pub use sample::Sample;

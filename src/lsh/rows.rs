@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use super::document::Id;
+use super::probe::{Least, StoreMatch};
+use super::stored::{NearestPage, each_named};
 use crate::error::Result;
 use crate::matches::{
     Detail, Edge, IdRank, Judgement, Judgements, KeepRank, MatchRow, Number, Origin, Unlikeness,
     below,
 };
 use crate::runs::{Record, SortedRecords, Sorter};
+use crate::store::{Dated, Day};
 
 /// A row without the existing id. Ordered by the rank of that id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,7 +34,9 @@ pub(super) struct Rows<'a> {
     detail: Detail,
     matches: Sorter<Unnamed>,
     verdicts: Sorter<Unnamed>,
-    /// The documents of each group, for [`Detail::All`].
+    named_matches: Sorter<MatchRow<Unlikeness>>,
+    named_verdicts: Sorter<MatchRow<Unlikeness>>,
+    /// The documents of each group, for [`Detail::All`] and for a store.
     members: Members,
     spill: (&'a Path, usize),
 }
@@ -47,13 +52,49 @@ pub(super) struct Named {
 
 impl<'a> Rows<'a> {
     /// No rows yet.
-    pub(super) fn new(batch: &'a Batch, detail: Detail, spill: (&'a Path, usize)) -> Rows<'a> {
-        let sorter = || Sorter::new(spill.0, spill.1);
-        let members = match detail {
-            Detail::All => Members::of(batch),
-            Detail::Best => Members::default(),
-        };
-        Rows { batch, detail, matches: sorter(), verdicts: sorter(), members, spill }
+    pub(super) fn new(
+        batch: &'a Batch,
+        detail: Detail,
+        has_store: bool,
+        spill: (&'a Path, usize),
+    ) -> Rows<'a> {
+        let has_members = has_store || detail == Detail::All;
+        Rows {
+            batch,
+            detail,
+            matches: Sorter::new(spill.0, spill.1),
+            verdicts: Sorter::new(spill.0, spill.1),
+            named_matches: Sorter::new(spill.0, spill.1),
+            named_verdicts: Sorter::new(spill.0, spill.1),
+            members: if has_members { Members::of(batch) } else { Members::default() },
+            spill,
+        }
+    }
+
+    /// Takes the matches with the `store`: with [`Detail::All`] as rows. Gives the nearest pages to each group.
+    pub(super) fn stored(
+        &mut self,
+        matches: impl Iterator<Item = Result<StoreMatch>>,
+        store: &[Dated],
+        least: &Least,
+    ) -> Result<Sorter<NearestPage>> {
+        let mut nearest = Sorter::new(self.spill.0, self.spill.1);
+        let is_least = |it: &StoreMatch| least[it.group.index()] == Some(it.distance);
+        each_named(matches, store, |found, id, day| {
+            let StoreMatch { group, distance, .. } = found;
+            if is_least(&found) {
+                nearest.push(NearestPage { group, id: id.to_owned(), day })?;
+            }
+            match self.detail {
+                Detail::Best => Ok(()),
+                Detail::All => {
+                    let rows = self.members.of_group(group).iter();
+                    let rows = rows.map(|&new| stored_row(new, distance, id, day));
+                    self.named_matches.extend(rows)
+                }
+            }
+        })?;
+        Ok(nearest)
     }
 
     /// With [`Detail::All`], takes the matches of two groups.
@@ -86,17 +127,45 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Takes the verdicts. With [`Detail::Best`] these are the matches too.
-    pub(super) fn judged(&mut self, judgements: &Judgements<Unlikeness>) -> Result<()> {
+    /// Takes the verdicts. With [`Detail::Best`] these are the matches too. A page of the store is named before one of the
+    /// batch that is as near.
+    pub(super) fn judged(
+        &mut self,
+        judgements: &Judgements<Unlikeness>,
+        least: &Least,
+        nearest: Sorter<NearestPage>,
+    ) -> Result<()> {
+        let within = |group: KeepRank| match judgements.get(group) {
+            Judgement::Kept => Some((group, Unlikeness::SAME)),
+            Judgement::Dropped { near } => {
+                let stored = least[group.index()];
+                near.filter(|&(_, distance)| stored.is_none_or(|stored| distance < stored))
+            }
+        };
+        let mut last = None;
+        for page in nearest.sorted()? {
+            let NearestPage { group, id, day } = page?;
+            let is_first = last.replace(group) != Some(group);
+            let Some(distance) = least[group.index()].filter(|_| is_first) else { continue };
+            if within(group).is_some() {
+                continue;
+            }
+            for &new in self.members.of_group(group) {
+                let row = stored_row(new, distance, &id, day);
+                if self.detail == Detail::Best {
+                    self.named_matches.push(row.clone())?;
+                }
+                self.named_verdicts.push(row)?;
+            }
+        }
         let Batch { groups, leaders, .. } = self.batch;
         for (rank, &group) in (0..).zip(groups) {
             let new = IdRank::from(rank);
-            let (kept, distance) = match judgements.get(group) {
-                Judgement::Kept if leaders[group.index()] == new => continue,
-                Judgement::Kept => (group, Unlikeness::SAME),
-                Judgement::Dropped { near } => near.expect("a dropped group is near a kept one"),
-            };
+            let Some((kept, distance)) = within(group) else { continue };
             let existing = leaders[kept.index()];
+            if existing == new {
+                continue;
+            }
             self.verdicts.push(Unnamed { existing, new, distance })?;
             if self.detail == Detail::Best {
                 self.matches.push(Unnamed::of_pair(new, existing, distance))?;
@@ -108,8 +177,8 @@ impl<'a> Rows<'a> {
     /// Looks up the ids, and those of the `wanted` documents besides.
     pub(super) fn name(self, ids: SortedRecords<Id>, wanted: &[IdRank]) -> Result<Named> {
         let folder = self.spill.0;
-        let mut matches = Naming::new(self.matches, self.spill)?;
-        let mut verdicts = Naming::new(self.verdicts, self.spill)?;
+        let mut matches = Naming::new(self.matches, self.named_matches)?;
+        let mut verdicts = Naming::new(self.verdicts, self.named_verdicts)?;
         let mut found = BTreeMap::new();
         let named = (0..).zip(ids).map(|(rank, id)| {
             let (rank, id) = (IdRank::from(rank), id?);
@@ -134,6 +203,12 @@ impl Unnamed {
     }
 }
 
+/// The row of a document and a page of the store.
+fn stored_row(new: IdRank, distance: Unlikeness, id: &str, day: Day) -> MatchRow<Unlikeness> {
+    let origin = Origin::Day(day);
+    MatchRow { new, distance, existing: id.to_owned(), origin, similarity: None }
+}
+
 /// Rows that get the ids of their existing documents in the order of these.
 struct Naming {
     rows: Peekable<SortedRecords<Unnamed>>,
@@ -141,8 +216,8 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(rows: Sorter<Unnamed>, (folder, memory_bytes): (&Path, usize)) -> Result<Naming> {
-        Ok(Naming { rows: rows.sorted()?.peekable(), named: Sorter::new(folder, memory_bytes) })
+    fn new(rows: Sorter<Unnamed>, named: Sorter<MatchRow<Unlikeness>>) -> Result<Naming> {
+        Ok(Naming { rows: rows.sorted()?.peekable(), named })
     }
 
     /// Names the document of this rank, the next one.

@@ -152,14 +152,27 @@ impl Sketches {
     /// [`Kind::Usage`] if the scheme does not fit such documents, [`Kind::BadData`] if a text
     /// takes longer than allowed, the weight of a feature is out of range or a vector is too long.
     pub fn of(&mut self, content: &Content<'_>) -> Result<Option<Sketch>> {
+        let Some((point, keys)) = self.point_and_keys(content)? else { return Ok(None) };
+        let evidence = self.scheme.confirmation.evidence(&point, &self.hashes)?;
+        Ok(Some(Sketch { keys, evidence, components: point.components() }))
+    }
+
+    /// The key of each band of a document, `None` if it has nothing to compare.
+    ///
+    /// # Errors
+    /// As [`Sketches::of`].
+    pub fn keys(&mut self, content: &Content<'_>) -> Result<Option<Vec<u64>>> {
+        Ok(self.point_and_keys(content)?.map(|(_, keys)| keys))
+    }
+
+    fn point_and_keys(&mut self, content: &Content<'_>) -> Result<Option<(Point, Vec<u64>)>> {
         let Sketches { scheme, points, hasher, hashes } = self;
         let Some(point) = points.of(content)? else { return Ok(None) };
         hasher.check(&point)?;
         hashes.clear();
         hasher.hash(&point, hashes);
         let keys = scheme.banding.keys(hashes);
-        let evidence = scheme.confirmation.evidence(&point, hashes)?;
-        Ok(Some(Sketch { keys, evidence, components: point.components() }))
+        Ok(Some((point, keys)))
     }
 }
 

@@ -20,6 +20,9 @@ pub enum Shingle {
 }
 
 impl Shingle {
+    /// The elements unless others are asked for.
+    pub const USUAL: Shingle = Shingle::Words(5);
+
     /// The longest run.
     const LONGEST: usize = 64;
 

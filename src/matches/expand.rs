@@ -215,6 +215,7 @@ mod tests {
                 class: Class::Full,
                 day: None,
                 check: &[],
+                bands: &[],
             })?;
         }
         writer.finish(RecordCounts::default(), "")

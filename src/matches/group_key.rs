@@ -10,7 +10,7 @@ use super::numbers::{Number, SegmentRow};
 use super::similarity::{Confirm, Similarity};
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::store::{Checks, Classes, Segment};
+use crate::store::{Classes, RowBytes, Segment};
 
 /// The class of a page, and its signature, which is empty without a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub(super) struct GroupKey<'a> {
 /// Looks up the keys of a segment by row.
 pub(super) struct GroupKeyReader {
     classes: Option<Classes>,
-    checks: Option<Checks>,
+    checks: Option<RowBytes>,
 }
 
 impl GroupKeyReader {
@@ -51,7 +51,7 @@ pub(super) struct GroupKeys {
     classes: Vec<Class>,
     window: Window,
     /// Look up what is not in the window: one for each of two rows that are compared.
-    readers: RefCell<Option<[Checks; 2]>>,
+    readers: RefCell<Option<[RowBytes; 2]>>,
 }
 
 /// The signatures of neighbouring rows.
@@ -120,7 +120,7 @@ impl GroupKeys {
     }
 
     /// The key of a row, which `reader` looks up if it is not held.
-    fn of<'a>(&'a self, row: SegmentRow, reader: Option<&'a mut Checks>) -> Result<GroupKey<'a>> {
+    fn of<'a>(&'a self, row: SegmentRow, reader: Option<&'a mut RowBytes>) -> Result<GroupKey<'a>> {
         let row = row.index();
         let signature = match reader {
             Some(reader) => match self.window.get(row) {

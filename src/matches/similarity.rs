@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Check;
-use crate::store::{Checks, Segment};
+use crate::store::{RowBytes, Segment};
 
 /// The least similarity of a match, unless another one is given.
 const LEAST: f64 = 0.75;
@@ -90,7 +90,7 @@ impl Confirm {
     ///
     /// # Errors
     /// A segment without signatures of this check is [`Kind::BadData`].
-    pub(super) fn signatures(&self, segment: &Segment) -> Result<Checks> {
+    pub(super) fn signatures(&self, segment: &Segment) -> Result<RowBytes> {
         let lacking = || {
             Error::new(Kind::BadData, "the segment does not hold the signatures of its recipe")
                 .at(segment.path())

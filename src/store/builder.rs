@@ -31,11 +31,13 @@ pub struct FingerprintedDocument {
     pub class: Class,
     /// Its signature; empty if none is kept.
     pub check: Vec<u8>,
+    /// The keys of its bands; empty if none are kept.
+    pub bands: Vec<u8>,
 }
 
 impl Record for FingerprintedDocument {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.check.len()
+        size_of::<Self>() + self.id.len() + self.check.len() + self.bands.len()
     }
 }
 
@@ -48,11 +50,12 @@ struct SegmentRow {
     time: Option<i64>,
     class: Class,
     check: Vec<u8>,
+    bands: Vec<u8>,
 }
 
 impl Record for SegmentRow {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.check.len()
+        size_of::<Self>() + self.id.len() + self.check.len() + self.bands.len()
     }
 }
 
@@ -102,12 +105,12 @@ impl SegmentBuilder {
 
     /// Takes the first document with its id.
     fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
-        let FingerprintedDocument { id, length, time, class, check, .. } = document;
+        let FingerprintedDocument { id, length, time, class, check, bands, .. } = document;
         let Some(fingerprint) = document.fingerprint else {
             self.counts.empty += 1;
             return self.segment.push_empty(&id);
         };
-        self.entries.push(SegmentRow { fingerprint, id, length, time, class, check })
+        self.entries.push(SegmentRow { fingerprint, id, length, time, class, check, bands })
     }
 
     /// Writes the segment and puts it and `lists` into their places.
@@ -115,9 +118,17 @@ impl SegmentBuilder {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
-            let SegmentRow { fingerprint, id, length, time, class, check } = entry?;
-            let row = Row { fingerprint, id: &id, length, time, class, day: None, check: &check };
-            segment.push(&row)?;
+            let SegmentRow { fingerprint, id, length, time, class, check, bands } = entry?;
+            segment.push(&Row {
+                fingerprint,
+                id: &id,
+                length,
+                time,
+                class,
+                day: None,
+                check: &check,
+                bands: &bands,
+            })?;
             counts.fingerprinted += 1;
         }
         if !counts.add_up() {
@@ -149,9 +160,9 @@ impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
     }
 
     fn push(&mut self, row: &Row<'_, u128>) -> Result<()> {
-        let Row { id, length, time, class, day, check, .. } = *row;
+        let Row { id, length, time, class, day, check, bands, .. } = *row;
         let fingerprint = F::from_u128(row.fingerprint);
-        SegmentWriter::push(self, &Row { fingerprint, id, length, time, class, day, check })
+        SegmentWriter::push(self, &Row { fingerprint, id, length, time, class, day, check, bands })
     }
 
     fn push_empty(&mut self, id: &str) -> Result<()> {

@@ -77,6 +77,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         times: segment.has_times(),
         classes: segment.has_classes(),
         check_bytes: segment.check_bytes(),
+        band_bytes: segment.band_bytes(),
         stamp: segment.stamp().to_owned(),
         ..SegmentOptions::default()
     }

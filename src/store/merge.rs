@@ -112,13 +112,17 @@ fn merge_rows<F: Fingerprint>(
 /// The columns of the merged segment: those that any part has. Row numbers change, so they become ids.
 fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     let any = |has: fn(&Segment) -> bool| segments.iter().any(|dated| has(dated.segment()));
+    let most = |bytes: fn(&Segment) -> usize| {
+        segments.iter().map(|dated| bytes(dated.segment())).max().unwrap_or(0)
+    };
     SegmentOptions {
         ids: if any(|it| it.id_kind() != IdKind::None) { IdKind::Text } else { IdKind::None },
         codec,
         lengths: any(Segment::has_lengths),
         times: any(Segment::has_times),
         classes: any(Segment::has_classes),
-        check_bytes: segments.iter().map(|dated| dated.segment().check_bytes()).max().unwrap_or(0),
+        check_bytes: most(Segment::check_bytes),
+        band_bytes: most(Segment::band_bytes),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
     }

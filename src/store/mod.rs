@@ -43,6 +43,7 @@
 //!         class: Class::Full,
 //!         day: None,
 //!         check: &[],
+//!         bands: &[],
 //!     })?;
 //! }
 //! let counts = RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() };
@@ -97,7 +98,7 @@ pub use manifest::{Entry, Merged};
 pub use prune::Pruning;
 pub(crate) use segment::BLOCK_ROWS;
 pub use segment::{
-    Checks, Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, Scan, Segment, Times,
+    Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment, Times,
 };
 pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};

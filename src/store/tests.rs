@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::segment::tests::{Document, documents, numbers, read, replace, write};
 use super::*;
 use crate::error::{Kind, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Class, Fingerprint};
 
 /// A folder with an empty store in it.
 fn new_store() -> (TempDir, Store) {
@@ -532,5 +532,78 @@ fn any_number_of_segments_is_merged() -> Result<()> {
         assert_eq!(found.get(row)?, days[row as usize % 300]);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    Ok(())
+}
+
+/// A segment of `rows` pages whose signature and band keys follow from their ids.
+fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, Vec<String>)> {
+    let path = folder.path().join(format!("{seed}.seg"));
+    let options = SegmentOptions { check_bytes: 3, band_bytes: 10, ..options("r") };
+    let mut pages: Vec<(u64, String)> =
+        numbers(seed).take(rows).map(|number| (number, format!("{seed}-{number}"))).collect();
+    pages.sort();
+    let mut writer = SegmentWriter::create(&path, options)?;
+    for (fingerprint, id) in &pages {
+        let (check, bands) = (row_bytes::<3>(id), row_bytes::<10>(id));
+        writer.push(&Row {
+            fingerprint: *fingerprint,
+            id,
+            length: 0,
+            time: None,
+            class: Class::Full,
+            day: None,
+            check: &check,
+            bands: &bands,
+        })?;
+    }
+    writer.finish(RecordCounts::default(), "")?;
+    Ok((path, pages.into_iter().map(|(_, id)| id).collect()))
+}
+
+fn row_bytes<const N: usize>(id: &str) -> [u8; N] {
+    std::array::from_fn(|at| (xxhash_rust::xxh3::xxh3_64(id.as_bytes()) >> at) as u8)
+}
+
+fn check_row_bytes(segment: &Segment) -> Result<u64> {
+    segment.verify()?;
+    let mut ids = segment.ids();
+    let (Some(mut checks), Some(mut bands)) = (segment.checks(), segment.bands()) else {
+        panic!("a column was lost");
+    };
+    for row in 0..segment.rows() {
+        let id = ids.get(row)?;
+        assert_eq!(checks.get(row)?, row_bytes::<3>(id));
+        assert_eq!(bands.get(row)?, row_bytes::<10>(id));
+    }
+    Ok(segment.rows())
+}
+
+#[test]
+fn signatures_and_band_keys_stay_with_their_pages() -> Result<()> {
+    let (folder, store) = new_store();
+    for (seed, on) in [(1, "2026-11-20"), (2, "2026-11-21")] {
+        let (path, _) = with_row_bytes(&folder, seed, 5000)?;
+        add(&store, &path, on)?;
+    }
+    let (path, ids) = with_row_bytes(&folder, 3, 500)?;
+    let only = folder.path().join("only.txt");
+    fs::write(&only, ids[100..300].join("\n")).unwrap();
+    store.add(&path, day("2026-11-22"), Some(&only), None)?;
+    let segments = store.at(None)?.segments()?;
+    assert_eq!(segments.iter().map(check_row_bytes).sum::<Result<u64>>()?, 10_200);
+    store.compact(Codec::Dense, &AtomicU64::new(0))?;
+    let segments = store.at(None)?.segments()?;
+    assert_eq!((segments.len(), check_row_bytes(&segments[0])?), (1, 10_200));
+    assert_eq!(segments[0].band_bytes(), 10);
+
+    let column = segments[0].columns().find(|size| size.column == Column::Bands).unwrap();
+    assert_eq!((column.coding, column.bytes), (Coding::Scanned, 102_000));
+    let block = segments[0].blocks(Column::Bands)?.all[1];
+    let mut bytes = fs::read(segments[0].path()).unwrap();
+    bytes[block.offset as usize + 5] ^= 4;
+    let damaged = folder.path().join("damaged.seg");
+    fs::write(&damaged, bytes).unwrap();
+    let error = Segment::open(&damaged)?.verify().unwrap_err();
+    assert!(error.kind() == Kind::BadData && error.to_string().contains("checksum"), "{error}");
     Ok(())
 }

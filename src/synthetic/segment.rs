@@ -132,6 +132,7 @@ struct RandomColumns<'a> {
     random: ChaCha8Rng,
     id: String,
     check: Vec<u8>,
+    bands: Vec<u8>,
 }
 
 impl RandomColumns<'_> {
@@ -141,21 +142,25 @@ impl RandomColumns<'_> {
             random: ChaCha8Rng::seed_from_u64(wanted.seed ^ 0x636f_6c75_6d6e_7321),
             id: String::new(),
             check: vec![0; wanted.options.check_bytes],
+            bands: vec![0; wanted.options.band_bytes],
         }
     }
 
     /// The next row. Only what the segment has is made.
     fn row<F: Fingerprint>(&mut self, fingerprint: F, row: u64) -> Row<'_, F> {
-        let RandomColumns { wanted, random, id, check } = self;
+        let RandomColumns { wanted, random, id, check, bands } = self;
         if wanted.ids == IdKind::Text {
             *id = row.to_string();
         }
         if !check.is_empty() {
             random.fill_bytes(check);
         }
+        if !bands.is_empty() {
+            random.fill_bytes(bands);
+        }
         let length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
         let time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
-        Row { fingerprint, id, length, time, class: Class::Full, day: None, check }
+        Row { fingerprint, id, length, time, class: Class::Full, day: None, check, bands }
     }
 }
 
@@ -239,6 +244,7 @@ mod tests {
             times: true,
             classes: true,
             check_bytes: 36,
+            band_bytes: 70,
             ..random(0, 0).options
         };
         let one = make("a", 1, every);

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     density: Option<u64>,
     /// Write a segment with the width, the recipe and the columns of this one, such as ids and signatures. Ids are
-    /// the numbers of the rows; lengths, times and signatures are random
+    /// the numbers of the rows; lengths, times, signatures and band keys are random
     #[arg(long, value_name = "FILE.seg", conflicts_with_all = ["ids", "width"])]
     like: Option<PathBuf>,
     /// Plant near-duplicates of random rows of this segment

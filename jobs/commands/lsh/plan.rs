@@ -24,6 +24,7 @@ const SAMPLE: usize = 2000;
 /// Show which share of the pairs of each similarity a banding finds, and what it costs
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("recipe", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]

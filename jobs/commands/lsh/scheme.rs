@@ -61,12 +61,24 @@ fn parse_permutations(text: &str) -> Result<Permutations, String> {
 
 /// The settings that say how documents are read. Those of fingerprints say nothing here.
 pub(crate) fn reading(settings: FingerprintSettings) -> FingerprintSettings {
-    FingerprintSettings { preset: None, recipe: None, check: None, boilerplate: None, ..settings }
+    FingerprintSettings {
+        preset: None,
+        recipe: None,
+        check: None,
+        keep_bands: None,
+        boilerplate: None,
+        ..settings
+    }
 }
 
 impl SchemeFlags {
     fn space(&self) -> Space {
         self.family.unwrap_or_default()
+    }
+
+    /// The least similarity, and what confirms it.
+    pub(crate) fn confirming(&self) -> (Similarity, Confirmation) {
+        (self.similarity, self.confirm)
     }
 
     /// The settings, with the format that the family takes unless another one is named.
@@ -105,7 +117,7 @@ impl SchemeFlags {
         let scheme = Scheme {
             space: self.space(),
             permutations: self.permutations.unwrap_or(Permutations::Many),
-            shingle: self.shingle.unwrap_or(Shingle::Words(5)),
+            shingle: self.shingle.unwrap_or(Shingle::USUAL),
             width: settings.width.unwrap_or(Width::W64),
             vectors: settings.format == Some(Format::Vectors),
             banding: Banding { bands: 1, rows: 1 },

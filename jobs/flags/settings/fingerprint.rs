@@ -9,6 +9,7 @@ use dupsieve::document::{Fields, Format, Inputs, ReadOptions, Tolerance};
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
+use dupsieve::lsh::Bands;
 use dupsieve::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -39,6 +40,12 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Check>,
+    /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
+    /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
+    /// characters:N (the shingles), `one` (one permutation) and seed:N [default: none]
+    #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
+    #[serde(deserialize_with = "typed")]
+    pub(crate) keep_bands: Option<Bands>,
     /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
     /// fingerprints by another table, or by none, cannot be compared with these
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
@@ -95,6 +102,7 @@ impl FingerprintSettings {
             recipe: self.recipe.or(file.recipe),
             width: self.width.or(file.width),
             check: self.check.or(file.check),
+            keep_bands: self.keep_bands.or(file.keep_bands),
             boilerplate: self.boilerplate.or(file.boilerplate),
             format: self.format.or(file.format),
             id_field: self.id_field.or(file.id_field),
@@ -160,10 +168,14 @@ impl FingerprintSettings {
         };
         // A recipe of its own goes with no preset, unless one is named too.
         let preset = self.preset.filter(|_| self.recipe.is_some());
-        match self.check.or(preset.and_then(Preset::check).map(|it| it.check)) {
-            Some(check) => recipe.with_check(check),
-            None => Ok(recipe),
-        }
+        let recipe = match self.check.or(preset.and_then(Preset::check).map(|it| it.check)) {
+            Some(check) => recipe.with_check(check)?,
+            None => recipe,
+        };
+        Ok(match self.keep_bands {
+            Some(bands) => recipe.with_bands(bands.to_string()),
+            None => recipe,
+        })
     }
 
     fn recipe_of(&self, format: Format) -> Result<Recipe> {

@@ -9,10 +9,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::document::{Content, Position};
 use crate::fingerprint::minhash::Permutations;
-use crate::fingerprint::{PageTime, Width};
-use crate::lsh::{Banding, Confirmation, Shingle, Sketch, Space};
+use crate::fingerprint::{Class, PageTime, Width};
+use crate::lsh::{Banding, Bands, Confirmation, Shingle, Sketch, Space};
 use crate::matches::Similarity;
 use crate::output::Lock;
+use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
 
 /// A document: its id, and its features; none if it has nothing to compare.
 type Page = (u32, Vec<u32>);
@@ -57,8 +58,16 @@ fn matching(scheme: &Scheme, one: &Sketch, other: &Sketch) -> Option<Similarity>
     scheme.comparison().compare(&one.evidence, &other.evidence).filter(|_| shares)
 }
 
+/// A page of the store: its id, its day, its sketch.
+type Held = (String, String, Sketch);
+
 /// The texts of verdicts.tsv and matches.tsv by definition.
-fn naive(scheme: &Scheme, detail: Detail, mut documents: Vec<SketchedDocument>) -> [String; 2] {
+fn naive(
+    scheme: &Scheme,
+    detail: Detail,
+    store: &[Held],
+    mut documents: Vec<SketchedDocument>,
+) -> [String; 2] {
     documents.sort();
     documents.dedup_by(|next, first| next.id == first.id);
     let sketched: Vec<(&str, &Sketch)> =
@@ -66,7 +75,8 @@ fn naive(scheme: &Scheme, detail: Detail, mut documents: Vec<SketchedDocument>) 
     let near = |one: &Sketch, other| matching(scheme, one, other);
     let mut kept: Vec<(&str, &Sketch)> = Vec::new();
     for &(id, sketch) in &sketched {
-        if kept.iter().all(|(_, other)| near(sketch, other).is_none()) {
+        let held = store.iter().any(|(_, _, other)| near(sketch, other).is_some());
+        if !held && kept.iter().all(|(_, other)| near(sketch, other).is_none()) {
             kept.push((id, sketch));
         }
     }
@@ -79,12 +89,18 @@ fn naive(scheme: &Scheme, detail: Detail, mut documents: Vec<SketchedDocument>) 
             continue;
         };
         let all = kept.iter().filter(|(kept, _)| *kept != id);
-        let all = all.filter_map(|(kept, other)| Some((Reverse(near(sketch, other)?), *kept)));
-        match all.min().filter(|_| kept.iter().all(|(kept, _)| *kept != id)) {
+        let batch = "batch";
+        let all = all
+            .filter_map(|(kept, other)| Some((Reverse(near(sketch, other)?), true, *kept, batch)));
+        let held = store.iter().filter_map(|(id, day, other)| {
+            Some((Reverse(near(sketch, other)?), false, &**id, &**day))
+        });
+        match all.chain(held).min().filter(|_| kept.iter().all(|(kept, _)| *kept != id)) {
             None => writeln!(verdicts, "{id}\tkeep\t\t\t").unwrap(),
-            Some((Reverse(similarity), of)) => {
-                writeln!(verdicts, "{id}\tdrop\t{of}\t{similarity}\tbatch").unwrap();
-                matches.push((id.max(of), Reverse(similarity), id.min(of)));
+            Some((Reverse(similarity), is_batch, of, against)) => {
+                writeln!(verdicts, "{id}\tdrop\t{of}\t{similarity}\t{against}").unwrap();
+                let [new, existing] = if is_batch { [id.max(of), id.min(of)] } else { [id, of] };
+                matches.push((new, Reverse(similarity), existing, against));
             }
         }
     }
@@ -92,15 +108,19 @@ fn naive(scheme: &Scheme, detail: Detail, mut documents: Vec<SketchedDocument>) 
         matches.clear();
         for (at, (id, sketch)) in sketched.iter().enumerate() {
             let others = sketched[..at].iter();
-            let near =
-                others.filter_map(|(other, it)| Some((*id, Reverse(near(sketch, it)?), *other)));
+            let near = others
+                .filter_map(|(other, it)| Some((*id, Reverse(near(sketch, it)?), *other, "batch")));
             matches.extend(near);
+            let held = store.iter().filter_map(|(other, day, it)| {
+                Some((*id, Reverse(matching(scheme, sketch, it)?), &**other, &**day))
+            });
+            matches.extend(held);
         }
     }
     matches.sort();
     let mut listed = "new\texisting\tsimilarity\tagainst\n".to_owned();
-    for (new, Reverse(similarity), existing) in matches {
-        writeln!(listed, "{new}\t{existing}\t{similarity}\tbatch").unwrap();
+    for (new, Reverse(similarity), existing, against) in matches {
+        writeln!(listed, "{new}\t{existing}\t{similarity}\t{against}").unwrap();
     }
     [verdicts, listed]
 }
@@ -113,15 +133,29 @@ fn made(
     memory_bytes: usize,
     documents: Vec<SketchedDocument>,
 ) -> Result<([String; 2], Deduplicated)> {
+    made_with(scheme, detail, workers, memory_bytes, Vec::new(), documents)
+}
+
+fn made_with(
+    scheme: &Scheme,
+    detail: Detail,
+    workers: usize,
+    memory_bytes: usize,
+    store: Vec<Dated>,
+    documents: Vec<SketchedDocument>,
+) -> Result<([String; 2], Deduplicated)> {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out");
     let staging = Staging::beside(&output, Lock::beside(&output)?)?;
     let deduplicate = Deduplicate {
         scheme: scheme.clone(),
+        comparison: scheme.comparison(),
+        store,
         keep: KeepOrder::FirstId,
         detail,
         max_matches: 100_000,
         workers,
+        index_bytes: memory_bytes,
         evidence_bytes: memory_bytes,
         memory_bytes,
     };
@@ -162,10 +196,84 @@ proptest! {
         let scheme = scheme(confirmation, Banding { bands, rows }, least);
         let detail = if all { Detail::All } else { Detail::Best };
         let documents = documents(&scheme, &pages);
-        let expected = naive(&scheme, detail, documents.clone());
+        let expected = naive(&scheme, detail, &[], documents.clone());
         for (workers, memory_bytes) in [(1, 1 << 20), (3, 500)] {
             let (files, _) = made(&scheme, detail, workers, memory_bytes, documents.clone()).unwrap();
             prop_assert_eq!(&files, &expected);
+        }
+    }
+}
+
+/// The store of these pages: a segment for each day, with SimHashes as fingerprints.
+fn stored(folder: &Path, scheme: &Scheme, pages: &[Page]) -> (Vec<Dated>, Vec<Held>) {
+    let mut segments = Vec::new();
+    let mut all = Vec::new();
+    for (day, pages) in
+        [("2026-11-20", &pages[..pages.len() / 3]), ("2026-11-21", &pages[pages.len() / 3..])]
+    {
+        let mut documents = documents(scheme, pages);
+        documents.sort();
+        documents.dedup_by(|next, first| next.id == first.id);
+        let bands = Bands {
+            space: Space::Jaccard,
+            banding: scheme.banding,
+            shingle: scheme.shingle,
+            permutations: scheme.permutations,
+            seed: scheme.seed,
+        };
+        let mut rows: Vec<(u64, String, Option<Sketch>)> = Vec::new();
+        for SketchedDocument { id, sketch, .. } in documents {
+            let bits = sketch
+                .as_ref()
+                .map_or(0, |it| u64::from_le_bytes(*it.evidence.first_chunk().unwrap()));
+            rows.push((bits, id, sketch));
+        }
+        rows.sort();
+        let options = SegmentOptions { band_bytes: bands.bytes(), ..SegmentOptions::default() };
+        let mut writer = SegmentWriter::<u64>::create(folder.join(day), options).unwrap();
+        for (fingerprint, id, sketch) in rows {
+            let keys = bands.write(sketch.as_ref().map(|sketch| &sketch.keys[..]));
+            let class = Class::Full;
+            writer
+                .push(&Row {
+                    fingerprint,
+                    id: &id,
+                    length: 0,
+                    time: None,
+                    class,
+                    day: None,
+                    check: &[],
+                    bands: &keys,
+                })
+                .unwrap();
+            all.extend(sketch.map(|sketch| (id, day.to_owned(), sketch)));
+        }
+        let segment = writer.finish(RecordCounts::default(), "").unwrap();
+        segments.push(Dated::new(segment, Some(day.parse().unwrap())));
+    }
+    (segments, all)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn outputs_against_a_store_are_those_of_the_definition(
+        pages in pages(0..160),
+        held in pages(0..160),
+        (bands, rows) in (1..5_usize, 1..4_usize),
+        most in 0..20_u32,
+        all: bool,
+    ) {
+        let scheme = scheme(Confirmation::SimHash(most), Banding { bands, rows }, "0.8");
+        let detail = if all { Detail::All } else { Detail::Best };
+        let folder = tempfile::tempdir().unwrap();
+        let (segments, held) = stored(folder.path(), &scheme, &held);
+        let documents = documents(&scheme, &pages);
+        let expected = naive(&scheme, detail, &held, documents.clone());
+        for (workers, memory_bytes) in [(1, 1 << 20), (3, 500)] {
+            let made = made_with(&scheme, detail, workers, memory_bytes, segments.clone(), documents.clone());
+            prop_assert_eq!(&made.unwrap().0, &expected);
         }
     }
 }

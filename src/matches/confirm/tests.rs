@@ -82,7 +82,16 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
         let fingerprint = *fingerprint;
         let class = *class;
         let check = signature;
-        writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check })?;
+        writer.push(&Row {
+            fingerprint,
+            id,
+            length: 0,
+            time: None,
+            class,
+            day: None,
+            check,
+            bands: &[],
+        })?;
     }
     writer.finish(RecordCounts::default(), "")
 }

@@ -174,7 +174,16 @@ mod tests {
         for (fingerprint, id) in (0..).zip(ids) {
             let class = Class::Full;
             writer
-                .push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[] })
+                .push(&Row {
+                    fingerprint,
+                    id,
+                    length: 0,
+                    time: None,
+                    class,
+                    day: None,
+                    check: &[],
+                    bands: &[],
+                })
                 .unwrap();
         }
         writer.finish(RecordCounts::default(), "").unwrap()

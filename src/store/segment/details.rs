@@ -5,15 +5,16 @@ use crate::fingerprint::Class;
 
 use super::lookup::{Classes, Lengths, Times};
 use super::open::Segment;
-use super::signatures::Checks;
+use super::row_bytes::RowBytes;
 use super::writer::Row;
 
-/// Lengths, times, classes and signatures, if the segment has them.
+/// Lengths, times, classes, signatures and band keys, if the segment has them.
 pub(in crate::store) struct Details {
     lengths: Option<Lengths>,
     times: Option<Times>,
     classes: Option<Classes>,
-    checks: Option<Checks>,
+    checks: Option<RowBytes>,
+    bands: Option<RowBytes>,
 }
 
 impl Details {
@@ -23,6 +24,7 @@ impl Details {
             times: segment.times(),
             classes: segment.classes(),
             checks: segment.checks(),
+            bands: segment.bands(),
         }
     }
 
@@ -36,7 +38,7 @@ impl Details {
         fingerprint: F,
         id: &'a str,
     ) -> Result<Row<'a, F>> {
-        let Details { lengths, times, classes, checks } = self;
+        let Details { lengths, times, classes, checks, bands } = self;
         Ok(Row {
             fingerprint,
             id,
@@ -45,6 +47,7 @@ impl Details {
             class: classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?,
             day: None,
             check: checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?,
+            bands: bands.as_mut().map_or(Ok(&[][..]), |bands| bands.get(row))?,
         })
     }
 }

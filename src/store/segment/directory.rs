@@ -29,6 +29,9 @@ pub(crate) const COLD_CHECKSUM_BYTES: u64 = 8;
 /// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
 
+/// Rows in a block that is read from its beginning to its end; the last block may have fewer.
+pub(crate) const SCANNED_ROWS: usize = 4096;
+
 /// The columns of a segment. Row `i` of every column but `Empties` describes the same document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Column {
@@ -50,6 +53,8 @@ pub enum Column {
     Checks = 8,
     /// The last bits of the fingerprints, if the column `Fingerprints` leaves them out.
     Cold = 9,
+    /// The keys of the bands in which pages share a bucket.
+    Bands = 10,
 }
 
 /// How the blocks of a column are coded.
@@ -67,12 +72,14 @@ pub enum Coding {
     Hex = 5,
     /// Blocks of equal length with their checksum in them and no entries.
     Cold = 6,
-    /// Signatures of equal length, uncompressed.
+    /// Bytes of equal length for each row, uncompressed; few rows, because single ones are looked up.
     Signatures = 8,
+    /// The same with many rows, because all of them are read.
+    Scanned = 9,
 }
 
 impl Column {
-    const ALL: [Column; 9] = [
+    const ALL: [Column; 10] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -82,6 +89,7 @@ impl Column {
         Column::Classes,
         Column::Checks,
         Column::Cold,
+        Column::Bands,
     ];
 
     fn takes(self, coding: Coding) -> bool {
@@ -94,12 +102,13 @@ impl Column {
             Column::Empties => coding == Coding::Text,
             Column::Checks => coding == Coding::Signatures,
             Column::Cold => coding == Coding::Cold,
+            Column::Bands => coding == Coding::Scanned,
         }
     }
 }
 
 impl Coding {
-    const ALL: [Coding; 7] = [
+    const ALL: [Coding; 8] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
@@ -107,6 +116,7 @@ impl Coding {
         Coding::Hex,
         Coding::Cold,
         Coding::Signatures,
+        Coding::Scanned,
     ];
 
     /// Rows in every block but the last; 0 if there are no blocks.
@@ -116,6 +126,7 @@ impl Coding {
             Coding::Text => TEXT_ROWS as u64,
             Coding::Integers => INTEGER_ROWS as u64,
             Coding::Signatures => SIGNATURE_ROWS as u64,
+            Coding::Scanned => SCANNED_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
             Coding::Cold => COLD_ROWS as u64,
         }
@@ -134,7 +145,7 @@ impl Coding {
     fn most_bytes(self, rows: u64, width: Width) -> u64 {
         match self {
             Coding::Blocks => block::most_bytes(rows, width),
-            Coding::Signatures => rows * MAX_SIGNATURE_BYTES as u64,
+            Coding::Signatures | Coding::Scanned => rows * MAX_SIGNATURE_BYTES as u64,
             _ => MAX_PACKED_BYTES as u64,
         }
     }

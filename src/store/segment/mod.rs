@@ -4,11 +4,11 @@
 //! header | blocks of all columns | entries of all columns | table of columns | metadata | trailer
 //! ```
 //!
-//! - `writer` writes it ([`SegmentWriter`]); `columns` and `signatures` collect rows into blocks.
+//! - `writer` writes it ([`SegmentWriter`]); `columns` and `row_bytes` collect rows into blocks.
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
-//!   `lookup`, `details`, `signatures` and `cold` read the other columns by row ([`Ids`] and others).
+//!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
 //!
@@ -30,8 +30,8 @@ mod piece;
 mod pieces;
 mod prefix_code;
 mod rice;
+mod row_bytes;
 mod scan;
-mod signatures;
 mod source;
 mod unary;
 mod verify;
@@ -45,8 +45,8 @@ pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
+pub use row_bytes::RowBytes;
 pub use scan::{KeyRange, Scan};
-pub use signatures::Checks;
 pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};
 
 #[cfg(test)]

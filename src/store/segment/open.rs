@@ -206,7 +206,22 @@ impl Segment {
 
     /// The bytes of each row's signature; 0 if it has none.
     pub fn check_bytes(&self) -> usize {
-        let column = self.column(Column::Checks);
+        self.row_bytes(Column::Checks)
+    }
+
+    /// The bytes of each row's band keys; 0 if it has none.
+    pub fn band_bytes(&self) -> usize {
+        self.row_bytes(Column::Bands)
+    }
+
+    /// How many blocks its band keys have.
+    pub(crate) fn band_blocks(&self) -> usize {
+        self.column(Column::Bands).map_or(0, |placed| placed.head.blocks() as usize)
+    }
+
+    /// The bytes of each row in a column where all rows have as many; 0 without the column.
+    pub(super) fn row_bytes(&self, column: Column) -> usize {
+        let column = self.column(column);
         column.map_or(0, |placed| {
             placed.head.bytes.checked_div(placed.head.rows).unwrap_or(0) as usize
         })

@@ -28,7 +28,7 @@ impl<F: Fingerprint> Document<F> {
 
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
-        Row { fingerprint, id, length, time, class: Class::Full, day: None, check: &[] }
+        Row { fingerprint, id, length, time, class: Class::Full, day: None, check: &[], bands: &[] }
     }
 }
 
@@ -319,6 +319,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
                 class: Class::Full,
                 day: None,
                 check: &[],
+                bands: &[],
             })?;
         }
         let segment = writer.finish(RecordCounts::default(), "")?;

@@ -224,6 +224,7 @@ mod tests {
                 class: Class::Full,
                 day: days[row as usize % 2],
                 check: &[],
+                bands: &[],
             })?;
         }
         let segment = writer.finish(RecordCounts::default(), "a test")?;

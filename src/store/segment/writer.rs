@@ -17,7 +17,7 @@ use super::directory::{Coding, Column, Head, IdKind};
 use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
 use super::open::Segment;
 use super::packed::is_id;
-use super::signatures::SignatureColumn;
+use super::row_bytes::RowBytesColumn;
 
 impl IdKind {
     pub(crate) fn coding(self) -> Coding {
@@ -46,6 +46,8 @@ pub struct SegmentOptions {
     pub days: bool,
     /// The bytes of the signature of each row; 0 for no signatures.
     pub check_bytes: usize,
+    /// The bytes of the band keys of each row; 0 for none.
+    pub band_bytes: usize,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -62,6 +64,7 @@ impl SegmentOptions {
             classes: segment.has_classes(),
             days: false,
             check_bytes: segment.check_bytes(),
+            band_bytes: segment.band_bytes(),
             stamp: segment.stamp().to_owned(),
         }
     }
@@ -94,6 +97,8 @@ pub struct Row<'a, F> {
     pub day: Option<Day>,
     /// Its signature; ignored by a segment without signatures.
     pub check: &'a [u8],
+    /// The keys of its bands; ignored by a segment without bands.
+    pub bands: &'a [u8],
 }
 
 /// A segment that is being written. If it is dropped before [`SegmentWriter::finish`], nothing remains.
@@ -107,7 +112,8 @@ pub struct SegmentWriter<F: Fingerprint> {
     days: Option<PackedColumn<IntegerRows>>,
     empties: PackedColumn<TextRows>,
     classes: Option<PackedColumn<IntegerRows>>,
-    checks: Option<SignatureColumn>,
+    checks: Option<RowBytesColumn>,
+    bands: Option<RowBytesColumn>,
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
@@ -130,6 +136,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
         let column =
             |wanted: bool, column| wanted.then(|| PackedColumn::beside(path, column)).transpose();
+        let row_bytes = |column, bytes| {
+            (bytes > 0).then(|| RowBytesColumn::beside(path, column, bytes)).transpose()
+        };
         Ok(SegmentWriter {
             path: path.to_path_buf(),
             fingerprints,
@@ -141,9 +150,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
             days: column(options.days, Column::Days)?,
             empties: PackedColumn::beside(path, Column::Empties)?,
             classes: column(options.classes, Column::Classes)?,
-            checks: (options.check_bytes > 0)
-                .then(|| SignatureColumn::beside(path, options.check_bytes))
-                .transpose()?,
+            checks: row_bytes((Column::Checks, Coding::Signatures), options.check_bytes)?,
+            bands: row_bytes((Column::Bands, Coding::Scanned), options.band_bytes)?,
             options,
             last: None,
             last_id: String::new(),
@@ -190,6 +198,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         if let Some(checks) = &mut self.checks {
             checks.push(row.check)?;
+        }
+        if let Some(bands) = &mut self.bands {
+            bands.push(row.bands)?;
         }
         Ok(())
     }
@@ -264,8 +275,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(classes) = &mut self.classes {
             append(classes.append_to(out)?, &mut heads, &mut entries);
         }
-        if let Some(checks) = &mut self.checks {
-            append(checks.append_to(out)?, &mut heads, &mut entries);
+        for row_bytes in [&mut self.checks, &mut self.bands].into_iter().flatten() {
+            append(row_bytes.append_to(out)?, &mut heads, &mut entries);
         }
         Ok((heads, entries))
     }

@@ -1,0 +1,129 @@
+//! Columns with bytes of equal length for each row: signatures, and band keys. They look random, so they are not
+//! compressed.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::store::damage::damaged;
+
+use super::columns::Spool;
+use super::directory::{Coding, Column, Head};
+use super::lookup::{Held, place};
+use super::open::Segment;
+
+/// A column of bytes of a segment that is being written.
+pub(crate) struct RowBytesColumn {
+    column: Column,
+    coding: Coding,
+    spool: Spool,
+    bytes: usize,
+    rows: u64,
+    block: Vec<u8>,
+}
+
+impl RowBytesColumn {
+    /// An empty column of the segment at `path`, with so many `bytes` for each row.
+    pub(crate) fn beside(
+        path: &Path,
+        (column, coding): (Column, Coding),
+        bytes: usize,
+    ) -> Result<RowBytesColumn> {
+        let spool = Spool::beside(path)?;
+        Ok(RowBytesColumn { column, coding, spool, bytes, rows: 0, block: Vec::new() })
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        assert_eq!(bytes.len(), self.bytes, "all rows of a column have as many bytes");
+        self.block.extend(bytes);
+        self.rows += 1;
+        if self.rows.is_multiple_of(self.coding.block_rows()) { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.spool.put(&self.block, &[])?;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// Writes the last block, then all of them to the end of `segment`.
+    pub(crate) fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+        if !self.block.is_empty() {
+            self.flush()?;
+        }
+        self.spool.append_to(segment)?;
+        Ok((self.spool.head(self.column, self.coding, self.rows), &self.spool.entries))
+    }
+}
+
+impl Segment {
+    /// Looks up signatures by row, if the segment has them.
+    pub fn checks(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Checks)
+    }
+
+    /// Looks up the band keys of rows, if the segment has them.
+    pub fn bands(&self) -> Option<RowBytes> {
+        RowBytes::new(self, Column::Bands)
+    }
+}
+
+/// Looks up bytes by row. Keeps the last block, so ascending rows read every block once.
+pub struct RowBytes {
+    segment: Segment,
+    column: Column,
+    block_rows: usize,
+    held: Held,
+    bytes: usize,
+}
+
+impl RowBytes {
+    fn new(segment: &Segment, column: Column) -> Option<RowBytes> {
+        let block_rows = segment.column(column)?.head.coding.block_rows() as usize;
+        let bytes = segment.row_bytes(column);
+        Some(RowBytes {
+            segment: segment.clone(),
+            column,
+            block_rows,
+            held: Held::default(),
+            bytes,
+        })
+    }
+
+    /// The bytes of `row`, which the segment has.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<&[u8]> {
+        let (index, at) = place(row, self.block_rows);
+        let bytes = self.bytes;
+        Ok(&self.block(index)?[at * bytes..][..bytes])
+    }
+
+    /// The rows of a block, and the bytes of them all, one row after the other. None after the last block.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn rows_of(&mut self, index: usize) -> Result<Option<(Range<u64>, &[u8])>> {
+        let first = (index * self.block_rows) as u64;
+        let rows = self.segment.rows_in(self.column, index) as u64;
+        if first >= self.segment.rows() {
+            return Ok(None);
+        }
+        self.block(index).map(|block| Some((first..first + rows, block)))
+    }
+
+    fn block(&mut self, index: usize) -> Result<&[u8]> {
+        let bytes = self.segment.rows_in(self.column, index) * self.bytes;
+        self.held.turn_to(&self.segment, self.column, index, |block| {
+            if block.len() != bytes {
+                return Err(damaged("a block has a wrong length")
+                    .expected(bytes)
+                    .found(block.len()));
+            }
+            Ok(())
+        })?;
+        Ok(self.held.bytes())
+    }
+}
