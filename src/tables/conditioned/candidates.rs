@@ -66,10 +66,10 @@ impl<F: Copy + Default> Candidates<F> {
     pub(super) fn arrange(&mut self) {
         self.keys.reset(SPARSITY * self.count);
         self.heads.fill(0);
-        let last = self.heads.len() - 1;
+        let bits = self.heads.len().ilog2();
         for (candidate, number) in self.all[..self.count].iter_mut().zip(1..) {
             self.keys.insert(candidate.key);
-            let head = &mut self.heads[candidate.key as usize & last];
+            let head = &mut self.heads[head(candidate.key, bits)];
             candidate.next = std::mem::replace(head, number);
         }
     }
@@ -77,7 +77,7 @@ impl<F: Copy + Default> Candidates<F> {
     /// Calls `each` for the arranged candidates that have `key`.
     #[inline(always)]
     pub(super) fn with(&self, key: u32, mut each: impl FnMut(&Candidate<F>)) {
-        let mut next = self.heads[key as usize & (self.heads.len() - 1)];
+        let mut next = self.heads[head(key, self.heads.len().ilog2())];
         while let Some(at) = next.checked_sub(1) {
             let candidate = &self.all[at as usize];
             next = candidate.next;
@@ -91,4 +91,10 @@ impl<F: Copy + Default> Candidates<F> {
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
+}
+
+/// Which of 2^`bits` lists a key is in, by its hash: the last bits of the keys may all be the same.
+#[inline(always)]
+fn head(key: u32, bits: u32) -> usize {
+    (key.wrapping_mul(0x9e37_79b9) >> (u32::BITS - bits)) as usize
 }
