@@ -258,7 +258,7 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(23);
         let gap = 0xffff_0000;
         let all = uniform::<u64>(&mut random, 8000).into_iter().enumerate();
-        let batch = set(all.map(|(at, f)| if at % 2 == 0 { f & !gap } else { f }));
+        let batch = set(all.map(|(at, f)| if at.is_multiple_of(2) { f & !gap } else { f }));
         let Meeting { share, part, .. } = Distribution::of(&batch, &batch).meeting(gap.into());
         assert!((0.2..0.3).contains(&share) && (0.4..0.6).contains(&part), "{share} {part}");
         let meeting = Distribution::of(&batch, &batch).meeting(gap.into());

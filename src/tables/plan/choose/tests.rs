@@ -145,7 +145,7 @@ fn shaped(store: u64, k: u32, shapes: [fn(usize, u64) -> u64; 2]) -> Problem {
 
 /// 16 bits in the middle of every second one are zeros.
 fn gap(at: usize, fingerprint: u64) -> u64 {
-    if at % 2 == 0 { fingerprint } else { fingerprint & !(0xffff << 24) }
+    if at.is_multiple_of(2) { fingerprint } else { fingerprint & !(0xffff << 24) }
 }
 
 /// Only every fourth bit is a one.
