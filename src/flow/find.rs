@@ -59,7 +59,7 @@ fn find<F: Fingerprint>(
     let pairs = Gathered::new(sorter);
     let receipts = Gathered::new(Vec::new());
     worker.dataflow(|scope| {
-        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing)), &end);
+        let dispatched = dispatch(scope, Prober::new(Arc::clone(probing), scope.index()), &end);
         dispatched.receipts.gather(&receipts, &end);
         let groups = probing.groups.len() as u64;
         let taken = dispatched.records.reduce(groups).gather(&pairs, &end);

@@ -40,6 +40,7 @@ mod reduce;
 mod role;
 mod sketching;
 mod stream;
+mod stretches;
 mod sweep;
 mod unite;
 
@@ -53,3 +54,4 @@ pub use role::{Role, Start};
 
 pub(crate) use find::{Pairs, find_pairs};
 pub(crate) use probe::Probing;
+pub(crate) use stretches::Stretches;

@@ -1,16 +1,16 @@
 //! What a worker does with a chunk: decode it, probe it, write the pairs to its ledger, send them on.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
+use super::stretches::Stretches;
 use super::sweep::Sweep;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
-use crate::peers::Topology;
 use crate::store::{KeyRange, Segment};
 use crate::tables::{Hit, Method, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
@@ -39,10 +39,10 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) sieve: Option<Sieve>,
     /// The chunks that earlier runs finished, and the place for those of this run.
     pub(crate) ledger: Ledger,
-    /// How many chunks the workers of this process have claimed.
-    pub(crate) claimed: AtomicUsize,
-    /// How many processes there are, and which this is: it takes every n-th chunk.
-    pub(crate) topology: Topology,
+    /// The chunks that the workers of this process have not claimed yet.
+    pub(crate) stretches: Mutex<Stretches>,
+    /// How many workers each process has.
+    pub(crate) workers: usize,
 }
 
 /// One worker that probes.
@@ -55,28 +55,36 @@ pub(super) struct Prober<F: Fingerprint> {
     /// What the parts of the batch are joined in.
     self_scratch: SelfJoinScratch<F>,
     run: Vec<F>,
+    /// The pass over the segments, after the last chunk.
+    sweep: Option<Sweep<F>>,
+    /// Which of the workers of this process it is.
+    worker: usize,
 }
 
 impl<F: Fingerprint> Prober<F> {
-    /// A worker of `join`.
-    pub(super) fn new(join: Arc<Probing<F>>) -> Prober<F> {
+    /// The worker of `join` with this index.
+    pub(super) fn new(join: Arc<Probing<F>>, index: usize) -> Prober<F> {
         let found = Arc::clone(&join.found);
         let sieve = join.sieve.clone();
         let pairs = Findings::new(join.ledger.writer(), found, join.most_pairs, sieve);
         let scratch = MethodScratch::default();
         let self_scratch = SelfJoinScratch::default();
-        Prober { join, pairs, scratch, self_scratch, run: Vec::new() }
+        let worker = index % join.workers;
+        Prober { join, pairs, scratch, self_scratch, run: Vec::new(), sweep: None, worker }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
         // One of the two works at a time, and only that one holds memory.
         self.self_scratch = SelfJoinScratch::default();
-        let Prober { join, pairs, scratch, run, .. } = self;
+        let Prober { join, pairs, scratch, run, sweep: last, .. } = self;
         let (window, memory_bytes) = (join.method.window(), join.reading_bytes);
         let most = Sweep::<F>::most_segments(memory_bytes);
         let mut fingerprints = 0;
         for (segments, first) in join.segments.chunks(most).zip((0..).step_by(most)) {
-            let mut sweep = Sweep::new(segments, range, window, memory_bytes);
+            let is_all = segments.len() == join.segments.len();
+            let gone_on = last.take().filter(|_| is_all).and_then(|last| last.go_on(range));
+            let new = || Sweep::new(segments, range, window, memory_bytes);
+            let mut sweep = gone_on.unwrap_or_else(new);
             while let Some(read) = sweep.next(run)? {
                 fingerprints += read;
                 join.probed.fetch_add(read, Ordering::Relaxed);
@@ -90,6 +98,7 @@ impl<F: Fingerprint> Prober<F> {
                     },
                 );
             }
+            *last = Some(sweep);
         }
         Ok(fingerprints)
     }
@@ -104,6 +113,7 @@ impl<F: Fingerprint> Prober<F> {
 
     fn join_batch(&mut self, part: u32) {
         self.scratch = MethodScratch::default();
+        self.sweep = None;
         let Prober { join, pairs, self_scratch, .. } = self;
         join.itself.join(part, self_scratch, &mut |Hit { batch, at, distance, .. }| {
             let existing = Place::Batch { group: at.into() };
@@ -118,11 +128,10 @@ impl<F: Fingerprint> UnitRunner for Prober<F> {
     type Receipt = Receipt;
 
     fn claim(&mut self) -> Claim<(u64, Chunk<F>)> {
-        let Probing { claimed, chunks, topology, .. } = &*self.join;
-        let claimed = claimed.fetch_add(1, Ordering::Relaxed);
-        let number = claimed * topology.processes + topology.process;
-        match chunks.get(number) {
-            Some(chunk) => Claim::Unit(number as u64, (number as u64, chunk.clone())),
+        let Probing { stretches, chunks, .. } = &*self.join;
+        let mut stretches = stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        match stretches.claim(self.worker) {
+            Some((claim, chunk)) => Claim::Unit(claim, (chunk as u64, chunks[chunk].clone())),
             None => Claim::Done,
         }
     }

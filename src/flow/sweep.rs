@@ -1,14 +1,15 @@
-//! A pass over one key range of many segments at once, a window of keys at a time.
+//! A pass over many segments at once, a window of keys at a time.
 //!
 //! A window holds some fingerprints of each segment, up to a key that is the same for all segments. What a
-//! probe builds for a prefix therefore serves every segment. Copies of a fingerprint appear once in a window;
-//! copies in the next window are counted there. Of a segment that keeps its cold bits apart, a window holds
+//! probe builds for a prefix therefore serves every segment. Copies of a fingerprint appear once. A pass goes on
+//! from one chunk to the next: what was read beyond the end of a chunk is kept, so a block is read once however
+//! many chunks it is in. Of a segment that keeps its cold bits apart, a window holds
 //! the hot bits, and all rows with the same hot bits count as copies.
 //!
 //! An example: of one segment the keys `2 2 5 9` have been read, of another `3 5 7`, and both have more to
-//! come. The window ends at key 7, because of the second segment nothing is known beyond. The runs are `2 5`
-//! and `3 5 7`; the key 9 waits for the next window. In the first run, 2 stands for the rows 0 and 1, and 5
-//! for row 2.
+//! come. The window ends before key 7, because of the second segment nothing is known beyond, not even whether 7
+//! has copies. The runs are `2 5` and `3 5`; the keys 7 and 9 wait for the next window. In the first run, 2 stands
+//! for the rows 0 and 1, and 5 for row 2.
 
 use std::ops::Range;
 
@@ -30,6 +31,8 @@ pub(super) struct Sweep<F: Fingerprint> {
     window: usize,
     /// How many fingerprints each segment reads ahead, if it has as many.
     least: usize,
+    /// The highest fingerprint of the chunk.
+    high: F,
 }
 
 /// One segment's part of the windows.
@@ -62,7 +65,7 @@ impl<F: Fingerprint> Sweep<F> {
         (memory_bytes as usize / (2 * block_bytes)).max(1)
     }
 
-    /// A pass over `range` of `segments`, which together have about `window` fingerprints in a window, and are read
+    /// A pass over `segments` that begins with `range`. Together they have about `window` fingerprints in a window, and are read
     /// in `memory_bytes`.
     pub(super) fn new(
         segments: &[Segment],
@@ -72,45 +75,54 @@ impl<F: Fingerprint> Sweep<F> {
     ) -> Sweep<F> {
         let pieces_bytes = PIECES_BYTES.min(memory_bytes / (2 * PIECES));
         let pieces = pieces_bytes / segments.len().max(1) as u64;
-        let least = (window / segments.len().max(1)).max(1);
+        // A window leaves the last one out, which may have more copies.
+        let least = (window / segments.len().max(1)).max(2);
+        let KeyRange { low, high } = range;
+        let all = KeyRange { low, high: F::MAX };
         // What is needed, and at most one block more.
         let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);
         let feed = |segment: &Segment| Feed {
-            scan: Some(segment.scan(range).in_pieces_of(pieces)),
+            scan: Some(segment.scan(all).in_pieces_of(pieces)),
             held: Vec::with_capacity(most(segment)),
             window: 0..0,
             rows: Rows::default(),
         };
-        Sweep { feeds: segments.iter().map(feed).collect(), window, least }
+        Sweep { feeds: segments.iter().map(feed).collect(), window, least, high }
     }
 
-    /// Moves to the next window and returns how many fingerprints were read for it, copies included; `None`
-    /// after the last window. `run` is memory to read in.
+    /// The pass gone on to `range`, if that is the one after its own.
+    pub(super) fn go_on(self, range: KeyRange<F>) -> Option<Sweep<F>> {
+        let follows = self.high.to_u128().checked_add(1) == Some(range.low.to_u128());
+        follows.then_some(Sweep { high: range.high, ..self })
+    }
+
+    /// Moves to the next window and returns how many fingerprints it has, copies included; `None` after the last
+    /// window of the chunk. `run` is memory to read in.
     ///
     /// # Errors
     /// As [`Scan::next`].
     pub(super) fn next(&mut self, run: &mut Vec<F>) -> Result<Option<u64>> {
-        let mut read = 0;
         for feed in &mut self.feeds {
             feed.leave();
-            read += feed.fill(self.least, run)?;
+            feed.fill(self.least, self.high, run)?;
         }
-        // The window cannot go beyond the last fingerprint read of a segment that has more.
+        // The window ends before the last fingerprint read of a segment that has more.
         let unfinished = self.feeds.iter().filter(|feed| feed.scan.is_some());
-        let high = unfinished.filter_map(|feed| feed.held.last()).min().copied();
-        self.end_at(high.unwrap_or(F::MAX));
+        let unknown = unfinished.filter_map(|feed| feed.held.last()).min().copied();
+        let high = self.high;
+        self.end_with(|it| it <= high && unknown.is_none_or(|unknown| it < unknown));
         if let Some(nearer) = self.nearer() {
-            self.end_at(nearer);
+            self.end_with(|it| it <= nearer);
         }
-        let some = self.feeds.iter().any(|feed| !feed.window.is_empty());
-        Ok(some.then_some(read))
+        let rows = self.feeds.iter().map(|feed| feed.rows.row(feed.window.len()) - feed.rows.first);
+        Ok(Some(rows.sum()).filter(|&rows: &u64| rows > 0))
     }
 
-    /// Ends the window at `high`.
-    fn end_at(&mut self, high: F) {
+    /// Ends the window with the last fingerprint that `is_in` it.
+    fn end_with(&mut self, is_in: impl Fn(F) -> bool) {
         for Feed { held, window, .. } in &mut self.feeds {
             let ahead = &held[window.start..];
-            window.end = window.start + ahead.partition_point(|&fingerprint| fingerprint <= high);
+            window.end = window.start + ahead.partition_point(|&fingerprint| is_in(fingerprint));
         }
     }
 
@@ -143,10 +155,10 @@ impl<F: Fingerprint> Feed<F> {
         self.window.start = self.window.end;
     }
 
-    /// Reads until `least` fingerprints are held ahead, and returns how many were read.
-    fn fill(&mut self, least: usize, run: &mut Vec<F>) -> Result<u64> {
-        let mut read = 0;
+    /// Reads until `least` fingerprints are held ahead, or one beyond `high`.
+    fn fill(&mut self, least: usize, high: F, run: &mut Vec<F>) -> Result<()> {
         while self.held.len() - self.window.start < least
+            && self.held.last().is_none_or(|&last| last <= high)
             && let Some(scan) = &mut self.scan
         {
             self.held.drain(..self.window.start);
@@ -155,9 +167,8 @@ impl<F: Fingerprint> Feed<F> {
                 None => self.scan = None,
                 Some(row) => self.take(row, run),
             }
-            read += run.len() as u64;
         }
-        Ok(read)
+        Ok(())
     }
 
     /// Adds `run`, whose first fingerprint is in `row`.

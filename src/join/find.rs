@@ -1,15 +1,14 @@
 //! The pairs of a join: planned, arranged, probed by all workers.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::request::Join;
 use super::site::Site;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::flow::{Cluster, Pairs, Probing, Role, find_pairs};
+use crate::flow::{Cluster, Pairs, Probing, Role, Stretches, find_pairs};
 use crate::ledger::{self, Ledger, LedgerKey, Receipt};
 use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
@@ -113,6 +112,8 @@ impl Join {
             itself: &itself,
         };
         let ledger = open_ledger(site.output, key.digest())?;
+        let parts = itself.parts() as usize;
+        let stretches = Mutex::new(Stretches::new(chunks.len() - parts, parts, topology));
         let Estimate { design, way, window, memory_bytes, .. } = plan.chosen;
         // What the tables leave is read in.
         let spare = self.budget.tables().saturating_sub(memory_bytes);
@@ -132,8 +133,8 @@ impl Join {
             found: Arc::default(),
             most_pairs: self.most_pairs(),
             sieve,
-            claimed: AtomicUsize::new(0),
-            topology,
+            stretches,
+            workers,
         })
     }
 
