@@ -13,7 +13,8 @@
 //! - `page`, `link`, `measure`, `method`: the nouns. `row`, `link_file`: the files, see FORMAT.md.
 //! - `source`: the matches of an output. `intern`: pages become numbers.
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
-//! - `scratch`: from nothing. `touched`, `update`: from the day before.
+//! - `scratch`: from nothing. `touched`, `regrouped`, `copy`, `update`: from the day before. `change_log`: what that
+//!   changes.
 //! - `describe`: sizes, and how wide the largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
@@ -31,7 +32,9 @@
 //! assert_eq!(roots, [0, 1, 0, 1, 1]);
 //! ```
 
+mod change_log;
 mod clustering;
+mod copy;
 mod describe;
 mod engine;
 mod forest;
@@ -42,6 +45,7 @@ mod link_file;
 mod measure;
 mod method;
 mod page;
+mod regrouped;
 mod renumbering;
 mod row;
 mod row_set;

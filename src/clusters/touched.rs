@@ -23,7 +23,7 @@ use super::page::Page;
 use super::row::RowReader;
 use super::row_set::RowSet;
 use crate::document::IdList;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// What an update touches. Its pages and ids are in memory.
 pub(super) struct Touched {
@@ -75,6 +75,13 @@ pub(super) struct Before<'a> {
 impl Before<'_> {
     pub(super) fn is_removed(&self, id: &str) -> bool {
         self.removed.is_some_and(|removed| removed.place(id).is_some())
+    }
+
+    /// The error for a state that is not one.
+    pub(super) fn contradiction(&self, what: &str) -> Error {
+        Error::new(Kind::BadData, what)
+            .at(self.folder)
+            .help("make the clusters again, without --previous")
     }
 
     /// Finds what the links touch.

@@ -1,0 +1,77 @@
+//! What an update changes in clusters.tsv: its lines that come and go, and by how much clusters grow.
+//!
+//! Clusters are told apart by their ranks in the order of their ids, and changes come in the order of their
+//! pages, so no id is compared when they are sorted, and each id is held once.
+
+use serde::{Deserialize, Serialize};
+
+use super::labels::Labels;
+use super::page::PageDay;
+use super::row::{CHANGES, Row};
+use super::space::Space;
+use crate::error::Result;
+use crate::matches::allocated;
+use crate::output::{Staging, Sum};
+use crate::runs::{Record, Sorter};
+
+/// A line of changes.tsv: a row of clusters.tsv that comes or goes. Ordered by cluster, then as they were noted.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Change {
+    rank: u32,
+    number: u64,
+    diff: i8,
+    day: PageDay,
+    member: String,
+}
+
+impl Record for Change {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.member)
+    }
+}
+
+/// The changes so far.
+pub(super) struct ChangeLog<'a> {
+    labels: &'a Labels,
+    /// The labels in the order of their ids, and for each label its rank in that.
+    in_order: Vec<u32>,
+    ranks: Vec<u32>,
+    /// By how much the cluster of each label grows.
+    growth: Vec<i64>,
+    changes: Sorter<Change>,
+    count: u64,
+}
+
+impl<'a> ChangeLog<'a> {
+    /// A log of changes in the clusters of these labels.
+    pub(super) fn new(labels: &'a Labels, space: &Space<'_>) -> ChangeLog<'a> {
+        let mut in_order: Vec<u32> = (0..labels.len()).collect();
+        in_order.sort_unstable_by_key(|&label| labels.id(label));
+        let mut ranks = vec![0; in_order.len()];
+        in_order.iter().zip(0..).for_each(|(&label, rank)| ranks[label as usize] = rank);
+        let growth = vec![0; in_order.len()];
+        ChangeLog { labels, in_order, ranks, growth, changes: space.sorter(), count: 0 }
+    }
+
+    /// Notes that a row of the cluster `label` comes (+1) or goes (-1). Rows are noted in their order.
+    pub(super) fn note(&mut self, label: u32, row: &Row<'_>, diff: i8) -> Result<()> {
+        self.growth[label as usize] += i64::from(diff);
+        self.count += 1;
+        let (rank, number) = (self.ranks[label as usize], self.count);
+        let member = row.id.to_owned();
+        self.changes.push(Change { rank, number, diff, day: row.day, member })
+    }
+
+    /// Writes changes.tsv. Also gives its lines, and by how much the cluster of each label grows.
+    pub(super) fn write(self, staging: &Staging) -> Result<(Sum, u64, Vec<i64>)> {
+        let ChangeLog { labels, in_order, growth, changes, count, .. } = self;
+        let mut file = staging.create(CHANGES)?;
+        file.write(|out| writeln!(out, "cluster\tmember\tdiff\tday"))?;
+        for change in changes.sorted()? {
+            let Change { rank, member, day, diff, .. } = change?;
+            let cluster = labels.id(in_order[rank as usize]);
+            file.write(|out| writeln!(out, "{cluster}\t{member}\t{diff:+}\t{day}"))?;
+        }
+        Ok((file.finish()?, count, growth))
+    }
+}
