@@ -43,7 +43,7 @@ fn a_folder_of_orc_is_refused_by_name() {
 fn csv_is_read_by_the_names_of_its_columns() {
     let bench = Bench::new();
     let rows: String = (0..300)
-        .map(|n| format!("2026-11-20,{n},\"page {n},\nwith \"\"quotes\"\"\"\r\n"))
+        .map(|n| format!("2026-11-20T00:00:00Z,{n},\"page {n},\nwith \"\"quotes\"\"\"\r\n"))
         .collect();
     let csv = format!("at,url,body\r\n{rows}\r\n3,x\r\n");
     bench.write("crawl/a.csv.gz", gzip(csv.as_bytes()));
@@ -67,7 +67,7 @@ fn csv_is_read_by_the_names_of_its_columns() {
     bench.done(&format!("filter --input crawl {flags} --ids ids.txt --output kept.csv"));
     assert_eq!(
         bench.read("kept.csv"),
-        "at,url,body\r\n2026-11-20,7,\"page 7,\nwith \"\"quotes\"\"\"\r\n"
+        "at,url,body\r\n2026-11-20T00:00:00Z,7,\"page 7,\nwith \"\"quotes\"\"\"\r\n"
     );
 }
 
