@@ -88,7 +88,7 @@ pub(super) fn value<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let value = value.strip_prefix(b"\"").or(value.strip_prefix(b"'")).unwrap_or(value);
     let ends =
         |byte: &u8| matches!(byte, b'"' | b'\'' | b';' | b'>' | b'/') || byte.is_ascii_whitespace();
-    let end = value.iter().position(|byte| ends(byte)).unwrap_or(value.len());
+    let end = value.iter().position(ends).unwrap_or(value.len());
     Some(&value[..end])
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Portion {
     /// Some records.
     Records(Records),
     /// The end of the share, with the counts of the thread.
-    End(Read),
+    End(Box<Read>),
 }
 
 /// The share of the inputs that this process reads, as its workers receive it.
@@ -75,7 +75,7 @@ fn read(
             let truncated = tally.truncated.len() as u64;
             let contents = vec![(share.index, tally.contents)];
             let read = Read { truncated, delivered, ends: 1, contents, ..Read::default() };
-            let _ = send.send(Portion::End(read));
+            let _ = send.send(Portion::End(Box::new(read)));
         }
         Err(error) => fatal.raise(error),
     }

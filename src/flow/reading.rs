@@ -86,7 +86,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
     fn run(&mut self, portion: Portion) -> Result<(Yield<Taken<H::Made>>, Read)> {
         let batch = match portion {
             Portion::Records(batch) => batch,
-            Portion::End(read) => return Ok((Box::new(iter::empty()), read)),
+            Portion::End(read) => return Ok((Box::new(iter::empty()), *read)),
         };
         let Reading { fields, handler, .. } = self;
         let mut records = Vec::new();
