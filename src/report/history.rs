@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::html;
 use super::join_report::Report;
 use super::made::Made;
 use super::verdicts::folder;
@@ -84,11 +83,6 @@ impl History {
     pub fn days(&self) -> &[DayFigures] {
         &self.days
     }
-
-    /// One page in HTML that shows all days.
-    pub fn to_html(&self) -> String {
-        html::of_days(self)
-    }
 }
 
 impl DayFigures {
@@ -141,19 +135,20 @@ fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
     if read < usually / 2.0 || read > 2.0 * usually {
         alarms.push(format!("{} records were read; usually it is {usually:.0}", day.read));
     }
-    let figures: [(&str, fn(&DayFigures) -> f64); 2] =
-        [("duplicates", DayFigures::duplicates), ("unreadable records", DayFigures::unreadable)];
-    for (what, figure) in figures {
-        let [found, usually] = [figure(day), usual(figure)].map(|share| 100.0 * share);
-        if (found - usually).abs() > 100.0 * POINTS {
-            alarms.push(format!("{found:.1} % {what}; usually it is {usually:.1} %"));
-        }
-    }
+    alarms.extend(far("duplicates", day.duplicates(), usual(DayFigures::duplicates)));
+    alarms.extend(far("unreadable records", day.unreadable(), usual(DayFigures::unreadable)));
     let usually = usual(|day| day.seconds);
     if day.seconds > SHORT && day.seconds > 3.0 * usually {
         alarms.push(format!("the join took {:.0} s; usually it is {usually:.0} s", day.seconds));
     }
     alarms
+}
+
+/// What is said of a share that is far from the usual one.
+fn far(what: &str, found: f64, usually: f64) -> Option<String> {
+    let is_far = (found - usually).abs() > POINTS;
+    let [found, usually] = [found, usually].map(|share| 100.0 * share);
+    is_far.then(|| format!("{found:.1} % {what}; usually it is {usually:.1} %"))
 }
 
 /// The middle one of some numbers; of an even count the higher of the two middle ones.
@@ -198,14 +193,5 @@ mod tests {
                 "the join took 61 s; usually it is 0 s"
             ]
         );
-    }
-
-    #[test]
-    fn days_are_drawn_with_their_names_as_text() {
-        let odd = DayFigures { name: "<b>".to_owned(), ..day(1, 10, 4) };
-        let page = History::of(vec![odd, day(2, 0, 0)]).to_html();
-        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("height: 60.0%") && page.contains("height: 40.0%"), "{page}");
-        assert!(History::of(Vec::new()).to_html().contains("no days"));
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::html;
+use super::join_page;
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal::{self, damaged};
@@ -47,6 +47,12 @@ pub struct Report {
     pub run: Value,
 }
 
+/// What the report of another job says: its name.
+#[derive(Deserialize)]
+struct OtherJob {
+    job: Option<String>,
+}
+
 impl Report {
     /// The name of the file.
     const NAME: &str = "report.json";
@@ -54,8 +60,9 @@ impl Report {
     /// Writes the report into an output that is being built, and `report.html`, which shows it to people.
     pub fn write(&mut self, staging: &Staging) -> Result<()> {
         seal::prepare(&mut self.run);
-        let drawn = html::of_join(self, staging.target());
-        for (name, text) in [(Report::NAME, seal::sealed(self)), (html::NAME, drawn)] {
+        let counts = (&self.batch, &self.outcome);
+        let drawn = join_page::drawn(&*self, counts, &self.run, staging.target());
+        for (name, text) in [(Report::NAME, seal::sealed(self)), (join_page::NAME, drawn)] {
             let mut file = staging.create(name)?;
             file.write(|out| out.write_all(text.as_bytes()))?;
             file.finish()?;
@@ -77,6 +84,11 @@ impl Made for Report {
         }
         let text = String::from_utf8(fs::read(&path).at(&path)?)
             .map_err(|_| damaged("the report is not UTF-8").at(&path))?;
+        let other: OtherJob =
+            serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
+        if other.job.is_some() {
+            return Ok(None);
+        }
         let mut report: Report =
             serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
         seal::check(&text, &report.run, &path)?;

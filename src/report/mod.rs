@@ -4,7 +4,8 @@
 //!   ([`ClusterReport`]), both [`Made`] and sealed (`seal`).
 //! - `parameters`: what decides the result of a job ([`Parameters`]).
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
-//! - `history`: the reports of many days, and which days are odd ([`History`]). `html`: both drawn for people.
+//! - `history`: the reports of many days, and which days are odd ([`History`]).
+//! - `join_page`, `days_page`: both drawn for people, by the templates in `html`.
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
@@ -20,9 +21,11 @@
 //! ```
 
 mod cluster_report;
+mod days_page;
 mod existing;
 mod history;
 mod html;
+mod join_page;
 mod join_report;
 mod made;
 mod parameters;

@@ -1,0 +1,105 @@
+//! `report.html` of a join: its report, drawn for people.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::html::{self, percent};
+use crate::matches::Outcome;
+use crate::store::RecordCounts;
+
+/// The name of the file.
+pub(super) const NAME: &str = "report.html";
+
+/// What `join.html` draws, beside the report itself.
+#[derive(Serialize)]
+struct JoinPage<R> {
+    report: R,
+    /// The name of the output.
+    name: String,
+    /// Where it is.
+    place: String,
+    dropped_share: String,
+    funnel: Vec<Bar>,
+    distances: Vec<Bar>,
+    seconds: Vec<Phase>,
+}
+
+/// A bar of a diagram.
+#[derive(Serialize)]
+struct Bar {
+    name: String,
+    /// `kept` or `dropped`, which gives it a colour, or nothing.
+    class: &'static str,
+    count: u128,
+    /// Its share of the whole, in percent.
+    share: String,
+    /// Its length, in percent of the longest one.
+    width: String,
+}
+
+/// The time that a part of a job took.
+#[derive(Serialize)]
+struct Phase {
+    name: String,
+    seconds: String,
+}
+
+/// Draws the `report` of the output at `place`, with its counts, and with what it says of how it was `run`.
+pub(super) fn drawn(
+    report: impl Serialize,
+    (batch, outcome): (&RecordCounts, &Outcome),
+    run: &Value,
+    place: &Path,
+) -> String {
+    let name = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
+    let distances = outcome.distances.iter();
+    let distances = distances.map(|(bits, &count)| (format!("distance {bits}"), "", count));
+    let page = JoinPage {
+        report,
+        name: name.into_owned(),
+        place: place.display().to_string(),
+        dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
+        funnel: bars(funnel(batch, outcome), batch.read.into()),
+        distances: bars(distances.collect(), outcome.distances.values().sum()),
+        seconds: phases(&run["seconds"]),
+    };
+    html::page("join.html", page)
+}
+
+/// What became of the records.
+fn funnel(batch: &RecordCounts, outcome: &Outcome) -> Vec<(String, &'static str, u128)> {
+    let counts = [
+        ("records read", "", batch.read),
+        ("unreadable", "", batch.quarantined),
+        ("the id came before", "", batch.repeated),
+        ("without any word", "", batch.empty),
+        ("pages with a fingerprint", "", batch.fingerprinted),
+        ("dropped as near-duplicates", "dropped", outcome.dropped),
+        ("kept", "kept", outcome.kept),
+    ];
+    counts.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).into()
+}
+
+fn bars(counts: Vec<(String, &'static str, u128)>, whole: u128) -> Vec<Bar> {
+    let most = counts.iter().map(|(_, _, count)| *count).max().unwrap_or(0);
+    let bar = |(name, class, count)| Bar {
+        name,
+        class,
+        count,
+        share: percent(count, whole),
+        width: percent(count, most),
+    };
+    counts.into_iter().map(bar).collect()
+}
+
+/// The phases of a job with their times, as its report has them.
+fn phases(seconds: &Value) -> Vec<Phase> {
+    let seconds = seconds.as_object().into_iter().flatten();
+    let phase = |(name, seconds): (&String, &Value)| {
+        let seconds = format!("{:.3}", seconds.as_f64()?);
+        Some(Phase { name: name.clone(), seconds })
+    };
+    seconds.filter_map(phase).collect()
+}
