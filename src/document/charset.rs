@@ -16,22 +16,23 @@ const GUESSED_BY: usize = 256 << 10;
 
 /// The characters of a page of HTML; `declared` is the encoding that its header names.
 pub(super) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&[u8]>) -> Cow<'a, str> {
-    let declared = declared.and_then(Encoding::for_label).or_else(|| declared_in(bytes));
+    let declared =
+        declared.and_then(Encoding::for_label_no_replacement).or_else(|| declared_in(bytes));
     decode(bytes, declared)
 }
 
 /// The characters of a text; `declared` is the encoding that its header names.
 pub(super) fn decode_text<'a>(bytes: &'a [u8], declared: Option<&[u8]>) -> Cow<'a, str> {
-    decode(bytes, declared.and_then(Encoding::for_label))
+    decode(bytes, declared.and_then(Encoding::for_label_no_replacement))
 }
 
 fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
-    // These write ASCII text in bytes that are valid UTF-8 with another meaning.
-    let is_disguised = declared.is_some_and(|it| [ISO_2022_JP, UTF_16LE, UTF_16BE].contains(&it));
-    if !is_disguised && let Ok(text) = str::from_utf8(bytes) {
+    if !declared.is_some_and(|encoding| is_disguised(bytes, encoding))
+        && let Ok(text) = str::from_utf8(bytes)
+    {
         return Cow::Borrowed(text);
     }
     let by_declaration = declared.map(|encoding| encoding.decode_without_bom_handling(bytes));
@@ -43,6 +44,17 @@ fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -> Cow<'a, s
         }
         None => guess(bytes).decode_without_bom_handling(bytes).0,
     }
+}
+
+/// Whether bytes that are valid UTF-8 have another meaning in this encoding: UTF-16 has zeros where it has
+/// ASCII, as in tags, and ISO-2022-JP has escapes.
+fn is_disguised(bytes: &[u8], encoding: &'static Encoding) -> bool {
+    let mark = match encoding {
+        _ if encoding == ISO_2022_JP => 0x1b,
+        _ if [UTF_16LE, UTF_16BE].contains(&encoding) => 0,
+        _ => return false,
+    };
+    memchr::memchr(mark, bytes).is_some()
 }
 
 /// How many characters stand for bytes that could not be decoded.
@@ -74,7 +86,7 @@ fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
             _ => b"",
         };
         if let Some(encoding) = (!name.is_empty()).then(|| value(tag, name)).flatten() {
-            return Encoding::for_label(encoding).map(as_html);
+            return Encoding::for_label_no_replacement(encoding).map(as_html);
         }
         rest = more;
     }
@@ -132,6 +144,13 @@ mod tests {
         let gbk = GBK.encode(&CHINESE.repeat(4)).0.into_owned();
         assert_eq!(decode_text(&gbk, Some(b"utf-8")), CHINESE.repeat(4));
         assert!(decode_html(&meta("utf-16", CHINESE, UTF_8), None).ends_with(CHINESE));
+        assert_eq!(decode_html(b"<p>a page", Some(b"utf-16")), "<p>a page");
+        let utf_16: Vec<u8> = "<p>a".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode_html(&utf_16, Some(b"utf-16")), "<p>a");
+        // Browsers show nothing of what is declared so; and one byte is damaged.
+        let damaged = [&gbk[..], b"\xff"].concat();
+        let text = decode_text(&damaged, Some(b"iso-2022-cn"));
+        assert!(text.starts_with(CHINESE), "{text}");
     }
 
     #[test]

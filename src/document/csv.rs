@@ -105,8 +105,8 @@ impl<'a> CsvCutter<'a> {
         (first, bytes)
     }
 
-    /// Whole records. The first of a file are preceded by its header.
-    fn whole(&mut self, len: usize) -> Result<Box<dyn Portion>> {
+    /// Records. The first of a file are preceded by its header.
+    fn records(&mut self, len: usize, span: Span) -> Result<Box<dyn Portion>> {
         let (first, bytes) = self.take(len);
         let columns = match &self.columns {
             Some(columns) => Arc::clone(columns),
@@ -115,7 +115,7 @@ impl<'a> CsvCutter<'a> {
                 Arc::clone(self.columns.insert(Arc::new(columns)))
             }
         };
-        Ok(Box::new(CsvPortion { first, columns, bytes }))
+        Ok(Box::new(CsvPortion { first, columns, bytes, span }))
     }
 
     /// A record that is not whole.
@@ -129,15 +129,17 @@ impl<'a> CsvCutter<'a> {
     }
 
     /// The rest of a file, which has no end of a record. Quotes that are never closed cost one line.
+    ///
+    /// No record after them has more than one line: whoever is in quotes at the end of one of these lines
+    /// is where the scan from before was, which found no end.
     fn last(&mut self, end: End, state: Scan) -> Result<Box<dyn Portion>> {
         let all = self.buffer.len();
         match (end, state) {
-            (End::Cut, _) => self.bad(all, BROKEN_OFF),
-            (End::Whole, Scan::OpenQuotes) => {
-                let line = memchr(b'\n', &self.buffer).map_or(all, |at| at + 1);
-                self.bad(line, "quotes are not closed")
+            (End::Whole, Scan::OpenQuotes) if self.columns.is_some() => {
+                self.records(all, Span::OneLine)
             }
-            (End::Whole, _) => self.whole(all),
+            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all, Span::AnyLines),
+            _ => self.bad(all, BROKEN_OFF),
         }
     }
 
@@ -174,7 +176,7 @@ impl Cutter for CsvCutter<'_> {
             let end = self.source.fill(&mut self.buffer, target)?;
             let (len, state) = whole_records(&self.buffer);
             return match end {
-                _ if len > 0 => self.whole(len).map(Some),
+                _ if len > 0 => self.records(len, Span::AnyLines).map(Some),
                 Some(_) if self.buffer.is_empty() => Ok(None),
                 Some(end) => self.last(end, state).map(Some),
                 None if self.buffer.len() > max_bytes => self.too_long(state).map(Some),
@@ -217,6 +219,11 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     values.read(line).map_err(bad)?;
     let names: Vec<&[u8]> = (0..values.count).map(|column| values.get(column)).collect();
     Columns::among(&names, without_end(line), fields, path)
+}
+
+/// The first line, with its LF if it has one.
+fn first_line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)]
 }
 
 /// A record without its LF.
@@ -274,12 +281,20 @@ impl Values {
     }
 }
 
+/// How many lines a record may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Span {
+    AnyLines,
+    OneLine,
+}
+
 /// Whole records of one file.
 #[derive(Debug)]
 struct CsvPortion {
     first: Position,
     columns: Arc<Columns>,
     bytes: Vec<u8>,
+    span: Span,
 }
 
 impl Portion for CsvPortion {
@@ -288,13 +303,19 @@ impl Portion for CsvPortion {
         let mut values = Values::new(self.columns.count);
         let (mut position, mut rest) = (self.first, &self.bytes[..]);
         while !rest.is_empty() {
-            let len = match scan(rest) {
-                Scan::End(len) => len,
-                _ => rest.len(),
+            let within = match self.span {
+                Span::AnyLines => rest,
+                Span::OneLine => first_line(rest),
             };
-            let (record, more) = rest.split_at(len);
+            let end = scan(within);
+            let (record, more) = match end {
+                Scan::End(len) => rest.split_at(len),
+                Scan::Open | Scan::OpenQuotes => rest.split_at(within.len()),
+            };
             if record.trim_ascii().is_empty() {
                 passed.blank += 1;
+            } else if end == Scan::OpenQuotes {
+                each(position, Err("quotes are not closed".into()));
             } else if position.line > 1 {
                 each(position, self.document(record, &mut values, fields));
             }

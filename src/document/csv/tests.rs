@@ -80,6 +80,25 @@ fn long_records_are_passed_over_and_endless_quotes_refused() {
     assert!(error.to_string().contains(":3: quotes are not closed"), "{error}");
 }
 
+/// Each of these lines opens quotes that no line after it closes.
+#[test]
+fn quotes_that_are_never_closed_take_linear_time() {
+    let lines = 200_000;
+    let csv = format!("id,text\n1,a\n{}", "x\",\",b\n".repeat(lines));
+    let records = read_all(&csv);
+    assert_eq!(records.len(), 1 + lines);
+    assert_eq!(records[0], told(2, "1|a"));
+    assert!(records[1..].iter().all(|(_, told)| told == "! quotes are not closed"));
+    let csv = "id,text\n1,\"a\nx\",\",b\n2,c\n\n3,d";
+    let expected = [
+        told(2, "! quotes are not closed"),
+        told(3, "! quotes are not closed"),
+        told(4, "2|c"),
+        told(6, "3|d"),
+    ];
+    assert_eq!(read_all(csv), expected);
+}
+
 #[test]
 fn a_header_must_name_the_fields() {
     for csv in ["id,body\n1,a\n", "id,\"text", "\n", "id,text,\"x\n1,a,\n"] {

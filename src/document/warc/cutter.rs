@@ -188,7 +188,10 @@ impl<'a> WarcCutter<'a> {
     fn bad(&self, archive: Archive, at: usize, reason: Reason) -> Found {
         match next_record(archive, &self.buffer[at..]) {
             Some(next) => Found::Record(Cut::Bad(reason), at + next),
-            None => Found::Last(Cut::Bad(reason), self.buffer.len(), PassOver::ToNextRecord),
+            None => {
+                let end = at + unfinished(&self.buffer[at..]);
+                Found::Last(Cut::Bad(reason), end, PassOver::ToNextRecord)
+            }
         }
     }
 
@@ -245,17 +248,12 @@ impl<'a> WarcCutter<'a> {
 
     fn pass_to_next_record(&mut self, archive: Archive) -> Result<()> {
         loop {
-            let unread = self.buffer.len();
             if let Some(next) = next_record(archive, &self.buffer) {
                 self.buffer.drain(..next);
                 return Ok(());
             }
-            // The last line may be the beginning of a head.
-            let line = memchr::memrchr(b'\n', &self.buffer).unwrap_or(0);
-            let is_short = unread - line <= MAX_HEAD_BYTES;
-            self.buffer.drain(..if is_short { line } else { unread });
-            let left = self.buffer.len();
-            if !self.fill(left + 1)? {
+            self.buffer.drain(..unfinished(&self.buffer));
+            if !self.fill(self.buffer.len() + 1)? {
                 self.buffer.clear();
                 return Ok(());
             }
@@ -266,6 +264,13 @@ impl<'a> WarcCutter<'a> {
 /// The place of the first record that begins after an end of line.
 fn next_record(archive: Archive, bytes: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', bytes).map(|at| at + 1).find(|&at| archive.begins(&bytes[at..]))
+}
+
+/// Where the last line begins, with the end of the line before: it may be the beginning of a head. The
+/// end of the bytes, if it is too long for that.
+fn unfinished(bytes: &[u8]) -> usize {
+    let line = memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len());
+    if bytes.len() - line <= MAX_HEAD_BYTES { line } else { bytes.len() }
 }
 
 impl Cutter for WarcCutter<'_> {
@@ -293,7 +298,9 @@ impl Cutter for WarcCutter<'_> {
             return Ok(None);
         }
         let rest = self.buffer.split_off(at);
-        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let mut bytes = std::mem::replace(&mut self.buffer, rest);
+        // A false length may have filled the buffer far beyond.
+        bytes.shrink_to_fit();
         let max_bytes = self.options.max_record_bytes;
         Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
     }

@@ -280,6 +280,18 @@ fn a_false_length_costs_one_record() {
     }
 }
 
+/// Wherever a record begins after a bad one, at the border of what is read at once too, it is found.
+#[test]
+fn the_record_after_a_long_bad_one_is_found() {
+    let head = "WARC/1.0\r\nContent-Length: x\r\n\r\n";
+    for begins in (1 << 17) - 12..(1 << 17) + 4 {
+        let bad = format!("{head}{}\n", "y".repeat(begins - head.len() - 1));
+        let records = read_all(&[bad.as_bytes(), &page("http://a/")].concat()).records;
+        assert_eq!(records.len(), 2, "{begins}");
+        assert!(records[1].1.starts_with("http://a/"), "{begins}: {records:?}");
+    }
+}
+
 #[test]
 fn a_file_that_ends_within_a_record_is_refused_or_counted() {
     let warc = [page("http://a/"), page("http://b/")].concat();
