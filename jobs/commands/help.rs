@@ -44,6 +44,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
             ),
             (
+                "Keep the bands that `lsh --batch` compares",
+                "dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg",
+            ),
+            (
                 "Read fingerprints made by another program",
                 "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
             ),
@@ -95,9 +99,8 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve lsh --input crawl/ --similarity 0.7 --confirm exact --output alike",
             ),
             (
-                "Compare a day with the store of the days before",
-                "dupsieve fingerprint --input crawl/ --keep-bands minhash-14x8 --output day.seg && \
-                 dupsieve lsh --batch day.seg --store store --output alike",
+                "Compare a day with the store of the days before, if both keep their bands",
+                "dupsieve lsh --batch day.seg --store store --output alike",
             ),
             (
                 "Find near vectors, such as embeddings of pages",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::design::Design;
 use super::hit::Hit;
 use super::multi_index::{MultiIndex, SelfScratch};
-use super::sorted::{Gathering, SortedJoin};
+use super::sorted::{self, Gathering, SortedJoin};
 use super::table::check_count;
 use super::unmasked::Unmasked;
 use crate::error::Result;
@@ -78,11 +78,11 @@ impl<F: Fingerprint> SelfJoin<F> {
         }
     }
 
-    /// The number of parts.
+    /// The number of parts. It depends on the size of the batch alone.
     pub fn parts(&self) -> u32 {
         match &self.0 {
             Arrangement::Sorted(sorted) => sorted.parts(),
-            Arrangement::MultiIndex(multi_index) => multi_index.parts(),
+            Arrangement::MultiIndex(multi_index) => sorted::parts(multi_index.count()),
         }
     }
 
@@ -92,6 +92,7 @@ impl<F: Fingerprint> SelfJoin<F> {
         match &self.0 {
             Arrangement::Sorted(sorted) => sorted.join(part, &mut scratch.sorted, found),
             Arrangement::MultiIndex(multi_index) => {
+                let part = (part, self.parts());
                 multi_index.join(part, &mut scratch.multi_index, found);
             }
         }

@@ -8,10 +8,6 @@ use crate::fingerprint::Fingerprint;
 use crate::progress::{self, Activity};
 use crate::tables::hit::Hit;
 
-/// How many parts the values of a block are divided into. Four blocks have 32 parts then, as many as there are of
-/// a batch of a million that is sorted.
-const SHARES: u32 = 8;
-
 /// Memory that the join of the batch with itself works in.
 #[derive(Debug, Default)]
 pub(in crate::tables) struct SelfScratch {
@@ -26,24 +22,25 @@ impl<F: Fingerprint> MultiIndex<F> {
         self.blocks.iter().flat_map(key).collect()
     }
 
-    /// The number of parts of the join of the batch with itself.
-    pub(in crate::tables) fn parts(&self) -> u32 {
-        if self.batch.is_empty() { 0 } else { self.blocks.len() as u32 * SHARES }
+    /// How many fingerprints the batch has.
+    pub(in crate::tables) fn count(&self) -> usize {
+        self.batch.len()
     }
 
-    /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
-    /// within k: with the later one as the batch's, and the earlier one as the probed one.
+    /// Joins one of so many parts of the batch with itself. Over all parts, `found` is called exactly once for
+    /// each pair within k: with the later one as the batch's, and the earlier one as the probed one.
     pub(in crate::tables) fn join(
         &self,
-        part: u32,
+        (part, parts): (u32, u32),
         scratch: &mut SelfScratch,
         found: &mut dyn FnMut(Hit),
     ) {
-        let turn = (part / SHARES) as usize;
-        let (buckets, _) = divided(self.blocks[turn].block);
-        for bucket in (0..buckets).skip((part % SHARES) as usize).step_by(SHARES as usize) {
-            progress::tick(Activity::Sorting);
-            self.bucket(turn, bucket, scratch, found);
+        for (turn, indexed) in self.blocks.iter().enumerate() {
+            let (buckets, _) = divided(indexed.block);
+            for bucket in (part as usize..buckets).step_by(parts as usize) {
+                progress::tick(Activity::Sorting);
+                self.bucket(turn, bucket, scratch, found);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::gather::gather;
-use super::lead::{Lead, MOST, bits};
+use super::lead::{Lead, MOST, TURNS, bits, parts};
 use super::meeting::Join;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -12,9 +12,6 @@ use crate::tables::design::Design;
 use crate::tables::hit::Hit;
 use crate::tables::probe::Probe;
 use crate::tables::table::check_count;
-
-/// How many parts the leads are divided among.
-const TURNS: u32 = 4;
 
 /// How many fingerprints of the store are best probed at once.
 pub(super) const WINDOW: usize = 1 << 24;
@@ -26,8 +23,6 @@ pub struct SortedJoin<F> {
     keys: Vec<F>,
     leads: Vec<Lead<F>>,
     k: u32,
-    /// About how many fingerprints a share has at most.
-    most: u64,
 }
 
 /// Memory that the join works in.
@@ -75,13 +70,15 @@ impl<F: Fingerprint> SortedJoin<F> {
         let mut leads = Vec::new();
         for (mask, led) in design.masked(F::WIDTH, k)?.leads(F::WIDTH)? {
             let (group_bits, share_bits) = bits(count.into(), mask.count_ones(), most);
+            let (_, part_bits) = bits(count.into(), mask.count_ones(), MOST);
+            let share_bits = share_bits.max(part_bits);
             let first = keys.len();
             keys.extend(led.into_iter().map(F::from_u128));
             let mask = F::from_u128(mask);
             let keys = first..keys.len();
-            leads.push(Lead { mask, keys, group_bits, share_bits });
+            leads.push(Lead { mask, keys, group_bits, share_bits, part_bits });
         }
-        Ok(SortedJoin { batch, keys, leads, k, most })
+        Ok(SortedJoin { batch, keys, leads, k })
     }
 
     /// The keys under which pairs meet.
@@ -89,22 +86,19 @@ impl<F: Fingerprint> SortedJoin<F> {
         &self.keys
     }
 
-    /// The number of parts of the join of the batch with itself. It is the same for all designs of masks.
+    /// The number of parts of the join of the batch with itself.
     pub fn parts(&self) -> u32 {
-        match self.batch.len() as u64 {
-            0 => 0,
-            count => TURNS << bits(count, u32::MAX, self.most).1,
-        }
+        parts(self.batch.len())
     }
 
     /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
     /// within k: with the later one as the batch's, and the earlier one as the probed one.
     pub fn join(&self, part: u32, scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
         let Gathering { picked, batch, spare, .. } = scratch;
-        let share = part / TURNS;
-        let turn = part % TURNS;
-        let leads = self.leads.iter().skip(turn as usize).step_by(TURNS as usize);
-        for lead in leads.filter(|lead| share < lead.shares()) {
+        let leads = self.leads.iter().skip((part % TURNS) as usize).step_by(TURNS as usize);
+        let shares =
+            leads.flat_map(|lead| lead.shares_of(part / TURNS).map(move |share| (lead, share)));
+        for (lead, share) in shares {
             gather(batch, lead, share, &[&self.batch], picked);
             let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for group in batch.buckets() {

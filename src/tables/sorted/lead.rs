@@ -13,6 +13,9 @@ const SHARE_BITS: u32 = 3;
 /// About how many fingerprints a share has at most, unless another number is set.
 pub(super) const MOST: u64 = 1 << 24;
 
+/// How many parts the leads are divided among.
+pub(super) const TURNS: u32 = 4;
+
 /// What several keys begin with.
 #[derive(Debug)]
 pub(super) struct Lead<F> {
@@ -22,12 +25,29 @@ pub(super) struct Lead<F> {
     /// How many groups there are and how many shares, as powers of two.
     pub(super) group_bits: u32,
     pub(super) share_bits: u32,
+    /// Among how many parts of the join of the batch with itself the shares are divided, as a power of two.
+    pub(super) part_bits: u32,
 }
 
 impl<F: Fingerprint> Lead<F> {
     /// How many shares its groups are divided into.
     pub(super) fn shares(&self) -> u32 {
         1 << self.share_bits
+    }
+
+    /// The shares of a part. How many there are depends on the memory; what they have together does not.
+    pub(super) fn shares_of(&self, part: u32) -> Range<u32> {
+        let each = self.share_bits - self.part_bits;
+        let parts = 1 << self.part_bits;
+        part.min(parts) << each..(part + 1).min(parts) << each
+    }
+}
+
+/// The number of parts of the join of a batch of so many fingerprints with itself. It depends on nothing else.
+pub(in crate::tables) fn parts(count: usize) -> u32 {
+    match count as u64 {
+        0 => 0,
+        count => TURNS << bits(count, u32::MAX, MOST).1,
     }
 }
 

@@ -23,3 +23,4 @@ mod meeting;
 
 pub(super) use cost::{Pass, cost, share};
 pub use join::{Gathering, SortedJoin};
+pub(super) use lead::parts;

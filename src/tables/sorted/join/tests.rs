@@ -90,3 +90,29 @@ fn a_pair_names_its_run() {
     let hit = |batch, run, at, distance| Hit { batch, run, at, distance };
     assert_eq!(found, [hit(0, 0, 0, 1), hit(0, 2, 0, 0), hit(0, 3, 0, 0), hit(1, 2, 1, 1)]);
 }
+
+/// Ledgers hold parts, and a join may be resumed with other memory and other workers.
+#[test]
+fn what_a_part_has_does_not_depend_on_the_memory() {
+    let mut random = ChaCha8Rng::seed_from_u64(10);
+    let near = uniform::<u64>(&mut random, 1 << 15).into_iter().flat_map(|it| [it, it ^ 1 << 40]);
+    let batch: Arc<[u64]> = set(near.collect::<Vec<_>>()).into();
+    for design in [Masked::Four, Masked::Ten] {
+        let join =
+            |most| SortedJoin::in_shares(Arc::clone(&batch), design.into(), 3, most).unwrap();
+        let [usual, tight] = [MOST, 1 << 9].map(join);
+        assert!(usual.leads.iter().zip(&tight.leads).any(|(a, b)| a.shares() < b.shares()));
+        assert_eq!(usual.parts(), tight.parts());
+        let mut found = 0;
+        for part in 0..usual.parts() {
+            let [one, other] = [&usual, &tight].map(|join| {
+                let mut hits = Vec::new();
+                join.join(part, &mut Gathering::default(), &mut |hit| hits.push(hit));
+                hits
+            });
+            assert_eq!(one, other, "{design}, part {part}");
+            found += one.len();
+        }
+        assert!(found >= 1 << 15, "{found}");
+    }
+}
