@@ -75,8 +75,18 @@ impl Findings {
         self.hold(pair);
     }
 
+    /// Leaves out what the sieve leaves out of the pairs that are held.
+    fn sift(&mut self) {
+        if let Some(sieve) = &mut self.sieve {
+            self.held.retain(|pair| sieve.passes(pair));
+        }
+    }
+
     /// Whether one of very many pairs is listed.
     fn passes(&mut self, pair: &Pair) -> bool {
+        if self.found_here == HELD as u64 + 1 {
+            self.sift();
+        }
         if self.found_here.is_multiple_of(HELD as u64) {
             progress::tick(Activity::Working);
         }

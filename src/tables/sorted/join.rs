@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::gather::gather;
-use super::lead::{Lead, MOST, TURNS, bits, parts};
+use super::lead::{Lead, MOST, TURNS, bits, part_bits, parts};
 use super::meeting::Join;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -70,8 +70,7 @@ impl<F: Fingerprint> SortedJoin<F> {
         let mut leads = Vec::new();
         for (mask, led) in design.masked(F::WIDTH, k)?.leads(F::WIDTH)? {
             let (group_bits, share_bits) = bits(count.into(), mask.count_ones(), most);
-            let (_, part_bits) = bits(count.into(), mask.count_ones(), MOST);
-            let share_bits = share_bits.max(part_bits);
+            let part_bits = part_bits(count.into(), mask.count_ones());
             let first = keys.len();
             keys.extend(led.into_iter().map(F::from_u128));
             let mask = F::from_u128(mask);

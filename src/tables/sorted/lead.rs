@@ -10,6 +10,9 @@ const GROUP_BITS: u32 = 10;
 /// How many shares the groups of one lead are divided into, as a power of two.
 const SHARE_BITS: u32 = 3;
 
+/// About how many fingerprints of the batch one of several parts has at least, as a power of two.
+const PART_BITS: u32 = 14;
+
 /// About how many fingerprints a share has at most, unless another number is set.
 pub(super) const MOST: u64 = 1 << 24;
 
@@ -47,8 +50,15 @@ impl<F: Fingerprint> Lead<F> {
 pub(in crate::tables) fn parts(count: usize) -> u32 {
     match count as u64 {
         0 => 0,
-        count => TURNS << bits(count, u32::MAX, MOST).1,
+        count => TURNS << part_bits(count, u32::MAX),
     }
+}
+
+/// Among how many parts the shares of a lead of `lead_bits` bits are divided, as a power of two. A part that is small
+/// would only list the pairs of a crowd once more.
+pub(super) fn part_bits(count: u64, lead_bits: u32) -> u32 {
+    let (_, share_bits) = bits(count, lead_bits, MOST);
+    share_bits.min(count.max(1).ilog2().saturating_sub(PART_BITS))
 }
 
 /// How many groups and how many shares, as powers of two, `count` fingerprints have under a lead of
