@@ -22,8 +22,7 @@ pub(crate) struct DedupSettings {
     pub(crate) distance: Option<u32>,
     /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
     /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6
-    /// [default: that of the preset]. The signatures need memory in addition to --memory; `dupsieve plan --check C`
-    /// shows how many bytes a page
+    /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     pub(crate) check: Option<Confirm>,
