@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use super::batch::Batch;
 use super::confirmation::Comparison;
 use crate::error::{Error, Result};
-use crate::matches::{Block, Crowd, Edge, KeepRank, Unlikeness};
+use crate::matches::{Block, Comparing, Crowd, Edge, KeepRank, Unlikeness};
 
 /// Two groups that share a bucket.
 #[derive(Clone, Copy, Debug)]
@@ -98,19 +98,37 @@ impl Near<'_> {
     }
 }
 
-/// The groups of crowded buckets, and how the keep rule finds the kept ones near them.
-pub(super) fn crowd<'a>(
-    crowds: &'a [(KeepRank, u64)],
-    near: &'a Near<'a>,
-) -> Crowd<
-    impl Fn(KeepRank) -> Vec<Block> + 'a,
-    impl Fn(KeepRank, KeepRank) -> Option<Unlikeness> + 'a,
-> {
-    let buckets = |rank: KeepRank| {
-        let start = crowds.partition_point(|&(group, _)| group < rank);
-        let own = crowds[start..].iter().take_while(|(group, _)| *group == rank);
+/// The groups of crowded buckets, each with its buckets, and how the keep rule finds the kept ones near them.
+pub(super) struct Bucketed<'a> {
+    pub(super) crowds: &'a [(KeepRank, u64)],
+    pub(super) near: &'a Near<'a>,
+}
+
+impl Bucketed<'_> {
+    /// The crowd of all of them.
+    pub(super) fn crowd(self) -> Crowd<Self> {
+        Crowd::new(self.crowds.iter().map(|&(group, _)| group).collect(), self)
+    }
+}
+
+impl Comparing for Bucketed<'_> {
+    type Sketch = ();
+    type Distance = Unlikeness;
+
+    fn blocks(&self, rank: KeepRank) -> Vec<Block> {
+        let start = self.crowds.partition_point(|&(group, _)| group < rank);
+        let own = self.crowds[start..].iter().take_while(|(group, _)| *group == rank);
         own.map(|&(_, key)| (0, u128::from(key))).collect()
-    };
-    let ranks = crowds.iter().map(|&(group, _)| group).collect();
-    Crowd::new(ranks, buckets, |one, other| near.unlikeness(one, other))
+    }
+
+    fn sketch(&self, _: KeepRank) {}
+
+    /// All that share a bucket may match.
+    fn find(&self, _: (), kept: &[()], mut found: impl FnMut(usize, Unlikeness)) {
+        (0..kept.len()).for_each(|at| found(at, Unlikeness::SAME));
+    }
+
+    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<Unlikeness> {
+        self.near.unlikeness(one, other)
+    }
 }

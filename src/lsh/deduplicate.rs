@@ -5,7 +5,7 @@ use std::path::Path;
 use super::banding::CROWD;
 use super::batch::{Batch, Ids};
 use super::buckets::{Bucket, Buckets};
-use super::compare::{Candidate, Compared, Near, compare, crowd};
+use super::compare::{Bucketed, Candidate, Compared, Near, compare};
 use super::confirmation::Comparison;
 use super::document::{Id, SketchedDocument};
 use super::found::{Found, HotBucket};
@@ -134,7 +134,8 @@ impl Deduplicate {
         let near = Near::new(batch, self.comparison.clone());
         let held = |group: KeepRank| least[group.index()].is_some();
         let name = |group: KeepRank| batch.leaders[group.index()];
-        let judgements = judge(batch.len(), held, edges, crowd(&crowds, &near), name)?;
+        let crowd = Bucketed { crowds: &crowds, near: &near }.crowd();
+        let judgements = judge(batch.len(), held, edges, crowd, name)?;
         found.looked_up = near.finish()?;
         Ok(judgements)
     }

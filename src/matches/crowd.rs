@@ -1,38 +1,68 @@
 //! Crowds judged: the kept groups near a crowded one are looked up, because not all its pairs are listed.
 //!
-//! The keep rule asks of each group whether a kept one is near. Kept groups are never near each other,
-//! so a crowd has few of them: of 10,000 fingerprints that differ in 14 low bits, about two are kept at
+//! The keep rule asks of each group whether a kept one is near. Where the distance alone decides, kept groups are never
+//! near each other, so a crowd has few of them: of 10,000 fingerprints that differ in 14 low bits, about two are kept at
 //! k = 7. They are found by blocks of their fingerprints. k differing bits leave at least one of k + 1
 //! blocks as it is, so a near group shares at least one block with them.
+//!
+//! Where a check decides too, most of a crowd may be kept, and the time grows with the product of both: each crowded
+//! group is held against the kept ones that share a block. At k = 7 a block of 64 bits has 8, so of a
+//! million kept and uniform ones these are 32,000, about 8 bytes and a nanosecond each. So the fingerprints of a block lie side by side, and the
+//! check is asked only for those within k bits, the nearest first.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::nearness::Nearness;
 use super::numbers::KeepRank;
 
 /// A block of a fingerprint: its number, and its bits.
 pub(crate) type Block = (usize, u128);
 
-/// The crowded groups, and those of them that are kept, by their ranks in keep order.
-pub(crate) struct Crowd<B, D> {
-    /// All crowded groups, ascending.
-    ranks: Vec<KeepRank>,
+/// How the groups of a crowd are compared.
+pub(crate) trait Comparing {
+    /// What tells at once that most groups do not match; held for each kept group.
+    type Sketch: Copy;
+    /// How near two groups are.
+    type Distance: Nearness;
+
     /// The blocks of a group; near groups share one.
-    blocks: B,
+    fn blocks(&self, rank: KeepRank) -> Vec<Block>;
+
+    /// The sketch of a group.
+    fn sketch(&self, rank: KeepRank) -> Self::Sketch;
+
+    /// Calls `found` for each of `kept` that may match: with its place, and the least distance it may have.
+    fn find(
+        &self,
+        sketch: Self::Sketch,
+        kept: &[Self::Sketch],
+        found: impl FnMut(usize, Self::Distance),
+    );
+
     /// The distance of two groups, if they match.
-    distance: D,
-    kept: HashMap<Block, Vec<KeepRank>>,
+    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<Self::Distance>;
 }
 
-impl<B, D, N> Crowd<B, D>
-where
-    B: Fn(KeepRank) -> Vec<Block>,
-    D: Fn(KeepRank, KeepRank) -> Option<N>,
-{
+/// The crowded groups, and those of them that are kept, by their ranks in keep order.
+pub(crate) struct Crowd<C: Comparing> {
+    /// All crowded groups, ascending.
+    ranks: Vec<KeepRank>,
+    comparing: C,
+    kept: HashMap<Block, Kept<C::Sketch>>,
+}
+
+/// The kept groups that share a block.
+struct Kept<S> {
+    sketches: Vec<S>,
+    ranks: Vec<KeepRank>,
+}
+
+impl<C: Comparing> Crowd<C> {
     /// The crowd of these `ranks`. None of them is kept yet.
-    pub(crate) fn new(mut ranks: Vec<KeepRank>, blocks: B, distance: D) -> Crowd<B, D> {
+    pub(crate) fn new(mut ranks: Vec<KeepRank>, comparing: C) -> Crowd<C> {
         ranks.sort_unstable();
         ranks.dedup();
-        Crowd { ranks, blocks, distance, kept: HashMap::new() }
+        Crowd { ranks, comparing, kept: HashMap::new() }
     }
 
     /// All crowded groups, ascending.
@@ -47,16 +77,48 @@ where
 
     /// Takes a crowded group that is kept.
     pub(super) fn keep(&mut self, rank: KeepRank) {
-        for block in (self.blocks)(rank) {
-            self.kept.entry(block).or_default().push(rank);
+        let sketch = self.comparing.sketch(rank);
+        for block in self.comparing.blocks(rank) {
+            let none = || Kept { sketches: Vec::new(), ranks: Vec::new() };
+            let kept = self.kept.entry(block).or_insert_with(none);
+            kept.sketches.push(sketch);
+            kept.ranks.push(rank);
         }
     }
 
-    /// The kept groups near a crowded one, each once, with their distances.
-    pub(super) fn near(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, N)> {
-        let kept = (self.blocks)(rank).into_iter().filter_map(|block| self.kept.get(&block));
-        let mut met = HashSet::new();
-        let distinct = kept.flatten().filter(move |&&kept| met.insert(kept));
-        distinct.filter_map(move |&kept| Some((kept, (self.distance)(rank, kept)?)))
+    /// Whether a kept group is near a crowded one.
+    pub(super) fn is_near(&self, rank: KeepRank) -> bool {
+        let mut candidates = self.candidates(rank).into_iter();
+        candidates.any(|(_, kept)| self.comparing.distance(rank, kept).is_some())
+    }
+
+    /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may be left
+    /// out.
+    pub(super) fn nearest(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, C::Distance)> {
+        let mut least = None;
+        let candidates = self.candidates(rank).into_iter();
+        let near = candidates.map_while(move |(bound, kept)| {
+            if least.is_some_and(|least| least < bound) {
+                return None;
+            }
+            let distance = self.comparing.distance(rank, kept);
+            least = least.into_iter().chain(distance).min();
+            Some(distance.map(|distance| (kept, distance)))
+        });
+        near.flatten()
+    }
+
+    /// The kept groups that may be near a crowded one, each once, with the least distances that they may have, ascending.
+    fn candidates(&self, rank: KeepRank) -> Vec<(C::Distance, KeepRank)> {
+        let sketch = self.comparing.sketch(rank);
+        let mut candidates = Vec::new();
+        for block in self.comparing.blocks(rank) {
+            let Some(Kept { sketches, ranks }) = self.kept.get(&block) else { continue };
+            let found = |at: usize, least| candidates.push((least, ranks[at]));
+            self.comparing.find(sketch, sketches, found);
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::batch::Batch;
-use super::crowd::Crowd;
+use super::crowd::{Block, Comparing, Crowd};
 use super::detail::{BEST, Detail, too_many};
 use super::distinct::distinct_fingerprints;
 use super::drafts::Drafts;
@@ -20,8 +20,10 @@ use super::outcome::Outcome;
 use super::pair::Pair;
 use super::partition::{FAR, Partition, Partitioning, copies};
 use super::similarity::Confirm;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use crate::hamming::multiversion::{Multiversion, counting};
+use crate::hamming::within;
 use crate::output::{self, Staging};
 use crate::runs::{SortedRecords, Sorter};
 use crate::store::{Dated, Segment};
@@ -150,29 +152,83 @@ impl Finalize<'_> {
         let masks = blocks.masks(F::WIDTH)?;
         let fingerprints: Vec<F> =
             if crowded.is_empty() { Vec::new() } else { distinct_fingerprints(self.segment)? };
-        let fingerprint =
-            |rank: KeepRank| fingerprints[batch.fingerprint_of(leaders.group(rank)).index()];
-        let blocks = |rank: KeepRank| {
-            let bits = fingerprint(rank).to_u128();
-            masks.iter().map(|mask| bits & mask).enumerate().collect()
-        };
-        // A failure is kept for the end.
         let failure = RefCell::new(None);
-        let distance = |a: KeepRank, b: KeepRank| {
-            let distance = fingerprint(a).distance(fingerprint(b));
-            let groups = [a, b].map(|rank| leaders.group(rank));
-            let near = distance <= self.distance
-                && batch.matches(keys, groups, distance).unwrap_or_else(|error| {
-                    failure.borrow_mut().get_or_insert(error);
-                    false
-                });
-            near.then_some(distance as u8)
+        let nearby = Nearby {
+            batch,
+            keys,
+            leaders,
+            fingerprints,
+            masks,
+            k: self.distance,
+            failure: &failure,
         };
-        let crowd = Crowd::new(crowded, blocks, distance);
+        let crowd = Crowd::new(crowded, nearby);
         let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != FAR;
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));
         let judgements = judge(batch.groups(), held, edges, crowd, name)?;
         failure.take().map_or(Ok(judgements), Err)
+    }
+}
+
+/// Compares groups by their fingerprints, then by their keys.
+struct Nearby<'a, F> {
+    batch: &'a Batch,
+    keys: Option<&'a GroupKeys>,
+    leaders: &'a Leaders,
+    /// The distinct fingerprints of the batch.
+    fingerprints: Vec<F>,
+    /// The masks of the blocks.
+    masks: Vec<u128>,
+    k: u32,
+    /// The first failure, which is kept for the end.
+    failure: &'a RefCell<Option<Error>>,
+}
+
+impl<F: Fingerprint> Comparing for Nearby<'_, F> {
+    type Sketch = F;
+    type Distance = u8;
+
+    fn blocks(&self, rank: KeepRank) -> Vec<Block> {
+        let bits = self.sketch(rank).to_u128();
+        self.masks.iter().map(|mask| bits & mask).enumerate().collect()
+    }
+
+    fn sketch(&self, rank: KeepRank) -> F {
+        self.fingerprints[self.batch.fingerprint_of(self.leaders.group(rank)).index()]
+    }
+
+    fn find(&self, sketch: F, kept: &[F], found: impl FnMut(usize, u8)) {
+        counting(Within { fingerprint: sketch, kept, k: self.k, found });
+    }
+
+    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+        let distance = self.sketch(one).distance(self.sketch(other));
+        let groups = [one, other].map(|rank| self.leaders.group(rank));
+        let near = distance <= self.k
+            && self.batch.matches(self.keys, groups, distance).unwrap_or_else(|error| {
+                self.failure.borrow_mut().get_or_insert(error);
+                false
+            });
+        near.then_some(distance as u8)
+    }
+}
+
+/// Finds the kept fingerprints within k bits.
+struct Within<'a, F, T> {
+    fingerprint: F,
+    kept: &'a [F],
+    k: u32,
+    found: T,
+}
+
+impl<F: Fingerprint, T: FnMut(usize, u8)> Multiversion for Within<'_, F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        within(self.fingerprint, self.kept, self.k, |at, distance| {
+            (self.found)(at, distance as u8)
+        });
     }
 }
 

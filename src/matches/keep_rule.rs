@@ -20,7 +20,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::crowd::{Block, Crowd};
+use super::crowd::{Comparing, Crowd};
 use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number, below};
 use crate::error::Result;
@@ -59,7 +59,7 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
     groups: u32,
     held: impl Fn(KeepRank) -> bool,
     edges: impl Iterator<Item = Result<Edge<D>>>,
-    mut crowd: Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<D>>,
+    mut crowd: Crowd<impl Comparing<Distance = D>>,
     name: impl Fn(KeepRank) -> N,
 ) -> Result<Judgements<D>> {
     let judgements = Judgements { near: Vec::new(), distances: Vec::new() };
@@ -78,7 +78,7 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
         if crowded {
             progress::tick(Activity::Working);
         }
-        let held = held(rank) || (crowded && crowd.near(rank).next().is_some());
+        let held = held(rank) || (crowded && crowd.is_near(rank));
         if judging.take(rank, held, &earlier) && crowded {
             crowd.keep(rank);
         }
@@ -88,7 +88,7 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
             continue;
         }
         progress::tick(Activity::Working);
-        crowd.near(rank).for_each(|(kept, distance)| judging.offer(rank, kept, distance));
+        crowd.nearest(rank).for_each(|(kept, distance)| judging.offer(rank, kept, distance));
     }
     Ok(judging.judgements)
 }
@@ -162,6 +162,7 @@ impl<N: Ord, L: Fn(KeepRank) -> N, D: Nearness> Judging<L, D> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::crowd::Block;
     use super::*;
     use proptest::prelude::*;
     use std::time::Instant;
@@ -223,41 +224,70 @@ mod tests {
     }
 
     /// No crowd.
-    fn nobody() -> Crowd<impl Fn(KeepRank) -> Vec<Block>, impl Fn(KeepRank, KeepRank) -> Option<u8>>
-    {
-        Crowd::new(Vec::new(), |_| Vec::new(), |_, _| None)
+    fn nobody() -> Crowd<Fingerprints> {
+        Crowd::new(Vec::new(), Fingerprints { groups: Vec::new(), k: 0 })
+    }
+
+    /// Groups of 12 bits and a class. Within k bits, those of one class match.
+    struct Fingerprints {
+        groups: Vec<(u32, bool)>,
+        k: u32,
+    }
+
+    impl Comparing for Fingerprints {
+        type Sketch = u32;
+        type Distance = u8;
+
+        /// 5 blocks, as 4 differing bits need.
+        fn blocks(&self, rank: KeepRank) -> Vec<Block> {
+            let masked = [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| self.sketch(rank) & mask);
+            masked.into_iter().map(u128::from).enumerate().collect()
+        }
+
+        fn sketch(&self, rank: KeepRank) -> u32 {
+            self.groups[rank.index()].0
+        }
+
+        fn find(&self, sketch: u32, kept: &[u32], mut found: impl FnMut(usize, u8)) {
+            for (at, kept) in kept.iter().enumerate() {
+                found(at, (sketch ^ kept).count_ones() as u8);
+            }
+        }
+
+        fn distance(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+            let [one, other] = [one, other].map(|rank| self.groups[rank.index()]);
+            let distance = (one.0 ^ other.0).count_ones();
+            (distance <= self.k && one.1 == other.1).then_some(distance as u8)
+        }
     }
 
     proptest! {
         /// Pairs between crowded groups are left out of the edges, as the sieve does.
         #[test]
         fn judging_a_crowd_is_the_rule(
-            groups in prop::collection::vec((0_u32..4096, any::<bool>(), any::<bool>()), 0..60),
+            groups in prop::collection::vec((0_u32..4096, any::<[bool; 3]>()), 0..60),
             k in 0_u32..5,
         ) {
-            let distance = |a: KeepRank, b: KeepRank| {
-                let distance = (groups[a.index()].0 ^ groups[b.index()].0).count_ones();
-                (distance <= k).then_some(distance as u8)
-            };
+            let fingerprints =
+                Fingerprints { groups: groups.iter().map(|&(bits, [class, ..])| (bits, class)).collect(), k };
             let count = groups.len() as u32;
-            let crowded = |rank: u32| groups[rank as usize].2;
+            let crowded = |rank: u32| groups[rank as usize].1[2];
             let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
             let edges = pairs.filter(|&(later, earlier)| !(crowded(later) && crowded(earlier)));
             let edges = edges.filter_map(|(later, earlier)| {
-                Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
+                let distance = fingerprints.distance(later.into(), earlier.into())?;
+                Some(edge(later, earlier, distance))
             });
-            // 5 blocks of 12 bits, as 4 differing bits need.
-            let blocks = |rank: KeepRank| {
-                let bits = groups[rank.index()].0;
-                [7, 0o70, 0o300, 0o1400, 0o6000].map(|mask| bits & mask).into_iter().enumerate()
-                    .map(|(block, bits)| (block, bits.into())).collect()
-            };
-            let crowd = Crowd::new((0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect(), blocks, distance);
-            let held: Vec<bool> = groups.iter().map(|group| group.1).collect();
-            let judged =
-                judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
+            let edges: Vec<Edge> = edges.collect();
+            let definition = |one, other| fingerprints.distance(one, other);
+            let held: Vec<bool> = groups.iter().map(|group| group.1[1]).collect();
+            let expected = naive(&held, definition);
+            let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();
+            let crowd = Crowd::new(ranks, fingerprints);
+            let edges = edges.into_iter().map(Ok);
+            let judged = judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
             let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
-            prop_assert_eq!(judged, naive(&held, distance));
+            prop_assert_eq!(judged, expected);
         }
 
         #[test]

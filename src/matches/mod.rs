@@ -76,7 +76,7 @@ pub use recompute::{Recompute, Recomputed};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 
-pub(crate) use crowd::{Block, Crowd};
+pub(crate) use crowd::{Block, Comparing, Crowd};
 pub(crate) use ids::in_order;
 pub(crate) use keep_order::Turn;
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
