@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::document::{Content, Format};
+use dupsieve::document::{Content, Format, Inputs};
 use dupsieve::evaluate::Measure;
 use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
 use dupsieve::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, Width, hex};
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// First file: text, or `id<TAB>feature:weight ...` for a recipe that reads features
+    /// First file: text, HTML, or `id<TAB>feature:weight ...` for a recipe that reads features
     one: PathBuf,
     /// Second file
     another: PathBuf,
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 fn by_check(check: Measure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let text = |path| {
-        with_document(path, Format::Text, |content| match content {
+        with_document(path, text_format(path), |content| match content {
             Content::Text(text) => Ok(text.clone().into_owned()),
             _ => unreachable!("the format is text"),
         })
@@ -68,7 +68,7 @@ fn by_check(check: Measure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
 
 fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let sketch = |path| {
-        with_document(path, Format::Text, |content| match content {
+        with_document(path, text_format(path), |content| match content {
             Content::Text(text) => Ok(Nilsimsa::of(text)),
             _ => unreachable!("the format is text"),
         })
@@ -87,11 +87,11 @@ fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
 fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let mut sketcher = recipe.sketcher()?;
     let mut boilerplate = recipe.boilerplate();
-    let format = match recipe.features() {
-        Features::Given { .. } => Format::Features,
-        _ => Format::Text,
-    };
-    let mut sketch = |path| {
+    let mut sketch = |path: &PathBuf| {
+        let format = match recipe.features() {
+            Features::Given { .. } => Format::Features,
+            _ => text_format(path),
+        };
         let sketched = with_document(path, format, |content| match (content, &mut boilerplate) {
             (Content::Text(text), Some(boilerplate)) => {
                 sketcher.page(boilerplate.drop_from(NO_ID, text).text)
@@ -125,6 +125,13 @@ fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128
             unreachable!("the format is text or features")
         }
     }
+}
+
+/// HTML, if the file is recognized as that, or text.
+fn text_format(path: &Path) -> Format {
+    let is_html = |inputs: Inputs| inputs.files().iter().any(|it| it.format() == Format::Html);
+    let found = Inputs::find(&[path.to_owned()], Format::Auto);
+    if found.is_ok_and(is_html) { Format::Html } else { Format::Text }
 }
 
 /// Calls `take` with the only document of a file.
