@@ -6,7 +6,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::fingerprint::{Check, Class, Fingerprint, Stamp, Width, hex};
+use dupsieve::document::Content;
+use dupsieve::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
+use dupsieve::lsh::{Bands, kept_bands};
 use dupsieve::store::{KeyRange, Segment, Store};
 use dupsieve::{Error, Kind};
 
@@ -51,6 +53,7 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
     let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
     let (mut classes, mut checks) = (segment.classes(), segment.checks());
+    let mut bands = segment.bands();
     let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
@@ -63,6 +66,9 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
             }
             if let Some(checks) = &mut checks {
                 writeln!(all, "{:02x?}", checks.get(row)?).unwrap();
+            }
+            if let Some(bands) = &mut bands {
+                writeln!(all, "{:02x?}", bands.get(row)?).unwrap();
             }
         }
     }
@@ -96,6 +102,29 @@ fn signatures_of_the_museum() {
     }
     check.signer().sign("the first page", &mut signature).unwrap();
     assert!(signature.len() == 8 && signatures.contains(&signature), "{signatures:?}");
+}
+
+#[test]
+fn band_keys_of_the_museum() {
+    let segment = Segment::open(museum(1).join("banded-64.seg")).unwrap();
+    let bands: Bands = "minhash-3x2".parse().unwrap();
+    assert_eq!(kept_bands(segment.stamp()).unwrap(), bands);
+    let (mut ids, mut rows) = (segment.ids(), segment.bands().unwrap());
+    let mut sketches = bands.scheme().sketches(PageTime::default());
+    let mut key_bytes = |text: &'static str| {
+        bands.write(sketches.keys(&Content::Text(text.into())).unwrap().as_deref())
+    };
+    let expected = [
+        ("short", "two words"),
+        ("one", "the first page has words enough for some runs of five"),
+        ("two", "the first page has words enough for some runs of six"),
+        ("四", "another page that is like no other page of all these here"),
+    ];
+    assert_eq!(segment.rows(), expected.len() as u64);
+    for (row, (id, text)) in (0..).zip(expected) {
+        assert_eq!(ids.get(row).unwrap(), id);
+        assert_eq!(rows.get(row).unwrap(), key_bytes(text), "{id}");
+    }
 }
 
 #[test]
