@@ -195,7 +195,7 @@ fn a_review_is_resumed_and_its_answers_are_labels() {
 #[test]
 fn a_review_waits_for_a_person_and_keeps_others_out() {
     let bench = bench();
-    let mut command = bench.command(&format!("{SWEEP} --review judged.tsv --stall-timeout 1"));
+    let mut command = bench.command(&format!("{SWEEP} --review judged.tsv --stall-timeout 5"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -207,7 +207,7 @@ fn a_review_waits_for_a_person_and_keeps_others_out() {
     assert!(line.starts_with("pair 1 of"));
     assert_eq!(review(&bench, "y\n").code, 75);
     // Longer than the watchdog waits.
-    thread::sleep(Duration::from_secs(3));
+    thread::sleep(Duration::from_secs(8));
     // One long answer is one answer.
     let answers = format!("{}\ny\nq\n", "n".repeat(10_000) + "\rn");
     child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
