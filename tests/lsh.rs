@@ -346,7 +346,8 @@ fn a_store_that_keeps_bands_is_compared_with() {
     // What does not fit is refused, with what to do.
     bench.fails(2, "lsh --batch last.seg --confirm exact --output x");
     bench.fails(2, "lsh --batch last.seg --bands 3 --rows 3 --output x");
-    bench.fails(2, "lsh --input day.jsonl --store store --output x");
+    let said = bench.fails(2, "lsh --input day.jsonl --store store --output x");
+    assert!(said.contains("--keep-bands") && said.contains("lsh --batch"), "{said}");
     bench.done("fingerprint --input day.jsonl --check word-minhash-64x8 --keep-bands minhash-20x5 --output other.seg");
     let said = bench.fails(2, "lsh --batch other.seg --store store --output x");
     assert!(said.contains("20x4") && said.contains("20x5"), "{said}");

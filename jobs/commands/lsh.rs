@@ -52,11 +52,11 @@ pub(crate) struct Arguments {
     /// with --confirm simhash:K its fingerprints, confirm pages that share a bucket
     #[arg(long, value_name = "FILE.seg", conflicts_with = "input")]
     batch: Option<PathBuf>,
-    /// The store of pages already held, which keeps the same bands. A page like one of them is dropped
-    #[arg(long, value_name = "DIR", requires = "batch", conflicts_with = "input")]
+    /// With --batch, the store of pages already held, which keeps the same bands. A page like one of them is dropped
+    #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The version of the store to compare with [default: the current one]
-    #[arg(long, value_name = "VERSION", requires = "store", conflicts_with = "input")]
+    #[arg(long, value_name = "VERSION", requires = "store")]
     as_of: Option<u64>,
     /// The folder to write
     #[arg(long, value_name = "DIR", required = true)]
@@ -122,6 +122,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             batch::make(cluster, &asked, global)
         });
     }
+    if arguments.store.is_some() {
+        return Err(needs_batch());
+    }
     let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
     let asked = Asked {
         inputs: arguments.input.clone(),
@@ -135,6 +138,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     finish(&mut cluster, &asked.output, global, |cluster| {
         make(cluster, &asked, &arguments.scheme, global)
     })
+}
+
+/// The error for documents that are to be compared with a store.
+fn needs_batch() -> Error {
+    Error::new(Kind::Usage, "--store needs --batch, a segment with bands; --input gives documents").help(
+        "make the segment with the flags of the store's segments, such as `dupsieve fingerprint --input PATH --keep-bands \
+         minhash-14x8 --output batch.seg`, and then run `dupsieve lsh --batch batch.seg --store DIR --output DIR`",
+    )
 }
 
 /// Makes the output, and says what it holds.
