@@ -78,7 +78,7 @@ impl Buckets {
 
     fn count(&mut self, Bucket { key, groups }: &Bucket, found: &mut Found) {
         found.shared += 1;
-        let hot = Hot { key: *key, groups: groups.len() as u64, first: groups[0] };
+        let hot = Hot { key: *key, groups: groups.len() as u64, first: groups[0], stored: 0 };
         if hot.groups >= HOT {
             found.hot += 1;
             self.hottest.push(hot);

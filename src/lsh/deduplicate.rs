@@ -8,7 +8,7 @@ use super::buckets::{Bucket, Buckets};
 use super::compare::{Bucketed, Candidate, Compared, Near, compare};
 use super::confirmation::Comparison;
 use super::document::{Id, SketchedDocument};
-use super::found::{Found, HotBucket};
+use super::found::{Found, Hot, HotBucket};
 use super::probe::{Least, Probe, StoreMatch};
 use super::rows::{Named, Rows};
 use super::scheme::Scheme;
@@ -96,9 +96,11 @@ impl Deduplicate {
         let mut buckets = Buckets::of(&batch, spill)?;
         let mut found = Found { groups: batch.len().into(), ..Found::default() };
         let confirmed = self.confirm(&batch, &mut buckets, spill, &mut found)?;
-        let hottest = buckets.hottest;
+        let mut hottest = buckets.hottest;
         let mut rows = Rows::new(&batch, self.detail, !self.store.is_empty(), spill);
-        let (least, nearest) = self.probe(&batch, confirmed.rows, &mut rows, spill, &mut found)?;
+        let counted = confirmed.rows;
+        let (least, nearest) =
+            self.probe(&batch, counted, &mut rows, spill, &mut found, &mut hottest)?;
         let judgements = self.judge(&batch, confirmed, &least, &mut rows, &mut found)?;
         rows.copies()?;
         rows.judged(&judgements, &least, nearest)?;
@@ -191,19 +193,30 @@ impl Deduplicate {
         rows: &mut Rows<'_>,
         spill: (&Path, usize),
         found: &mut Found,
+        hottest: &mut [Hot],
     ) -> Result<(Least, Sorter<NearestPage>)> {
         let Deduplicate { comparison, store, workers, index_bytes, .. } = self;
-        let probe =
-            Probe { batch, comparison, store, workers: *workers, memory_bytes: *index_bytes };
+        let probe = Probe {
+            batch,
+            comparison,
+            store,
+            hottest,
+            workers: *workers,
+            memory_bytes: *index_bytes,
+        };
         let all = self.detail == Detail::All;
         let mut least = vec![None; batch.len() as usize];
         let mut matches = Sorter::new(spill.0, spill.1);
         found.stored = store.iter().map(|dated| dated.segment().rows()).sum();
-        found.stored_candidates = probe.run(all, &mut least, |it| {
+        let probed = probe.run(all, &mut least, |it| {
             counted += u128::from(batch.sizes[it.group.index()]);
             self.check_count(counted)?;
             matches.push(it)
         })?;
+        found.stored_candidates = probed.pairs;
+        for (hot, pairs) in hottest.iter_mut().zip(probed.hottest) {
+            hot.stored = pairs / hot.groups;
+        }
         let is_wanted = |it: &StoreMatch| all || least[it.group.index()] == Some(it.distance);
         let matches = matches.sorted()?.filter(|it| it.as_ref().map_or(true, is_wanted));
         let nearest = rows.stored(matches, store, &least)?;

@@ -36,6 +36,8 @@ pub(super) struct Hot {
     pub(super) groups: u64,
     /// The first of them in keep order.
     pub(super) first: KeepRank,
+    /// How many pages of the store.
+    pub(super) stored: u64,
 }
 
 /// A bucket with very many groups.
@@ -45,12 +47,16 @@ pub struct HotBucket {
     pub key: String,
     /// How many groups.
     pub groups: u64,
+    /// How many pages of the store. Each is compared with all the groups.
+    #[serde(default)]
+    pub stored: u64,
     /// The id of the first page in it, in keep order.
     pub first: String,
 }
 
 impl From<(&Hot, String)> for HotBucket {
     fn from((hot, first): (&Hot, String)) -> HotBucket {
-        HotBucket { key: format!("{:#018x}", hot.key), groups: hot.groups, first }
+        let &Hot { key, groups, stored, .. } = hot;
+        HotBucket { key: format!("{key:#018x}"), groups, stored, first }
     }
 }

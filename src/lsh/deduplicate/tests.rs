@@ -293,6 +293,31 @@ fn a_template_shared_by_all_is_counted_and_costs_no_pairs() {
     assert!(found.candidates + found.looked_up < 3000 * 8 * 32, "{found:?}");
 }
 
+/// However many pages of the store are in a crowded bucket of the batch, each is counted once.
+#[test]
+fn pages_of_the_store_in_a_crowded_bucket_are_counted() {
+    let page = |id| (id, (0..40).chain(1000 + 8 * id..1008 + 8 * id).collect());
+    let pages: Vec<Page> = (0..1400).map(page).collect();
+    let held: Vec<Page> = (1400..1700).map(page).collect();
+    let scheme = scheme(Confirmation::SimHash(40), Banding { bands: 8, rows: 1 }, "0.1");
+    let folder = tempfile::tempdir().unwrap();
+    let (segments, stored) = stored(folder.path(), &scheme, &held);
+    let expected = naive(&scheme, Detail::Best, &stored, documents(&scheme, &pages));
+    for (workers, memory_bytes) in [(1, 1 << 20), (3, 500)] {
+        let documents = documents(&scheme, &pages);
+        let segments = segments.clone();
+        let (files, done) =
+            made_with(&scheme, Detail::Best, workers, memory_bytes, segments, documents).unwrap();
+        assert_eq!(files, expected);
+        let hot = &done.buckets.hottest[0];
+        let is_here =
+            |sketch: &Sketch| sketch.keys.iter().any(|key| format!("{key:#018x}") == hot.key);
+        let here = stored.iter().filter(|(_, _, sketch)| is_here(sketch)).count() as u64;
+        assert!(here > 100 && hot.groups >= 1000, "{hot:?}");
+        assert_eq!(hot.stored, here, "{hot:?}");
+    }
+}
+
 #[test]
 fn copies_are_one_group() {
     let pages: Vec<Page> = (0..900).map(|id| (id, vec![1, 2, 3])).collect();
