@@ -95,9 +95,11 @@ impl Probe<'_> {
             let index = KeyIndex::of(self.batch, start..end, self.workers)?;
             for units in units.chunks(UNITS * self.workers) {
                 let probed = in_parallel(self.workers, units, |(segment, blocks)| {
-                    self.probe(&index, *segment, blocks.clone(), &hand_over)
+                    self.probe(&index, *segment, blocks.clone(), hand_over)
                 });
-                probed.into_iter().try_for_each(|probed| Ok(total.add(&probed?)))?;
+                for probed in probed {
+                    total.add(&probed?);
+                }
             }
         }
         Ok(total)
