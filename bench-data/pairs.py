@@ -29,6 +29,8 @@ def main():
     parser.add_argument("--program", type=Path, default="target/release/dupsieve")
     parser.add_argument("--short", action="store_true")
     options = parser.parse_args()
+    if options.scratch:
+        options.scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PATH"] = f"{options.program.resolve().parent}:{os.environ['PATH']}"
     print("| case | wall s, first | second | user s, first | second | ratio | goal |\n|---|---|---|---|---|---|---|")
     for path in options.cases:
