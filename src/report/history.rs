@@ -95,7 +95,8 @@ impl DayFigures {
             dropped: report.outcome.dropped,
             quarantined: report.batch.quarantined,
             store: report.probe.map_or(0, |probe| probe.store_fingerprints),
-            seconds: seconds.filter_map(|(_, seconds)| seconds.as_f64()).sum(),
+            // A sum of no numbers would be -0.
+            seconds: seconds.filter_map(|(_, it)| it.as_f64()).fold(0.0, |all, it| all + it),
             alarms: Vec::new(),
         }
     }
