@@ -1,14 +1,14 @@
 //! Crowds judged: the kept groups near a crowded one are looked up, because not all its pairs are listed.
 //!
-//! The keep rule asks of each group whether a kept one is near. Where the distance alone decides, kept groups are never
-//! near each other, so a crowd has few of them: of 10,000 fingerprints that differ in 14 low bits, about two are kept at
-//! k = 7. They are found by blocks of their fingerprints. k differing bits leave at least one of k + 1
-//! blocks as it is, so a near group shares at least one block with them.
+//! The keep rule asks of each group whether a kept one is near. Where the distance alone decides, kept groups
+//! are never near each other, so a crowd has few of them: of 10,000 fingerprints that differ in 14 low bits,
+//! about two are kept at k = 7. They are found by blocks of their fingerprints. k differing bits leave at least
+//! one of k + 1 blocks as it is, so a near group shares at least one block with them.
 //!
-//! Where a check decides too, most of a crowd may be kept, and the time grows with the product of both: each crowded
-//! group is held against the kept ones that share a block. At k = 7 a block of 64 bits has 8, so of a
-//! million kept and uniform ones these are 32,000, about 8 bytes and a nanosecond each. So the fingerprints of a block lie side by side, and the
-//! check is asked only for those within k bits, the nearest first.
+//! Where a check decides too, most of a crowd may be kept, and the time grows with the product of both: each
+//! crowded group is held against the kept ones that share a block. At k = 7 a block of 64 bits has 8, so of a
+//! million kept and uniform ones these are 32,000, about 8 bytes and a nanosecond each. So the fingerprints of a
+//! block lie side by side, and the check is asked only for those within k bits, the nearest first.
 
 use std::collections::HashMap;
 
@@ -92,8 +92,8 @@ impl<C: Comparing> Crowd<C> {
         candidates.any(|(_, kept)| self.comparing.distance(rank, kept).is_some())
     }
 
-    /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may be left
-    /// out.
+    /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may
+    /// be left out.
     pub(super) fn nearest(&self, rank: KeepRank) -> impl Iterator<Item = (KeepRank, C::Distance)> {
         let mut least = None;
         let candidates = self.candidates(rank).into_iter();
@@ -108,7 +108,8 @@ impl<C: Comparing> Crowd<C> {
         near.flatten()
     }
 
-    /// The kept groups that may be near a crowded one, each once, with the least distances that they may have, ascending.
+    /// The kept groups that may be near a crowded one, each once, with the least distances that they may have,
+    /// ascending.
     fn candidates(&self, rank: KeepRank) -> Vec<(C::Distance, KeepRank)> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();
