@@ -32,6 +32,8 @@ use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
+pub(crate) use scheme::{read as read_parameter, scheme_of};
+
 use scheme::SchemeFlags;
 
 /// Find documents that overlap, by buckets of locality-sensitive hashes (MinHash and others)

@@ -52,6 +52,15 @@ impl<R> Found<R> {
     pub(crate) fn documents(&self) -> u64 {
         self.read.documents
     }
+
+    /// What was made, sorted, whatever could not be read.
+    pub(crate) fn made(self) -> Result<SortedRecords<R>>
+    where
+        R: Record,
+    {
+        self.read.check_complete(self.processes)?;
+        self.collected.made.sorted()
+    }
 }
 
 impl Pages {

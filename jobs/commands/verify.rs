@@ -1,6 +1,7 @@
 //! `dupsieve verify`: proves that an output is complete and unchanged, and that it agrees with itself and
 //! with its inputs.
 
+mod buckets;
 mod clustered;
 mod held;
 
@@ -8,11 +9,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::matches::{Audit, Confirm, Detail, Document, Recompute, Recomputed};
+use dupsieve::matches::{
+    Audit, ByDistance, Confirm, Detail, Document, Near, Recompute, Recomputed,
+};
 use dupsieve::output::{SUCCESS, Sum, beside};
 use dupsieve::report::{Made, Report, records};
 use dupsieve::runs::{SortedRecords, Sorter};
-use dupsieve::store::{Segment, Store, Version};
+use dupsieve::store::{Dated, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
@@ -144,11 +147,8 @@ fn verify_join(
     let (memory_bytes, workers) = (global.budget().verification(), global.workers(1));
     let found = JoinOutput { output, report: &report, memory_bytes, workers };
     if report.buckets.is_some() {
-        found.check_counts()?;
-        tracing::warn!(
-            "nothing was recomputed: the files of an `lsh` output are checked by their checksums and counts"
-        );
-        return Ok(Summary::of_join(&report, output).count("bytes", bytes));
+        let verified = found.verify_buckets(arguments.sample(), global)?;
+        return Ok(Summary::of_join(&report, output).count("bytes", bytes).then(verified));
     }
     let batch = match (batch, found.input("batch")) {
         (Some(batch), _) => Some(batch),
@@ -218,18 +218,46 @@ impl JoinOutput<'_> {
     /// Checks that the files agree with each other and with the batch.
     fn audit(&self, batch: Option<&Segment>) -> Result<()> {
         let documents = batch.map(|batch| self.documents(batch)).transpose()?;
-        let audit = Audit {
+        let counts_rows = self.detail()? == Detail::All || !self.report.is_old();
+        let spill = env::temp_dir();
+        let near = Near::Distance(self.distance()?);
+        let checked = self.confirm()?.is_some();
+        let audit = Audit { checked, counts_rows, ..self.audit_of(near, &spill)? };
+        audit.run(documents)
+    }
+
+    /// The audit of files that say how near two pages are.
+    fn audit_of<'a>(&'a self, near: Near, spill: &'a Path) -> Result<Audit<'a>> {
+        Ok(Audit {
             output: self.output,
             outcome: &self.report.outcome,
             empty: self.report.batch.empty,
-            distance: self.distance()?,
+            near,
             detail: self.detail()?,
-            checked: self.confirm()?.is_some(),
-            counts_rows: self.detail()? == Detail::All || !self.report.is_old(),
-            spill: &env::temp_dir(),
+            checked: false,
+            counts_rows: false,
+            spill,
             memory_bytes: self.memory_bytes,
-        };
-        audit.run(documents)
+        })
+    }
+
+    /// What is recomputed, with this store and sample.
+    fn recompute_of<'a>(
+        &'a self,
+        store: &'a [Dated],
+        (sample, seed): (u64, u64),
+        spill: &'a Path,
+    ) -> Result<Recompute<'a>> {
+        Ok(Recompute {
+            output: self.output,
+            store,
+            detail: self.detail()?,
+            sample,
+            seed,
+            spill,
+            memory_bytes: self.memory_bytes,
+            workers: self.workers,
+        })
     }
 
     /// Every match, and the verdicts of a sample, from the batch and the store. Where they are not
@@ -238,34 +266,41 @@ impl JoinOutput<'_> {
         &self,
         batch: Option<&Segment>,
         store: Option<&Version>,
-        (sample, seed): (u64, u64),
+        sample: (u64, u64),
     ) -> Result<Recomputed> {
-        let lacks_store = store.is_none() && self.report.store_version.is_some();
-        let Some(batch) = batch.filter(|_| !lacks_store) else {
-            let which = if batch.is_none() { "batch" } else { "store or its version" };
-            tracing::warn!(
-                "nothing was recomputed, because the {which} that {} was made from is no longer there. \
-                 The files agree with each other, but this does not prove that they are right",
-                self.output.display()
-            );
-            return Ok(Recomputed::default());
-        };
+        let Some(batch) = self.is_there(batch, store) else { return Ok(Recomputed::default()) };
         let segments = store.map_or(Ok(Vec::new()), Version::segments)?;
-        let recompute = Recompute {
-            output: self.output,
+        let dated = store.map_or(Vec::new(), |version| version.dated(segments));
+        let by = ByDistance {
             batch,
-            store: &store.map_or(Vec::new(), |version| version.dated(segments)),
-            confirm: self.confirm()?,
             distance: self.distance()?,
+            confirm: self.confirm()?,
             keep: self.parameter("keep")?.parse()?,
-            detail: self.detail()?,
-            sample,
-            seed,
-            spill: &env::temp_dir(),
-            memory_bytes: self.memory_bytes,
-            workers: self.workers,
         };
-        recompute.run()
+        by.recompute(&self.recompute_of(&dated, sample, &env::temp_dir())?)
+    }
+
+    /// The batch, if it and the store are where they were; else a warning says that nothing is recomputed.
+    fn is_there<'a>(
+        &self,
+        batch: Option<&'a Segment>,
+        store: Option<&Version>,
+    ) -> Option<&'a Segment> {
+        let lacks_store = store.is_none() && self.report.store_version.is_some();
+        let there = batch.filter(|_| !lacks_store);
+        if there.is_none() {
+            self.say_gone(if batch.is_none() { "batch" } else { "store or its version" });
+        }
+        there
+    }
+
+    /// Warns that nothing is recomputed, because an input is gone.
+    fn say_gone(&self, which: &str) {
+        tracing::warn!(
+            "nothing was recomputed, because the {which} that {} was made from is no longer there. \
+             The files agree with each other, but this does not prove that they are right",
+            self.output.display()
+        );
     }
 
     fn distance(&self) -> Result<u32> {

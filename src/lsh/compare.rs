@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use super::batch::Batch;
 use super::confirmation::Comparison;
 use crate::error::{Error, Result};
-use crate::matches::{Block, Comparing, Crowd, Edge, KeepRank, Unlikeness};
+use crate::matches::{Block, Comparing, Crowd, Edge, KeepRank, Nearness, Unlikeness};
 
 /// Two groups that share a bucket.
 #[derive(Clone, Copy, Debug)]

@@ -29,6 +29,17 @@ const MOST_BITS: u32 = 64;
 type Word = [u8; 8];
 
 impl Confirmation {
+    /// The least similarity that a match may have, if `least` was asked for. How many bits differ does not depend on it.
+    #[must_use]
+    pub fn least(self, least: Similarity) -> Similarity {
+        match self {
+            Confirmation::Signature | Confirmation::Exact => least,
+            Confirmation::SimHash(most) => {
+                Similarity::of_share((MOST_BITS - most).into(), MOST_BITS.into())
+            }
+        }
+    }
+
     /// What is kept of a `point` with these `hashes`, to be compared: hashes of four bytes, or words of eight.
     ///
     /// Fails with [`Kind::Usage`] if a SimHash is wanted of a vector.

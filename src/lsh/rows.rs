@@ -12,8 +12,8 @@ use super::probe::{Least, StoreMatch};
 use super::stored::{NearestPage, each_named};
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, IdRank, Judgement, Judgements, KeepRank, MatchRow, Number, Origin, Unlikeness,
-    below,
+    Detail, Edge, IdRank, Judgement, Judgements, KeepRank, MatchRow, Nearness, Number, Origin,
+    Unlikeness, below,
 };
 use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::{Dated, Day};
@@ -234,16 +234,16 @@ impl Naming {
     }
 }
 
-/// The documents of each group.
+/// The documents of each group, in the order of their ids.
 #[derive(Default)]
-struct Members {
+pub(super) struct Members {
     /// Where the documents of each group begin, and the number of documents at the end.
     starts: Vec<u32>,
     documents: Vec<IdRank>,
 }
 
 impl Members {
-    fn of(batch: &Batch) -> Members {
+    pub(super) fn of(batch: &Batch) -> Members {
         let mut starts = vec![0];
         let mut end = 0;
         starts.extend(batch.sizes.iter().map(|size| {
@@ -260,7 +260,7 @@ impl Members {
         Members { starts, documents }
     }
 
-    fn of_group(&self, group: KeepRank) -> &[IdRank] {
+    pub(super) fn of_group(&self, group: KeepRank) -> &[IdRank] {
         let [start, end] = [group.index(), group.index() + 1].map(|at| self.starts[at] as usize);
         &self.documents[start..end]
     }

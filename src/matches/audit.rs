@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use super::detail::Detail;
 use super::lines::Lines;
-use super::match_row::MatchRow;
+use super::match_row::match_header;
+use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
+use super::similarity::Similarity;
 use crate::error::{Error, Result};
 use crate::runs::{Record, SortedRecords, Sorter};
 
@@ -28,8 +30,8 @@ pub struct Audit<'a> {
     pub outcome: &'a Outcome,
     /// How many documents of the batch have no fingerprint.
     pub empty: u64,
-    /// The largest distance that counts as near.
-    pub distance: u32,
+    /// What counts as near.
+    pub near: Near,
     /// Which matches were to be written.
     pub detail: Detail,
     /// Whether a check confirmed them.
@@ -43,11 +45,51 @@ pub struct Audit<'a> {
     pub memory_bytes: usize,
 }
 
+/// What counts as near, and so how the files say how near two pages are.
+#[derive(Clone, Copy, Debug)]
+pub enum Near {
+    /// At most this distance.
+    Distance(u32),
+    /// At least this similarity.
+    Similarity(Similarity),
+}
+
+impl Near {
+    /// The name of the column.
+    fn column(self) -> &'static str {
+        match self {
+            Near::Distance(_) => u8::COLUMN,
+            Near::Similarity(_) => Unlikeness::COLUMN,
+        }
+    }
+
+    /// How far two pages are apart by this text, if they are near.
+    fn read(self, text: &str) -> Option<u16> {
+        match self {
+            Near::Distance(most) => {
+                text.parse().ok().filter(|&distance| u32::from(distance) <= most)
+            }
+            Near::Similarity(least) => {
+                Unlikeness::read(text).filter(|&it| it <= least.into()).map(Unlikeness::missing)
+            }
+        }
+    }
+
+    /// The text of a distance.
+    fn text(self, distance: u16) -> String {
+        match self {
+            Near::Distance(_) => distance.to_string(),
+            Near::Similarity(_) => Similarity::missing_of(distance).to_string(),
+        }
+    }
+}
+
 /// A row of matches.tsv by its texts, ordered as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Match {
     new: String,
-    distance: u32,
+    /// The distance, or what is missing to a similarity of 1.
+    distance: u16,
     existing: String,
     against: String,
 }
@@ -112,7 +154,7 @@ impl Audit<'_> {
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
         let mut verdicts = self.open("verdicts.tsv")?;
-        verdicts.expect_header("id\tverdict\tof\tdistance\tagainst")?;
+        verdicts.expect_header(&format!("id\tverdict\tof\t{}\tagainst", self.near.column()))?;
         let mut counts = [0; 3];
         let mut last = String::new();
         while let Some(line) = verdicts.next()? {
@@ -135,8 +177,8 @@ impl Audit<'_> {
                 "drop" => {
                     counts[1] += 1;
                     drop.expect(id)?;
-                    let Some(distance) = self.near(distance) else {
-                        return Err(verdicts.wrong("not a distance of near pages"));
+                    let Some(distance) = self.near.read(distance) else {
+                        return Err(verdicts.wrong(&self.not_near()));
                     };
                     if against == "batch" {
                         required.kept.push(DocumentId(of.to_owned()))?;
@@ -173,20 +215,20 @@ impl Audit<'_> {
         let mut matches = self.open("matches.tsv")?;
         let mut kept = Kept::new(self.open("keep.txt")?);
         let mut near_kept = self.sorter();
-        matches.expect_header(MatchRow::<u8>::header(self.checked).trim_end())?;
-        let mut distances = BTreeMap::new();
+        matches.expect_header(match_header(self.near.column(), self.checked).trim_end())?;
+        let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
         let mut rows = 0;
         let mut last = None;
         while let Some(line) = matches.next()? {
-            let row = self.read_match(line).map_err(|what| matches.wrong(what))?;
+            let row = self.read_match(line).map_err(|what| matches.wrong(&what))?;
             if last.as_ref() >= Some(&row) {
                 return Err(matches.wrong("the rows do not ascend"));
             }
             rows += 1;
-            *distances.entry(row.distance).or_default() += 1;
+            *distances.entry(row.distance.into()).or_default() += 1;
             let claim = named.next_if(|claim| claim.as_ref().map_or(true, |claim| *claim <= row));
             match claim.transpose()? {
-                Some(claim) if claim != row => return Err(lacks(&matches, &claim)),
+                Some(claim) if claim != row => return Err(self.lacks(&matches, &claim)),
                 None if self.detail == Detail::Best => {
                     return Err(matches.wrong("no verdict names this row"));
                 }
@@ -201,7 +243,7 @@ impl Audit<'_> {
             last = Some(row);
         }
         if let Some(claim) = named.next().transpose()? {
-            return Err(lacks(&matches, &claim));
+            return Err(self.lacks(&matches, &claim));
         }
         let counted = !self.counts_rows || distances == self.outcome.distances;
         if !counted || rows != self.outcome.matches {
@@ -214,19 +256,19 @@ impl Audit<'_> {
     }
 
     /// The row in a line of matches.tsv, or what is wrong with it.
-    fn read_match(&self, line: &str) -> Result<Match, &'static str> {
+    fn read_match(&self, line: &str) -> Result<Match, String> {
         let fields: Vec<&str> = line.split('\t').collect();
         let [new, existing, distance, against, ref check @ ..] = fields[..] else {
-            return Err("not four columns");
+            return Err("not four columns".to_owned());
         };
         let is_checked = check.len() == usize::from(self.checked);
         if !is_checked || !check.iter().all(|check| is_share(check)) {
-            return Err("not the column of a check");
+            return Err("not the column of a check".to_owned());
         }
-        let distance = self.near(distance).ok_or("not a distance of near pages")?;
+        let distance = self.near.read(distance).ok_or_else(|| self.not_near())?;
         let row = Match::of(new, existing, distance, against);
         if row.new != new {
-            return Err("the rows do not ascend");
+            return Err("the rows do not ascend".to_owned());
         }
         Ok(row)
     }
@@ -248,9 +290,17 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// The distance in this text, if it counts as near.
-    fn near(&self, text: &str) -> Option<u32> {
-        text.parse().ok().filter(|distance| *distance <= self.distance)
+    /// The error for a missing pair that a verdict names.
+    fn lacks(&self, matches: &Lines, claim: &Match) -> Error {
+        let Match { new, existing, distance, against } = claim;
+        let distance = self.near.text(*distance);
+        matches
+            .wrong("a pair is missing that a verdict names")
+            .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
+    }
+
+    fn not_near(&self) -> String {
+        format!("not a {} of near pages", self.near.column())
     }
 
     fn open(&self, name: &str) -> Result<Lines> {
@@ -264,7 +314,7 @@ impl Audit<'_> {
 
 impl Match {
     /// The row for a pair of pages: of two in the batch, the larger id is the new one.
-    fn of(a: &str, b: &str, distance: u32, against: &str) -> Match {
+    fn of(a: &str, b: &str, distance: u16, against: &str) -> Match {
         let (new, existing) = if against == "batch" && a < b { (b, a) } else { (a, b) };
         let [new, existing, against] = [new, existing, against].map(str::to_owned);
         Match { new, distance, existing, against }
@@ -312,11 +362,4 @@ fn unlike_the_batch(
         }
         _ => Some("not the next document of the batch"),
     })
-}
-
-/// The error for a missing pair that a verdict names.
-fn lacks(matches: &Lines, Match { new, existing, distance, against }: &Match) -> Error {
-    matches
-        .wrong("a pair is missing that a verdict names")
-        .expected(format_args!("{new:.100}\t{existing:.100}\t{distance}\t{against}"))
 }

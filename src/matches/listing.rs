@@ -8,7 +8,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use super::ids::{Portion, Shard};
-use super::match_row::MatchRow;
+use super::match_row::{MatchRow, match_header};
 use super::nearness::Nearness;
 use super::numbers::IdRank;
 use crate::error::Result;
@@ -175,7 +175,7 @@ impl Files {
             count: 0,
         };
         files.verdicts.write(|out| writeln!(out, "id\tverdict\tof\t{}\tagainst", D::COLUMN))?;
-        let header = MatchRow::<D>::header(checked);
+        let header = match_header(D::COLUMN, checked);
         files.matches.write(|out| out.write_all(header.as_bytes()))?;
         Ok(files)
     }

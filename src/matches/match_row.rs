@@ -27,13 +27,13 @@ pub(crate) struct MatchRow<D = u8> {
     pub(crate) similarity: Option<Similarity>,
 }
 
-impl<D: Nearness> MatchRow<D> {
-    /// The first line of matches.tsv.
-    pub(super) fn header(checked: bool) -> String {
-        let check = if checked { "\tcheck" } else { "" };
-        format!("new\texisting\t{}\tagainst{check}\n", D::COLUMN)
-    }
+/// The first line of matches.tsv. `column` says how near two pages are.
+pub(super) fn match_header(column: &str, checked: bool) -> String {
+    let check = if checked { "\tcheck" } else { "" };
+    format!("new\texisting\t{column}\tagainst{check}\n")
+}
 
+impl<D: Nearness> MatchRow<D> {
     /// Writes the row as a line; `new` is the id whose rank the row holds.
     pub(super) fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
         let MatchRow { distance, existing, origin, similarity, .. } = self;

@@ -61,7 +61,7 @@ mod similarity;
 mod store_pair;
 
 pub(crate) use allocated::allocated;
-pub use audit::{Audit, Document};
+pub use audit::{Audit, Document, Near};
 pub use batch::held_bytes;
 pub use detail::{Detail, too_many};
 pub use distinct::distinct_fingerprints;
@@ -72,7 +72,7 @@ pub(crate) use lines::Lines;
 pub use numbers::{FingerprintIndex, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};
-pub use recompute::{Recompute, Recomputed};
+pub use recompute::{ByDistance, Recompute, Recomputed};
 pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 
@@ -83,6 +83,7 @@ pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};
 pub(crate) use listing::Listing;
 pub(crate) use match_row::MatchRow;
 pub(crate) use nearness::{Nearness, Unlikeness};
-pub(crate) use numbers::{IdRank, KeepRank, below};
+pub(crate) use numbers::{Group, IdRank, KeepRank, below};
 pub(crate) use origin::Origin;
 pub(crate) use partition::copies;
+pub(crate) use recompute::{Expected, Groups, Kept, Measured};

@@ -13,17 +13,27 @@ pub(crate) trait Nearness:
 {
     /// The name of its column.
     const COLUMN: &'static str;
+    /// That of a page and its copy.
+    const SAME: Self;
     /// Stands for a kept group; no two pages are as far apart.
     const KEPT: Self;
     /// Stands for a dropped group that no kept group of the batch is near to, likewise.
     const ALONE: Self;
+
+    /// Reads what its column shows.
+    fn read(text: &str) -> Option<Self>;
 }
 
 /// The Hamming distance of fingerprints.
 impl Nearness for u8 {
     const COLUMN: &'static str = "distance";
+    const SAME: u8 = 0;
     const KEPT: u8 = u8::MAX;
     const ALONE: u8 = u8::MAX - 1;
+
+    fn read(text: &str) -> Option<u8> {
+        text.parse().ok()
+    }
 }
 
 /// A similarity as a distance: what is missing to 1, in ten-thousandths. It is shown as the similarity.
@@ -31,8 +41,10 @@ impl Nearness for u8 {
 pub(crate) struct Unlikeness(u16);
 
 impl Unlikeness {
-    /// That of a page and its copy.
-    pub(crate) const SAME: Unlikeness = Unlikeness(0);
+    /// The ten-thousandths.
+    pub(super) fn missing(self) -> u16 {
+        self.0
+    }
 }
 
 impl From<Similarity> for Unlikeness {
@@ -43,8 +55,14 @@ impl From<Similarity> for Unlikeness {
 
 impl Nearness for Unlikeness {
     const COLUMN: &'static str = "similarity";
+    const SAME: Unlikeness = Unlikeness(0);
     const KEPT: Unlikeness = Unlikeness(u16::MAX);
     const ALONE: Unlikeness = Unlikeness(u16::MAX - 1);
+
+    fn read(text: &str) -> Option<Unlikeness> {
+        let similarity: Similarity = text.parse().ok()?;
+        (similarity.to_string() == text).then(|| similarity.into())
+    }
 }
 
 impl Display for Unlikeness {

@@ -7,9 +7,10 @@ use dupsieve::document::Format;
 use dupsieve::fingerprint::Width;
 use dupsieve::lsh::{Banding, Confirmation, Permutations, Scheme, Shingle, Space};
 use dupsieve::matches::Similarity;
+use dupsieve::report::Parameters;
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::settings::FingerprintSettings;
+use crate::flags::settings::{FingerprintSettings, parse_width};
 
 /// How many hashes are divided into bands, unless another number is asked for.
 const HASHES: usize = 112;
@@ -49,6 +50,13 @@ pub(crate) struct SchemeFlags {
     /// Chooses the hash functions
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+}
+
+fn name_of(permutations: Permutations) -> &'static str {
+    match permutations {
+        Permutations::One => "one",
+        Permutations::Many => "many",
+    }
 }
 
 fn parse_permutations(text: &str) -> Result<Permutations, String> {
@@ -143,13 +151,9 @@ impl SchemeFlags {
 pub(crate) fn parameters(scheme: &Scheme) -> Vec<(&'static str, String)> {
     let Scheme { space, permutations, shingle, width, banding, least, confirmation, seed, .. } =
         scheme;
-    let permutations = match permutations {
-        Permutations::One => "one",
-        Permutations::Many => "many",
-    };
     vec![
         ("family", space.to_string()),
-        ("permutations", permutations.to_owned()),
+        ("permutations", name_of(*permutations).to_owned()),
         ("shingle", shingle.to_string()),
         ("width", width.bits().to_string()),
         ("vectors", scheme.vectors.to_string()),
@@ -159,6 +163,40 @@ pub(crate) fn parameters(scheme: &Scheme) -> Vec<(&'static str, String)> {
         ("confirm", confirmation.to_string()),
         ("seed", seed.to_string()),
     ]
+}
+
+/// The scheme behind [`parameters`].
+///
+/// Fails with [`Kind::BadData`] if they are none of a scheme.
+pub(crate) fn scheme_of(parameters: &Parameters) -> Result<Scheme> {
+    Ok(Scheme {
+        space: read(parameters, "family", str::parse)?,
+        permutations: read(parameters, "permutations", parse_permutations)?,
+        shingle: read(parameters, "shingle", str::parse)?,
+        width: read(parameters, "width", parse_width)?,
+        vectors: read(parameters, "vectors", str::parse)?,
+        banding: Banding {
+            bands: read(parameters, "bands", str::parse)?,
+            rows: read(parameters, "rows", str::parse)?,
+        },
+        least: read(parameters, "similarity", str::parse)?,
+        confirmation: read(parameters, "confirm", str::parse)?,
+        seed: read(parameters, "seed", str::parse)?,
+    })
+}
+
+/// A parameter of a report, read by `parse`.
+///
+/// Fails with [`Kind::BadData`] if it cannot be read.
+pub(crate) fn read<T, E>(
+    parameters: &Parameters,
+    name: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T> {
+    let text = parameters.get(name).map_or("", String::as_str);
+    parse(text).map_err(|_| {
+        Error::new(Kind::BadData, format!("the report has an invalid {name}")).found(text)
+    })
 }
 
 /// Says which banding is used, and what it finds.

@@ -1,4 +1,4 @@
-//! The rows of matches.tsv, checked against the fingerprints and signatures of the pages they name.
+//! The rows of matches.tsv, checked against what is kept of the pages they name.
 //!
 //! Each row is a claim. Claims are sorted by the page that they name as existing, and looked up in that
 //! order: in the batch by one pass over its ids, in the store by one pass over the segments for as many
@@ -9,52 +9,51 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::groups::{Groups, Measured};
 use super::inputs::{Recompute, wrong_row};
 use super::verdict_lines::VerdictLines;
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
 use crate::matches::allocated::allocated;
-use crate::matches::batch::Batch;
-use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::lines::Lines;
-use crate::matches::numbers::{IdRank, Number, Row};
+use crate::matches::nearness::Nearness;
+use crate::matches::numbers::IdRank;
 use crate::matches::origin::Origin;
-use crate::matches::similarity::Similarity;
+use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter};
-use crate::store::{Dated, Day, KeyRange, RowDays};
+use crate::store::{Dated, Day, RowDays};
 
 /// About how many bytes a claim takes while it is looked up, beside its id.
 const CLAIM_BYTES: usize = 160;
 
 /// A row of the matches. Ordered by the page that it names as existing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Claim {
+pub(super) struct Claim<D> {
     origin: Origin,
     existing: String,
     /// The new page.
-    new: Row,
-    distance: u32,
+    new: IdRank,
+    distance: D,
     /// The column of the check, if there is one.
     check: Option<String>,
     line: u64,
 }
 
-impl Record for Claim {
+impl<D: Nearness> Record for Claim<D> {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.existing) + 16
     }
 }
 
 /// matches.tsv, read along with the verdicts.
-pub(super) struct ClaimReader<'a> {
+pub(super) struct ClaimReader<'a, D> {
     of: &'a Recompute<'a>,
     lines: Lines,
     /// The next row: the id of its new page, and the claim with a `new` that is not known yet.
-    next: Option<(String, Claim)>,
+    next: Option<(String, Claim<D>)>,
 }
 
-impl<'a> ClaimReader<'a> {
-    pub(super) fn open(of: &'a Recompute<'a>) -> Result<ClaimReader<'a>> {
+impl<'a, D: Nearness> ClaimReader<'a, D> {
+    pub(super) fn open(of: &'a Recompute<'a>) -> Result<ClaimReader<'a, D>> {
         let mut lines = Lines::open(of.output.join("matches.tsv"))?;
         lines.next()?;
         let mut reader = ClaimReader { of, lines, next: None };
@@ -62,12 +61,17 @@ impl<'a> ClaimReader<'a> {
         Ok(reader)
     }
 
-    /// Takes the claims on the page with this id, which is this row, and says how many there are. Must be
-    /// asked for ids in ascending order.
-    pub(super) fn take(&mut self, id: &str, row: Row, claims: &mut Sorter<Claim>) -> Result<u64> {
+    /// Takes the claims on the page with this id and its rank, and says how many there are. Must be asked for ids
+    /// in ascending order.
+    pub(super) fn take(
+        &mut self,
+        id: &str,
+        rank: IdRank,
+        claims: &mut Sorter<Claim<D>>,
+    ) -> Result<u64> {
         let mut count = 0;
         while let Some((_, claim)) = self.next.take_if(|(new, _)| *new == id) {
-            claims.push(Claim { new: row, ..claim })?;
+            claims.push(Claim { new: rank, ..claim })?;
             count += 1;
             self.advance()?;
         }
@@ -82,8 +86,8 @@ impl<'a> ClaimReader<'a> {
         self.next.as_ref().map_or(Ok(()), |(_, claim)| Err(self.stranger(claim)))
     }
 
-    fn stranger(&self, claim: &Claim) -> Error {
-        let what = "the new page is no page of the batch that has a fingerprint";
+    fn stranger(&self, claim: &Claim<D>) -> Error {
+        let what = "the new page is no page of the batch that can match";
         wrong_row(self.of.output, claim.line, what)
     }
 
@@ -96,57 +100,53 @@ impl<'a> ClaimReader<'a> {
         let [new, existing, distance, origin] = [(); 4].map(|()| fields.next().unwrap_or_default());
         let check = fields.next();
         let line = self.lines.number();
-        let (Ok(distance), Ok(origin)) = (distance.parse(), origin.parse()) else {
-            return Err(wrong_row(self.of.output, line, "not a distance and a day or `batch`"));
+        let (Some(distance), Ok(origin)) = (D::read(&distance), origin.parse()) else {
+            let what = format!("not a {} and a day or `batch`", D::COLUMN);
+            return Err(wrong_row(self.of.output, line, &what));
         };
-        let claim = Claim { origin, existing, new: Row::from(0), distance, check, line };
+        let claim = Claim { origin, existing, new: IdRank::from(0), distance, check, line };
         self.next = Some((new, claim));
         Ok(())
     }
 }
 
-/// Looks up all that is claimed, and gives the number of claims. `rows` are by the rank of their id.
-pub(super) fn check<F: Fingerprint>(
-    of: &Recompute<'_>,
-    (batch, keys): (&Batch, Option<&GroupKeys>),
-    fingerprints: &[F],
-    rows: &[Row],
-    claims: Sorter<Claim>,
-) -> Result<u64> {
-    let mut check = Check { of, batch, keys, fingerprints, checked: 0 };
-    let mut claims = claims.sorted()?.peekable();
-    let most_bytes = of.memory_bytes.max(1 << 20);
-    loop {
-        let mut held = Vec::new();
-        let mut bytes = 0;
-        while let Some(claim) = claims.next_if(|claim| {
-            bytes < most_bytes && !matches!(claim, Ok(Claim { origin: Origin::Batch, .. }))
-        }) {
-            let claim = claim?;
-            bytes += CLAIM_BYTES + claim.existing.len();
-            held.push(claim);
-        }
-        if held.is_empty() {
-            break;
-        }
-        check.in_store(&held)?;
-    }
-    check.in_batch(claims, rows)?;
-    Ok(check.checked)
-}
-
-struct Check<'a, F> {
+/// Looks up all that is claimed.
+pub(super) struct Check<'a, G> {
     of: &'a Recompute<'a>,
-    batch: &'a Batch,
-    keys: Option<&'a GroupKeys>,
-    /// The distinct fingerprints of the batch.
-    fingerprints: &'a [F],
+    groups: &'a G,
     checked: u64,
 }
 
-impl<F: Fingerprint> Check<'_, F> {
+impl<'a, G: Groups> Check<'a, G> {
+    pub(super) fn new(of: &'a Recompute<'a>, groups: &'a G) -> Check<'a, G> {
+        Check { of, groups, checked: 0 }
+    }
+
+    /// Checks all `claims`, and gives their number.
+    pub(super) fn run(mut self, claims: Sorter<Claim<G::Distance>>) -> Result<u64> {
+        let mut claims = claims.sorted()?.peekable();
+        let most_bytes = self.of.memory_bytes.max(1 << 20);
+        loop {
+            let mut held = Vec::new();
+            let mut bytes = 0;
+            while let Some(claim) = claims.next_if(|claim| {
+                bytes < most_bytes && !matches!(claim, Ok(Claim { origin: Origin::Batch, .. }))
+            }) {
+                let claim = claim?;
+                bytes += CLAIM_BYTES + claim.existing.len();
+                held.push(claim);
+            }
+            if held.is_empty() {
+                break;
+            }
+            self.in_store(&held)?;
+        }
+        self.in_batch(claims)?;
+        Ok(self.checked)
+    }
+
     /// Looks up claims on pages of the store, which come in order.
-    fn in_store(&mut self, claims: &[Claim]) -> Result<()> {
+    fn in_store(&mut self, claims: &[Claim<G::Distance>]) -> Result<()> {
         let mut wanted: HashMap<(Day, u64), Vec<u32>> = HashMap::with_capacity(claims.len());
         for (number, claim) in (0..).zip(claims) {
             if let Origin::Day(day) = claim.origin {
@@ -171,58 +171,37 @@ impl<F: Fingerprint> Check<'_, F> {
     fn in_segment(
         &mut self,
         dated: &Dated,
-        claims: &[Claim],
+        claims: &[Claim<G::Distance>],
         wanted: &HashMap<(Day, u64), Vec<u32>>,
         found: &mut [bool],
     ) -> Result<()> {
-        let segment = dated.segment();
         let mut days = dated.days();
-        let mut ids = segment.ids();
-        let mut scan = segment.scan::<F>(KeyRange::all());
-        let mut keys: Option<GroupKeyReader> = None;
-        let mut run = Vec::new();
-        while let Some(first) = scan.next(&mut run)? {
-            for (row, &fingerprint) in (first..).zip(&run) {
-                let day = days.get(row)?;
-                let id = ids.get(row)?;
-                let Some(numbers) = wanted.get(&(day, xxh3_64(id.as_bytes()))) else { continue };
-                for &number in numbers {
-                    let claim = &claims[number as usize];
-                    if claim.existing != id {
-                        continue;
-                    }
-                    let key = if self.keys.is_some() {
-                        let reader = match &mut keys {
-                            Some(reader) => reader,
-                            none => none.insert(self.key_reader(dated)?),
-                        };
-                        Some(reader.get(row)?)
-                    } else {
-                        None
-                    };
-                    let alike = |(keys, key): (&GroupKeys, _)| {
-                        let new = self.batch.key_row(self.batch.group_of(claim.new));
-                        keys.compare_row(new, key, claim.distance)
-                    };
-                    let alike = self.keys.zip(key).map(alike).transpose()?;
-                    self.compare(claim, fingerprint, alike)?;
-                    found[number as usize] = true;
+        let mut ids = dated.segment().ids();
+        let mut rows: Option<G::Rows> = None;
+        for row in 0..dated.segment().rows() {
+            progress::tick(Activity::Working);
+            let day = days.get(row)?;
+            let id = ids.get(row)?;
+            let Some(numbers) = wanted.get(&(day, xxh3_64(id.as_bytes()))) else { continue };
+            for &number in numbers {
+                let claim = &claims[number as usize];
+                if claim.existing != id {
+                    continue;
                 }
+                let rows = match &mut rows {
+                    Some(rows) => rows,
+                    none => none.insert(self.groups.rows_of(dated)?),
+                };
+                let measured = self.groups.compare_row(claim.new, rows, row)?;
+                self.compare(claim, measured)?;
+                found[number as usize] = true;
             }
         }
         Ok(())
     }
 
-    fn key_reader(&self, dated: &Dated) -> Result<GroupKeyReader> {
-        GroupKeyReader::new(dated.segment(), self.of.confirm.as_ref())
-    }
-
     /// Looks up claims on pages of the batch, which come in order, along with the verdicts.
-    fn in_batch(
-        &mut self,
-        claims: impl Iterator<Item = Result<Claim>>,
-        rows: &[Row],
-    ) -> Result<()> {
+    fn in_batch(&mut self, claims: impl Iterator<Item = Result<Claim<G::Distance>>>) -> Result<()> {
         let mut verdicts = VerdictLines::open(self.of.output)?;
         let mut next: Option<(String, IdRank)> = None;
         for claim in claims {
@@ -234,51 +213,36 @@ impl<F: Fingerprint> Check<'_, F> {
             let Some((_, rank)) = next.as_ref().filter(|(id, _)| *id == claim.existing) else {
                 return Err(self.wrong(&claim, "the existing page is none of the batch"));
             };
-            let group = self.batch.group_of(rows[rank.index()]);
-            let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
-            let alike = |keys: &GroupKeys| {
-                let [new, existing] = [self.batch.group_of(claim.new), group];
-                let rows = [new, existing].map(|group| self.batch.key_row(group));
-                keys.compare_rows(rows[0], rows[1], claim.distance)
-            };
-            self.compare(&claim, fingerprint, self.keys.map(alike).transpose()?)?;
+            let measured = self.groups.compare(claim.new, *rank)?;
+            self.compare(&claim, measured)?;
         }
         Ok(())
     }
 
-    /// Compares a claim with the existing page that was found. With keys, `alike` is what they say.
+    /// Compares a claim with how near the two pages are.
     fn compare(
         &mut self,
-        claim: &Claim,
-        existing: F,
-        alike: Option<Option<Option<Similarity>>>,
+        claim: &Claim<G::Distance>,
+        measured: Measured<G::Distance>,
     ) -> Result<()> {
-        let group = self.batch.group_of(claim.new);
-        let fingerprint = self.fingerprints[self.batch.fingerprint_of(group).index()];
-        let distance = fingerprint.distance(existing);
+        let (distance, check) = measured.map_err(|what| self.wrong(claim, what))?;
         if distance != claim.distance {
-            return Err(self
-                .wrong(claim, "this is not the distance of the two fingerprints")
-                .expected(distance)
-                .found(claim.distance));
+            let what = format!("this is not the {} of the two pages", G::Distance::COLUMN);
+            let error = self.wrong(claim, &what);
+            return Err(error.expected(distance).found(claim.distance));
         }
-        if let Some(similarity) = alike {
-            let Some(similarity) = similarity else {
-                return Err(self.wrong(claim, "the two pages do not match, though they are near"));
-            };
-            let similarity = similarity.map(|it| it.to_string());
-            if similarity != claim.check {
-                return Err(self
-                    .wrong(claim, "this is not the similarity of the two signatures")
-                    .expected(similarity.unwrap_or_default())
-                    .found(claim.check.as_deref().unwrap_or_default()));
-            }
+        let check = check.map(|it| it.to_string());
+        if check != claim.check {
+            return Err(self
+                .wrong(claim, "this is not the similarity of the two signatures")
+                .expected(check.unwrap_or_default())
+                .found(claim.check.as_deref().unwrap_or_default()));
         }
         self.checked += 1;
         Ok(())
     }
 
-    fn wrong(&self, claim: &Claim, what: &str) -> Error {
+    fn wrong(&self, claim: &Claim<G::Distance>, what: &str) -> Error {
         wrong_row(self.of.output, claim.line, what)
     }
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 use crate::matches::detail::Detail;
-use crate::matches::keep_order::KeepOrder;
-use crate::matches::similarity::Confirm;
-use crate::store::{Dated, Segment};
+use crate::store::Dated;
 
 /// What to do about an output that is not what its inputs give.
 pub(super) const HELP: &str =
@@ -17,16 +15,8 @@ pub(super) const HELP: &str =
 pub struct Recompute<'a> {
     /// Its folder.
     pub output: &'a Path,
-    /// The batch it was made from.
-    pub batch: &'a Segment,
     /// The segments of the store it was made from.
     pub store: &'a [Dated],
-    /// The check that confirmed matches, if there was one.
-    pub confirm: Option<Confirm>,
-    /// The largest distance that counts as near.
-    pub distance: u32,
-    /// Which page of several near ones was kept.
-    pub keep: KeepOrder,
     /// Which matches were written.
     pub detail: Detail,
     /// The least number of pages to join again; [`u64::MAX`] for all of them.
@@ -35,8 +25,8 @@ pub struct Recompute<'a> {
     pub seed: u64,
     /// A place for spilled runs.
     pub spill: &'a Path,
-    /// Memory in bytes, for each of three sorts, for the signatures of the batch, for the tables of the sample, and
-    /// for what is looked up at once.
+    /// Memory in bytes, for each of three sorts, for what is kept of the batch, for the tables of the sample, and for
+    /// what is looked up at once.
     pub memory_bytes: usize,
     /// How many threads there are.
     pub workers: usize,

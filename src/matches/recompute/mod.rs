@@ -3,9 +3,9 @@
 //! The [audit](super::Audit) has shown that the files of the output agree with each other. What they
 //! agree on may still be wrong, so two things are recomputed here:
 //!
-//! - *Every row of matches.tsv* ([`claims`]): both pages are looked up by their ids, and their distance,
-//!   class and check are computed from the fingerprints and signatures found there.
-//! - *The verdicts of a sample of the batch* ([`rejoin`]): the sampled pages are joined again with the
+//! - *Every row of matches.tsv* ([`claims`]): both pages are looked up by their ids, and how near they are is
+//!   computed from what is found there.
+//! - *The verdicts of a sample of the batch* ([`run`]): the sampled pages are joined again with the
 //!   store and with the batch. A page is rightly kept if no page of the store and no kept page is near.
 //!   It is rightly dropped if a page of the store is near, or a kept page that comes before it in keep
 //!   order, and if the verdict names the nearest such page. If this holds for every page, the verdicts
@@ -16,12 +16,18 @@
 //! All files still agree, so the audit passes. But when `b` is joined again, the kept page `a` is near:
 //! "the page is kept, but it is near one that is held or kept".
 //!
-//! Start with [`Recompute::run`].
+//! What is compared are [groups](Groups) of pages: of fingerprints by their distance ([`rejoin`]), or, in
+//! `crate::lsh`, of pages that share buckets. Start with [`Recompute::run`].
 
 mod claims;
+mod expected;
+mod groups;
 mod inputs;
 mod rejoin;
 mod run;
 mod verdict_lines;
 
+pub(crate) use expected::{Expected, Kept};
+pub(crate) use groups::{Groups, Measured};
 pub use inputs::{Recompute, Recomputed};
+pub use rejoin::ByDistance;

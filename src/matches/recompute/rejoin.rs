@@ -1,54 +1,141 @@
-//! A sample of the batch joined again: with the store, and with the kept pages of the batch.
+//! The groups of a batch of fingerprints: a sample of them is joined again with the store and with the batch.
 //!
 //! Pages with one fingerprint, class and signature are one group, as in the join itself, so a million
 //! copies are looked at once.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::inputs::Recompute;
+use super::expected::{Expected, Kept};
+use super::groups::{Groups, Measured};
+use super::inputs::{Recompute, Recomputed};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Width};
 use crate::matches::batch::Batch;
 use crate::matches::detail::Detail;
+use crate::matches::distinct::distinct_fingerprints;
 use crate::matches::group_key::{GroupKeyReader, GroupKeys};
-use crate::matches::keep_order::Leaders;
-use crate::matches::numbers::{FingerprintIndex, Group, IdRank, Number, Row};
-use crate::matches::origin::Origin;
+use crate::matches::ids::Workshop;
+use crate::matches::keep_order::{KeepOrder, Leaders};
+use crate::matches::numbers::{FingerprintIndex, Group, IdRank, KeepRank, Number, Row};
+use crate::matches::similarity::{Confirm, Similarity};
 use crate::progress::{self, Activity};
-use crate::store::{Dated, Day, Ids, KeyRange, RowDays};
+use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment};
 use crate::tables::{
     Design, Distribution, Hit, Method, MethodScratch, Prices, Probe, Problem, plan,
 };
 
-/// What joins the sample.
-pub(super) struct Rejoin<'a, F> {
-    pub(super) of: &'a Recompute<'a>,
-    pub(super) batch: &'a Batch,
-    /// The keys of the batch, if it has some.
-    pub(super) keys: Option<&'a GroupKeys>,
-    /// The distinct fingerprints of the batch.
-    pub(super) fingerprints: &'a Arc<[F]>,
-    /// The row of each group that is kept, if one is.
-    pub(super) kept: &'a [Option<Row>],
-    /// The row of each group that comes first in keep order, and the groups in that order.
-    pub(super) leaders: Leaders,
+/// A batch of fingerprints, joined by their distance.
+#[derive(Clone, Copy, Debug)]
+pub struct ByDistance<'a> {
+    /// The batch.
+    pub batch: &'a Segment,
+    /// The largest distance that counts as near.
+    pub distance: u32,
+    /// The check that confirmed matches, if there was one.
+    pub confirm: Option<Confirm>,
+    /// Which page of several near ones was kept.
+    pub keep: KeepOrder,
 }
 
-/// What the join finds for a group.
-#[derive(Debug)]
-pub(super) struct Expected {
-    pub(super) group: Group,
-    /// How many pages of the store are near.
-    held: u128,
-    /// The nearest of them: distance, id and day.
-    nearest_held: Option<(u8, String, Day)>,
-    /// The nearest kept row of other groups: distance, rank of its id, row.
-    nearest_kept: Option<(u8, IdRank, Row)>,
-    /// Whether one of these comes before the group in keep order.
-    crowded_out: bool,
-    /// The near groups of the batch, if all matches were written.
-    near: Vec<Group>,
+impl ByDistance<'_> {
+    /// Recomputes every row of the matches of an output and the verdicts of the sample.
+    ///
+    /// # Errors
+    /// What differs from the files is [`Kind::BadData`](crate::Kind::BadData), with its file and line.
+    pub fn recompute(self, of: &Recompute<'_>) -> Result<Recomputed> {
+        match self.batch.width() {
+            Width::W64 => of.run(&Rejoin::<u64>::load(self, of)?),
+            Width::W128 => of.run(&Rejoin::<u128>::load(self, of)?),
+        }
+    }
+}
+
+/// What joins the sample.
+struct Rejoin<'a, F> {
+    of: &'a Recompute<'a>,
+    by: ByDistance<'a>,
+    batch: Batch,
+    /// The keys of the batch, if it has some.
+    keys: Option<GroupKeys>,
+    /// The distinct fingerprints of the batch.
+    fingerprints: Arc<[F]>,
+    /// The row of each page, by the rank of its id.
+    rows: Vec<Row>,
+    /// The row of each group that comes first in keep order, and the groups in that order.
+    leaders: Leaders,
+}
+
+/// Rows of the store: their fingerprints, and their keys where the batch has some.
+struct HeldRows {
+    fingerprints: Fingerprints,
+    keys: Option<GroupKeyReader>,
+}
+
+impl<F: Fingerprint> Groups for Rejoin<'_, F> {
+    type Distance = u8;
+    type Rows = HeldRows;
+
+    fn pages(&self) -> u32 {
+        self.batch.rows()
+    }
+
+    fn groups(&self) -> u32 {
+        self.batch.groups()
+    }
+
+    fn group_of(&self, page: IdRank) -> Group {
+        self.batch.group_of(self.rows[page.index()])
+    }
+
+    fn leader(&self, group: Group) -> (IdRank, KeepRank) {
+        (self.batch.rank(self.leaders.row(group)), self.leaders.rank(group))
+    }
+
+    fn before(&self, group: Group, page: IdRank) -> u64 {
+        self.batch.before(group, page) as u64
+    }
+
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<u8>>> {
+        let fingerprint = |&page: &IdRank| self.batch.fingerprint_of(self.group_of(page));
+        let sampled: BTreeSet<FingerprintIndex> = sample.iter().map(fingerprint).collect();
+        self.rejoin(&Vec::from_iter(sampled), kept)
+    }
+
+    fn rows_of(&self, dated: &Dated) -> Result<HeldRows> {
+        let keys = self.keys.as_ref().map(|_| self.key_reader(dated)).transpose()?;
+        Ok(HeldRows { fingerprints: dated.segment().fingerprints(), keys })
+    }
+
+    fn compare(&self, new: IdRank, existing: IdRank) -> Result<Measured<u8>> {
+        let [new, existing] = [new, existing].map(|page| self.group_of(page));
+        let distance = self.fingerprint(new).distance(self.fingerprint(existing));
+        let rows = [new, existing].map(|group| self.batch.key_row(group));
+        let alike = |keys: &GroupKeys| keys.compare_rows(rows[0], rows[1], distance);
+        Ok(measured(distance, self.keys.as_ref().map(alike).transpose()?))
+    }
+
+    fn compare_row(&self, new: IdRank, rows: &mut HeldRows, row: u64) -> Result<Measured<u8>> {
+        let new = self.group_of(new);
+        let held = F::from_u128(rows.fingerprints.get(row)?);
+        let distance = self.fingerprint(new).distance(held);
+        let alike = match (&self.keys, &mut rows.keys) {
+            (Some(keys), Some(reader)) => {
+                Some(keys.compare_row(self.batch.key_row(new), reader.get(row)?, distance)?)
+            }
+            _ => None,
+        };
+        Ok(measured(distance, alike))
+    }
+}
+
+/// How near two pages are, at this distance of their fingerprints. With keys, `alike` is what these say.
+fn measured(distance: u32, alike: Option<Option<Option<Similarity>>>) -> Measured<u8> {
+    match alike {
+        Some(None) => Err("the two pages do not match, though they are near"),
+        alike => Ok((distance as u8, alike.flatten().flatten())),
+    }
 }
 
 /// A segment of the store, looked up by row.
@@ -58,11 +145,29 @@ struct Lookup {
     keys: Option<GroupKeyReader>,
 }
 
-impl<F: Fingerprint> Rejoin<'_, F> {
+impl<'a, F: Fingerprint> Rejoin<'a, F> {
+    fn load(by: ByDistance<'a>, of: &'a Recompute<'a>) -> Result<Rejoin<'a, F>> {
+        let &Recompute { spill: folder, memory_bytes, workers, .. } = of;
+        let workshop = Workshop { folder, memory_bytes, workers };
+        let (batch, keys, _) = Batch::load::<F>(by.batch, by.confirm, workshop, memory_bytes)?;
+        let rows = batch.by_rank();
+        let fingerprints = distinct_fingerprints(by.batch)?.into();
+        let leaders = batch.leaders(by.batch, by.keep, folder, memory_bytes)?;
+        Ok(Rejoin { of, by, batch, keys, fingerprints, rows, leaders })
+    }
+
+    fn fingerprint(&self, group: Group) -> F {
+        self.fingerprints[self.batch.fingerprint_of(group).index()]
+    }
+
+    fn key_reader(&self, dated: &Dated) -> Result<GroupKeyReader> {
+        GroupKeyReader::new(dated.segment(), self.by.confirm.as_ref())
+    }
+
     /// Joins the groups of the `sampled` fingerprints, which ascend. The result is in the order of groups.
-    pub(super) fn join(&self, sampled: &[FingerprintIndex]) -> Result<Vec<Expected>> {
+    fn rejoin(&self, sampled: &[FingerprintIndex], kept: &Kept) -> Result<Vec<Expected<u8>>> {
         let groups = sampled.iter().flat_map(|&sampled| self.batch.groups_of(sampled).iter());
-        let mut expected: Vec<Expected> = groups.map(Expected::of).collect();
+        let mut expected: Vec<Expected<u8>> = groups.map(Expected::of).collect();
         let probes: Arc<[F]> =
             sampled.iter().map(|&sampled| self.fingerprints[sampled.index()]).collect();
         if probes.is_empty() {
@@ -77,7 +182,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         for dated in self.of.store {
             self.join_segment(dated, &method, &starts, &mut expected)?;
         }
-        self.join_batch(&method, &starts, &mut expected)?;
+        self.join_batch(&method, &starts, kept, &mut expected)?;
         Ok(expected)
     }
 
@@ -86,12 +191,12 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         let store = held.sum::<u64>() + u64::from(self.batch.rows());
         let problem = Problem {
             distribution: Distribution::of(probes, &[]),
-            ..Problem::uniform(probes.len() as u64, store, self.of.distance, F::WIDTH, 1)
+            ..Problem::uniform(probes.len() as u64, store, self.by.distance, F::WIDTH, 1)
         };
         let memory_bytes = self.of.memory_bytes as u64;
         let chosen = plan::choose(Design::Auto, &problem, &Prices::USUAL, memory_bytes)?.chosen;
         let method =
-            Method::build(probes, chosen.design, chosen.way, self.of.distance, self.of.workers)?;
+            Method::build(probes, chosen.design, chosen.way, self.by.distance, self.of.workers)?;
         Ok(method.in_windows(chosen.window))
     }
 
@@ -100,15 +205,14 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         dated: &Dated,
         method: &Method<F>,
         starts: &[usize],
-        expected: &mut [Expected],
+        expected: &mut [Expected<u8>],
     ) -> Result<()> {
         let segment = dated.segment();
         // A segment of a day on which no page was kept has no signatures either.
         if segment.rows() == 0 {
             return Ok(());
         }
-        let confirm = self.of.confirm.as_ref();
-        let keys = self.keys.map(|_| GroupKeyReader::new(segment, confirm)).transpose()?;
+        let keys = self.keys.as_ref().map(|_| self.key_reader(dated)).transpose()?;
         let mut lookup = Lookup { ids: segment.ids(), days: dated.days(), keys };
         // Distinct fingerprints and their first rows.
         let mut window = Vec::new();
@@ -135,12 +239,12 @@ impl<F: Fingerprint> Rejoin<'_, F> {
     /// Takes rows of the store with one fingerprint, near all of the `expected` groups.
     fn take(
         &self,
-        expected: &mut [Expected],
+        expected: &mut [Expected<u8>],
         distance: u8,
         rows: Range<u64>,
         lookup: &mut Lookup,
     ) -> Result<()> {
-        let Some(keys) = self.keys else {
+        let Some(keys) = &self.keys else {
             // Of rows that share a fingerprint the first has the smallest id and its earliest day.
             return expected.iter_mut().try_for_each(|expected| {
                 expected.held += u128::from(rows.end - rows.start);
@@ -166,7 +270,8 @@ impl<F: Fingerprint> Rejoin<'_, F> {
         &self,
         method: &Method<F>,
         starts: &[usize],
-        expected: &mut [Expected],
+        kept: &Kept,
+        expected: &mut [Expected<u8>],
     ) -> Result<()> {
         let mut met = Ok(());
         let mut scratch = MethodScratch::default();
@@ -179,7 +284,7 @@ impl<F: Fingerprint> Rejoin<'_, F> {
                     progress::tick(Activity::Working);
                     for other in self.batch.groups_of(FingerprintIndex::from(first + at)).iter() {
                         if met.is_ok() {
-                            met = self.meet(expected, other, distance);
+                            met = self.meet(expected, kept, other, distance);
                         }
                     }
                 }
@@ -189,85 +294,20 @@ impl<F: Fingerprint> Rejoin<'_, F> {
     }
 
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
-    fn meet(&self, expected: &mut Expected, other: Group, distance: u8) -> Result<()> {
+    fn meet(
+        &self,
+        expected: &mut Expected<u8>,
+        kept: &Kept,
+        other: Group,
+        distance: u8,
+    ) -> Result<()> {
         let group = expected.group;
-        if other == group || !self.batch.matches(self.keys, [group, other], distance.into())? {
-            return Ok(());
-        }
-        if self.of.detail == Detail::All {
-            expected.near.push(other);
-        }
-        if let Some(row) = self.kept[other.index()] {
-            let next = (distance, self.batch.rank(row), row);
-            let nearest = expected.nearest_kept.get_or_insert(next);
-            *nearest = next.min(*nearest);
-            expected.crowded_out |= self.leaders.rank(other) < self.leaders.rank(group);
+        let keys = self.keys.as_ref();
+        if other != group && self.batch.matches(keys, [group, other], distance.into())? {
+            let turns = [group, other].map(|group| self.leaders.rank(group));
+            expected.meet((kept, self.of.detail == Detail::All), turns, other, distance);
         }
         Ok(())
-    }
-
-    /// The verdict of the keep rule on a page of an `expected` group: `None` if the page is kept, else the
-    /// page it is dropped for, as the verdicts name it. An inner error says why the kept pages of the
-    /// output cannot be those of the rule.
-    pub(super) fn verdict(
-        &self,
-        expected: &Expected,
-        row: Row,
-        ids: &mut Ids,
-    ) -> Result<Result<Option<[String; 3]>, &'static str>> {
-        let kept = self.kept[expected.group.index()];
-        if let Some(what) = self.contradiction(expected, row, kept) {
-            return Ok(Err(what));
-        }
-        if kept == Some(row) {
-            return Ok(Ok(None));
-        }
-        let own = kept.map(|kept| (0, self.batch.rank(kept), kept));
-        let kept = [own, expected.nearest_kept].into_iter().flatten().min();
-        Ok(Ok(Some(match (&expected.nearest_held, kept) {
-            // At equal distances the store's page comes first.
-            (Some((distance, id, day)), kept) if kept.is_none_or(|kept| *distance <= kept.0) => {
-                [id.clone(), distance.to_string(), day.to_string()]
-            }
-            (_, Some((distance, _, row))) => {
-                let row: u32 = self.batch.segment_row(row).into();
-                let id = ids.get(row.into())?;
-                [id.to_owned(), distance.to_string(), Origin::Batch.to_string()]
-            }
-            _ => unreachable!("a page is dropped for one that is near"),
-        })))
-    }
-
-    /// Why a group cannot have this row `kept`, if it cannot.
-    fn contradiction(
-        &self,
-        expected: &Expected,
-        row: Row,
-        kept: Option<Row>,
-    ) -> Option<&'static str> {
-        let Expected { group, nearest_held, nearest_kept, crowded_out, .. } = expected;
-        let is_near = nearest_held.is_some() || nearest_kept.is_some();
-        match kept {
-            None if nearest_held.is_none() && !crowded_out => Some(
-                "the page is dropped, but no page of the store and no kept page that comes before it is \
-                 near",
-            ),
-            None => None,
-            Some(kept) if is_near && kept == row => {
-                Some("the page is kept, but it is near one that is held or kept")
-            }
-            Some(kept) if kept != self.leaders.row(*group) => {
-                Some("of pages with one fingerprint another comes first in keep order")
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// In how many matches a page of an `expected` group is the new one.
-    pub(super) fn pairs(&self, expected: &Expected, row: Row) -> u128 {
-        let rank = self.batch.rank(row);
-        let groups = expected.near.iter().copied().chain([expected.group]);
-        expected.held + groups.map(|group| self.batch.before(group, rank) as u128).sum::<u128>()
     }
 }
 
@@ -288,7 +328,7 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
         rows: &mut Vec<u64>,
         end: u64,
         lookup: &mut Lookup,
-        expected: &mut [Expected],
+        expected: &mut [Expected<u8>],
     ) -> Result<()> {
         let Probing { of, starts, .. } = *self;
         let mut failed = Ok(());
@@ -310,28 +350,7 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
 
 impl Lookup {
     /// Takes a row of the store as the nearest one, if it is.
-    fn offer(&mut self, expected: &mut Expected, distance: u8, row: u64) -> Result<()> {
-        let nearest = &mut expected.nearest_held;
-        if nearest.as_ref().is_some_and(|nearest| nearest.0 < distance) {
-            return Ok(());
-        }
-        let next = (distance, self.ids.get(row)?.to_owned(), self.days.get(row)?);
-        if nearest.as_ref().is_none_or(|nearest| next < *nearest) {
-            *nearest = Some(next);
-        }
-        Ok(())
-    }
-}
-
-impl Expected {
-    fn of(group: Group) -> Expected {
-        Expected {
-            group,
-            held: 0,
-            nearest_held: None,
-            nearest_kept: None,
-            crowded_out: false,
-            near: Vec::new(),
-        }
+    fn offer(&mut self, expected: &mut Expected<u8>, distance: u8, row: u64) -> Result<()> {
+        expected.offer(distance, || Ok((self.ids.get(row)?.to_owned(), self.days.get(row)?)))
     }
 }

@@ -1,0 +1,150 @@
+//! Checks an output of `lsh`: its files against each other, and its matches and verdicts against a segment with bands and
+//! the store, or against the documents.
+
+use std::env;
+use std::path::PathBuf;
+
+use dupsieve::document::Format;
+use dupsieve::flow::Cluster;
+use dupsieve::lsh::{
+    ByBuckets, Comparison, Confirmation, SketchedDocument, kept_bands, kept_comparison,
+    kept_documents,
+};
+use dupsieve::matches::{Near, Recomputed, Similarity};
+use dupsieve::report::{Parameters, records};
+use dupsieve::runs::SortedRecords;
+use dupsieve::store::{Digest, Segment, Version};
+use dupsieve::{Kind, Result};
+
+use super::{JoinOutput, verify_segment};
+use crate::commands::lsh::{read_parameter, scheme_of};
+use crate::commands::pages::PageSource;
+use crate::commands::reading::Pages;
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::{ByteSize, FingerprintSettings, parse_width};
+use crate::outcome::summary::Summary;
+
+/// What an output was made from, as far as it is still there.
+struct Inputs {
+    documents: SortedRecords<SketchedDocument>,
+    comparison: Comparison,
+    store: Option<Version>,
+    /// How many there are.
+    count: u64,
+}
+
+impl JoinOutput<'_> {
+    /// Verifies an output of `lsh`.
+    pub(super) fn verify_buckets(
+        &self,
+        sample: (u64, u64),
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        self.check_counts()?;
+        let least: Similarity = self.parameter("similarity")?.parse()?;
+        let confirmation: Confirmation = self.parameter("confirm")?.parse()?;
+        let inputs = if self.report.parameters.contains_key("batch") {
+            self.kept((confirmation, least), global)?
+        } else {
+            self.read_again(global)?
+        };
+        let spill = env::temp_dir();
+        let audit = self.audit_of(Near::Similarity(confirmation.least(least)), &spill)?;
+        let mut recomputed = Recomputed::default();
+        let mut count = 0;
+        match inputs {
+            None => audit.run(None)?,
+            Some(inputs) => {
+                count = inputs.count;
+                let keep = self.parameter("keep")?.parse()?;
+                let Inputs { documents, comparison, store, .. } = inputs;
+                let (by, judged) =
+                    ByBuckets::load(documents, comparison, keep, &spill, self.memory_bytes)?;
+                audit.run(Some(judged))?;
+                let dated = match &store {
+                    Some(version) => version.dated(version.segments()?),
+                    None => Vec::new(),
+                };
+                recomputed = by.recompute(&self.recompute_of(&dated, sample, &spill)?)?;
+            }
+        }
+        Ok(Summary::new()
+            .count("inputs_verified", count)
+            .count("rows_recomputed", recomputed.rows)
+            .count("recomputed", recomputed.pages))
+    }
+
+    /// The documents of the segment that the output was made from, and its store.
+    fn kept(
+        &self,
+        (confirmation, least): (Confirmation, Similarity),
+        global: &GlobalFlags,
+    ) -> Result<Option<Inputs>> {
+        let batch = self.input("batch").map(|path| verify_segment(&path)).transpose()?;
+        let store = self.input("store").map(|path| self.verify_store(&path)).transpose()?.flatten();
+        let Some(batch) = self.is_there(batch.as_ref(), store.as_ref()) else { return Ok(None) };
+        self.check_batch(batch)?;
+        kept_bands(batch.stamp())?;
+        let comparison = kept_comparison(confirmation, least, batch.stamp())?;
+        let memory_bytes = global.budget().documents();
+        let documents = kept_documents(batch, &comparison, &env::temp_dir(), memory_bytes)?;
+        let count = 1 + u64::from(store.is_some());
+        Ok(Some(Inputs { documents, comparison, store, count }))
+    }
+
+    /// Fails unless this is the segment that the output was made from.
+    fn check_batch(&self, batch: &Segment) -> Result<()> {
+        self.expect("batch", batch.digest().to_string(), batch.path())?;
+        self.expect("records", records(&batch.counts()), batch.path())
+    }
+
+    /// The documents that the output was made from, read again.
+    fn read_again(&self, global: &GlobalFlags) -> Result<Option<Inputs>> {
+        let parameters = &self.report.parameters;
+        let source = PageSource::of_report(&self.report.run);
+        let (Some(source), true) = (source, parameters.contains_key("inputs")) else {
+            self.say_gone("stream");
+            return Ok(None);
+        };
+        let settings = settings(&source, parameters)?;
+        let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
+        let there = settings.inputs(&paths).and_then(|(inputs, _)| inputs.contents());
+        let digest = match there {
+            Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
+            Err(error) if error.kind() == Kind::Missing => None,
+            Err(error) => return Err(error),
+        };
+        if digest.as_ref() != parameters.get("inputs") {
+            self.say_gone("input, or what was in it,");
+            return Ok(None);
+        }
+        let scheme = scheme_of(parameters)?;
+        // Spilled runs go beside this path, which nothing is written to.
+        let beside = env::temp_dir().join("documents");
+        let pages = Pages::find(&paths, &beside, &settings, 1)?;
+        let mut cluster = Cluster::alone(self.workers);
+        let found = pages.read(&mut cluster, global, "sketching", |documents, cluster| {
+            documents.sketch(cluster, &scheme, settings.page_time())
+        })?;
+        let count = pages.size().0;
+        let comparison = scheme.comparison();
+        Ok(Some(Inputs { documents: found.made()?, comparison, store: None, count }))
+    }
+}
+
+/// How the documents were read.
+fn settings(source: &PageSource, parameters: &Parameters) -> Result<FingerprintSettings> {
+    let settings = source.settings(FingerprintSettings::default())?;
+    let has_width = settings.format == Some(Format::Fingerprints);
+    let width = || read_parameter(parameters, "width", parse_width);
+    let time_field = parameters.get("time_field").filter(|field| !field.is_empty());
+    let max_record = read_parameter(parameters, "max_record_bytes", str::parse)?;
+    let accept_truncated = read_parameter(parameters, "accept_truncated", str::parse)?;
+    Ok(FingerprintSettings {
+        time_field: time_field.cloned(),
+        max_record: Some(ByteSize(max_record)),
+        accept_truncated: Some(accept_truncated),
+        width: has_width.then(width).transpose()?,
+        ..settings
+    })
+}

@@ -1,0 +1,150 @@
+//! What a sampled group is near to, and the verdict that follows.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::matches::nearness::Nearness;
+use crate::matches::numbers::{Group, IdRank, KeepRank, Number};
+use crate::matches::origin::Origin;
+use crate::store::Day;
+
+/// The page of each group that the output keeps, if it keeps one.
+pub(crate) type Kept = [Option<IdRank>];
+
+/// What the join finds for a group.
+#[derive(Debug)]
+pub(crate) struct Expected<D> {
+    pub(crate) group: Group,
+    /// How many pages of the store are near.
+    pub(crate) held: u128,
+    /// The nearest of them: distance, id and day.
+    nearest_held: Option<(D, String, Day)>,
+    /// The nearest kept page of other groups.
+    nearest_kept: Option<(D, IdRank)>,
+    /// Whether one of these comes before the group in keep order.
+    crowded_out: bool,
+    /// The near groups of the batch, if all matches were written.
+    near: Vec<Group>,
+}
+
+impl<D: Nearness> Expected<D> {
+    /// What a group is near to: nothing so far.
+    pub(crate) fn of(group: Group) -> Expected<D> {
+        Expected {
+            group,
+            held: 0,
+            nearest_held: None,
+            nearest_kept: None,
+            crowded_out: false,
+            near: Vec::new(),
+        }
+    }
+
+    /// Takes a page of the store as the nearest one, if it is.
+    pub(crate) fn offer(
+        &mut self,
+        distance: D,
+        page: impl FnOnce() -> Result<(String, Day)>,
+    ) -> Result<()> {
+        let nearest = &mut self.nearest_held;
+        if nearest.as_ref().is_some_and(|nearest| nearest.0 < distance) {
+            return Ok(());
+        }
+        let (id, day) = page()?;
+        let next = (distance, id, day);
+        if nearest.as_ref().is_none_or(|nearest| next < *nearest) {
+            *nearest = Some(next);
+        }
+        Ok(())
+    }
+
+    /// Takes another group of the batch that matches. With `all` it is noted for the number of rows. `turns` are the places
+    /// in keep order of this one and the other.
+    pub(crate) fn meet(
+        &mut self,
+        (kept, all): (&Kept, bool),
+        turns: [KeepRank; 2],
+        other: Group,
+        distance: D,
+    ) {
+        if all {
+            self.near.push(other);
+        }
+        if let Some(page) = kept[other.index()] {
+            let next = (distance, page);
+            let nearest = self.nearest_kept.get_or_insert(next);
+            *nearest = next.min(*nearest);
+            self.crowded_out |= turns[1] < turns[0];
+        }
+    }
+
+    /// The nearest kept page of the batch.
+    fn nearest_kept(&self, kept: &Kept) -> Option<(D, IdRank)> {
+        let own = kept[self.group.index()].map(|kept| (D::SAME, kept));
+        [own, self.nearest_kept].into_iter().flatten().min()
+    }
+
+    /// The page of the batch that a verdict may name.
+    pub(super) fn named(&self, kept: &Kept) -> Option<IdRank> {
+        self.nearest_kept(kept).map(|(_, page)| page)
+    }
+
+    /// The verdict of the keep rule on a page of the group that this `leader` leads: `None` if it is kept, else the page it is dropped for,
+    /// as the verdicts name it. `names` has the ids of the pages of the batch that are named. An inner error says why the
+    /// kept pages of the output cannot be those of the rule.
+    pub(super) fn verdict(
+        &self,
+        page: IdRank,
+        leader: IdRank,
+        kept: &Kept,
+        names: &HashMap<IdRank, String>,
+    ) -> Result<Option<[String; 3]>, &'static str> {
+        let own = kept[self.group.index()];
+        if let Some(what) = self.contradiction(page, leader, own) {
+            return Err(what);
+        }
+        if own == Some(page) {
+            return Ok(None);
+        }
+        Ok(Some(match (&self.nearest_held, self.nearest_kept(kept)) {
+            // At equal distances the store's page comes first.
+            (Some((distance, id, day)), kept) if kept.is_none_or(|kept| *distance <= kept.0) => {
+                [id.clone(), distance.to_string(), day.to_string()]
+            }
+            (_, Some((distance, page))) => {
+                [names[&page].clone(), distance.to_string(), Origin::Batch.to_string()]
+            }
+            _ => unreachable!("a page is dropped for one that is near"),
+        }))
+    }
+
+    /// Why a group with this `leader` cannot have this page `kept`, if it cannot.
+    fn contradiction(
+        &self,
+        page: IdRank,
+        leader: IdRank,
+        kept: Option<IdRank>,
+    ) -> Option<&'static str> {
+        let is_near = self.nearest_held.is_some() || self.nearest_kept.is_some();
+        match kept {
+            None if self.nearest_held.is_none() && !self.crowded_out => Some(
+                "the page is dropped, but no page of the store and no kept page that comes before it is \
+                 near",
+            ),
+            None => None,
+            Some(kept) if is_near && kept == page => {
+                Some("the page is kept, but it is near one that is held or kept")
+            }
+            Some(kept) if kept != leader => {
+                Some("of pages that are copies another comes first in keep order")
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// In how many matches a page of the group is the new one, if so many pages of each group come `before` it.
+    pub(super) fn pairs(&self, before: impl Fn(Group) -> u64) -> u128 {
+        let near = self.near.iter().copied().chain([self.group]);
+        self.held + near.map(|group| u128::from(before(group))).sum::<u128>()
+    }
+}

@@ -1,0 +1,51 @@
+//! What a recomputation asks of a batch: its groups, and how near its pages are to others.
+
+use super::expected::{Expected, Kept};
+use crate::error::Result;
+use crate::matches::nearness::Nearness;
+use crate::matches::numbers::{Group, IdRank, KeepRank};
+use crate::matches::similarity::Similarity;
+use crate::store::Dated;
+
+/// A batch in groups of pages that no comparison can tell apart, to be compared again.
+pub(crate) trait Groups {
+    /// How near pages are.
+    type Distance: Nearness;
+    /// Looks up rows of a segment of the store.
+    type Rows;
+
+    /// How many pages there are.
+    fn pages(&self) -> u32;
+
+    /// How many groups they are in.
+    fn groups(&self) -> u32;
+
+    /// The group of a page.
+    fn group_of(&self, page: IdRank) -> Group;
+
+    /// The first page of a group in keep order, and its place in that order.
+    fn leader(&self, group: Group) -> (IdRank, KeepRank);
+
+    /// How many pages of a group have an id before that of `page`.
+    fn before(&self, group: Group, page: IdRank) -> u64;
+
+    /// What the groups of sampled pages are near to, in the order of groups.
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Self::Distance>>>;
+
+    /// The rows of a segment of the store.
+    fn rows_of(&self, dated: &Dated) -> Result<Self::Rows>;
+
+    /// How near a page is to another one, or why the two do not match.
+    fn compare(&self, new: IdRank, existing: IdRank) -> Result<Measured<Self::Distance>>;
+
+    /// How near a page is to a row of the store, or why the two do not match.
+    fn compare_row(
+        &self,
+        new: IdRank,
+        rows: &mut Self::Rows,
+        row: u64,
+    ) -> Result<Measured<Self::Distance>>;
+}
+
+/// How near two pages are and, where a check confirmed that, how alike; or why they do not match.
+pub(crate) type Measured<D> = Result<(D, Option<Similarity>), &'static str>;
