@@ -7,7 +7,8 @@
 //! the program chooses between them when it runs.
 //!
 //! Ice Lake (2019), Zen 4 (2022) and their successors count the bits of 32 words of 16 bits with one
-//! instruction. Work that does little else is compiled a third time, for these ([`counting`]).
+//! instruction. Work that does little else, and work that multiplies in all lanes of vectors, is compiled a third
+//! time, for these ([`counting`]).
 //!
 //! ```
 //! use dupsieve::hamming::multiversion::{Multiversion, widest};
@@ -80,7 +81,7 @@ fn haswell<W: Multiversion>(work: W) -> W::Output {
     work.run()
 }
 
-/// Does `work`, which counts bits in vectors, with the widest instructions that this processor has. The
+/// Does `work`, which counts bits or multiplies in vectors, with the widest instructions that this processor has. The
 /// result is the same in any case.
 #[inline]
 pub fn counting<W: Multiversion>(work: W) -> W::Output {

@@ -5,10 +5,13 @@
 
 use super::family::Family;
 use crate::fingerprint::minhash::{MinHash, Permutations, mixed};
-use crate::hamming::multiversion::{Multiversion, widest};
+use crate::hamming::multiversion::{Multiversion, counting};
 
-/// How many functions run together, one in each lane of a vector.
+/// How many functions run together at least, one in each lane of a vector.
 const LANES: usize = 16;
+
+/// How many run together where there are so many: enough to hide that a product takes long.
+const MANY_LANES: usize = 2 * LANES;
 
 /// Hashes of sets, with P(agree) = |A ∩ B| / |A ∪ B|.
 ///
@@ -23,7 +26,7 @@ pub struct MinHashes(Makers);
 #[derive(Clone, Debug)]
 enum Makers {
     One { minhash: MinHash, seed: u64 },
-    Many { functions: Vec<[Affine; LANES]>, count: usize, elements: Vec<u32> },
+    Many { functions: Vec<Affine>, count: usize, elements: Vec<u32> },
 }
 
 /// x -> factor x + term modulo 2^32, with an odd factor: a permutation of the numbers of 32 bits.
@@ -45,8 +48,7 @@ impl MinHashes {
                 Makers::One { minhash: MinHash::new(permutations, count, u8::BITS), seed }
             }
             Permutations::Many => {
-                let block = |at| std::array::from_fn(|lane| affine(LANES * at + lane));
-                let functions = (0..count.div_ceil(LANES)).map(block).collect();
+                let functions = (0..count.next_multiple_of(LANES)).map(affine).collect();
                 Makers::Many { functions, count, elements: Vec::new() }
             }
         })
@@ -64,7 +66,7 @@ impl Family<[u64]> for MinHashes {
                 elements.clear();
                 elements.extend(point.iter().map(|element| (element >> 32) as u32));
                 let end = hashes.len() + *count;
-                widest(Leasts { elements, functions, leasts: hashes });
+                counting(Leasts { elements, functions, leasts: hashes });
                 hashes.truncate(end);
             }
         }
@@ -82,7 +84,7 @@ impl Family<[u64]> for MinHashes {
 /// The least value of each function over all elements.
 struct Leasts<'a> {
     elements: &'a [u32],
-    functions: &'a [[Affine; LANES]],
+    functions: &'a [Affine],
     leasts: &'a mut Vec<u32>,
 }
 
@@ -91,17 +93,27 @@ impl Multiversion for Leasts<'_> {
 
     #[inline(always)]
     fn run(self) {
-        for functions in self.functions {
-            let factors = functions.map(|function| function.factor);
-            let terms = functions.map(|function| function.term);
-            let mut least = [u32::MAX; LANES];
-            for &element in self.elements {
-                for lane in 0..LANES {
-                    let value = element.wrapping_mul(factors[lane]).wrapping_add(terms[lane]);
-                    least[lane] = least[lane].min(value);
-                }
-            }
-            self.leasts.extend(least);
+        let (blocks, rest) = self.functions.as_chunks::<MANY_LANES>();
+        for block in blocks {
+            self.leasts.extend(leasts(self.elements, block));
+        }
+        for block in rest.as_chunks::<LANES>().0 {
+            self.leasts.extend(leasts(self.elements, block));
         }
     }
+}
+
+/// The least value of each of these functions.
+#[inline(always)]
+fn leasts<const N: usize>(elements: &[u32], functions: &[Affine; N]) -> [u32; N] {
+    let factors = functions.map(|function| function.factor);
+    let terms = functions.map(|function| function.term);
+    let mut leasts = [u32::MAX; N];
+    for &element in elements {
+        for lane in 0..N {
+            let value = element.wrapping_mul(factors[lane]).wrapping_add(terms[lane]);
+            leasts[lane] = leasts[lane].min(value);
+        }
+    }
+    leasts
 }
