@@ -32,6 +32,7 @@ mod findings;
 mod fingerprinting;
 mod gather;
 mod host_counting;
+mod overlapping;
 mod portions;
 mod probe;
 mod read;
@@ -53,5 +54,6 @@ pub use reading::Collected;
 pub use role::{Role, Start};
 
 pub(crate) use find::{Pairs, find_pairs};
+pub(crate) use overlapping::{Overlapping, find_overlaps};
 pub(crate) use probe::Probing;
 pub(crate) use stretches::Stretches;

@@ -147,7 +147,7 @@ impl Join {
     ) -> Result<Pairs> {
         let total = self.store_rows() / cluster.topology().processes as u64;
         let _watched = (site.watch)(total, Arc::clone(&probing.probed));
-        find_pairs(cluster, probing, spill_folder(site), self.budget.pairs())
+        find_pairs(cluster, probing, spill_folder(site.output, &site.staging), self.budget.pairs())
     }
 
     /// The most pairs of fingerprints that may be found. If all are written and nothing else has to be
@@ -176,15 +176,15 @@ fn samples<F: Fingerprint>(segments: &[Segment]) -> Vec<F> {
 }
 
 /// Where sorted runs are written that do not fit into memory.
-fn spill_folder(site: &Site<'_>) -> PathBuf {
-    match &site.staging {
+pub(super) fn spill_folder(output: &Path, staging: &Role<Staging>) -> PathBuf {
+    match staging {
         Role::Leader(staging) => Staging::folder(staging).to_path_buf(),
-        Role::Follower => output::parent_of(site.output).to_path_buf(),
+        Role::Follower => output::parent_of(output).to_path_buf(),
     }
 }
 
 /// Reads which chunks earlier runs finished, and removes the ledgers of other joins.
-fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
+pub(super) fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
     let ledger = Ledger::open(&output::resume_folder(output), key)?;
     if ledger.remove_others()? > 0 {
         tracing::info!(
@@ -198,7 +198,7 @@ fn open_ledger(output: &Path, key: Digest) -> Result<Ledger> {
 
 /// After a failure: removes the ledgers if the disk has less room left than they take. Otherwise the next
 /// run would find the disk as full as this one left it.
-fn make_room(output: &Path, ledger: &Ledger, error: Error) -> Error {
+pub(super) fn make_room(output: &Path, ledger: &Ledger, error: Error) -> Error {
     let room =
         ledger.bytes().and_then(|bytes| output::check_free_space(output::parent_of(output), bytes));
     if room.is_err() && ledger.remove().is_ok() {

@@ -37,6 +37,7 @@
 
 mod build;
 mod find;
+mod overlap;
 mod preset;
 mod proof;
 mod request;
@@ -48,6 +49,7 @@ mod tests;
 
 pub use build::build;
 pub use find::Figures;
+pub use overlap::{Overlap, OverlapSite, Overlapped};
 pub use preset::Preset;
 pub use proof::Proof;
 pub use request::{Join, JoinInputs, check_recipe, check_signatures};

@@ -1,5 +1,6 @@
 //! A join that is asked for, and whether it can be done.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,29 @@ pub struct JoinInputs {
     pub batch: Digest,
     /// The store's version, and the digest of what it holds.
     pub store: Option<(u64, Digest)>,
+}
+
+impl JoinInputs {
+    /// Those of a batch and a store.
+    pub(super) fn of(batch: &Segment, store: Option<&Version>) -> JoinInputs {
+        let store = store.map(|store| (store.number(), store.digest()));
+        JoinInputs { batch: batch.digest(), store }
+    }
+
+    /// Checks that these are the inputs that process 0 sees; the batch is at `path`.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if batch or store are others.
+    pub fn check(&self, expected: &JoinInputs, path: &Path) -> Result<()> {
+        if self == expected {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
+            .at(path)
+            .expected(format_args!("{expected:?}"))
+            .found(format_args!("{self:?}"))
+            .help("put batch and store where all hosts see the same"))
+    }
 }
 
 /// A join that is asked for: what is joined, and how. [`Join::new`] gives the usual settings.
@@ -133,24 +157,15 @@ impl Join {
 
     /// What is joined, by its digests: all processes of a join must see the same.
     pub fn inputs(&self) -> JoinInputs {
-        let store = self.store.as_ref().map(|store| (store.number(), store.digest()));
-        JoinInputs { batch: self.batch.digest(), store }
+        JoinInputs::of(&self.batch, self.store.as_ref())
     }
 
     /// Checks that these are the inputs that process 0 sees.
     ///
     /// # Errors
-    /// [`Kind::Missing`] if batch or store are others.
+    /// As [`JoinInputs::check`].
     pub fn check_inputs(&self, expected: &JoinInputs) -> Result<()> {
-        let found = self.inputs();
-        if found == *expected {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Missing, "this process sees another batch or store than process 0")
-            .at(self.batch.path())
-            .expected(format_args!("{expected:?}"))
-            .found(format_args!("{found:?}"))
-            .help("put batch and store where all hosts see the same"))
+        self.inputs().check(expected, self.batch.path())
     }
 
     /// Whether something besides the distance decides what matches.

@@ -1,6 +1,7 @@
 //! Groups compared: the candidates of small buckets, and those of crowded ones when the keep rule asks.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use super::batch::Batch;
 use super::confirmation::Comparison;
@@ -92,22 +93,37 @@ impl Near<'_> {
         })
     }
 
+    /// The band keys of a group. A failure is kept for the end.
+    fn keys(&self, group: KeepRank) -> Vec<u64> {
+        let mut keys = Vec::with_capacity(self.batch.bands());
+        let [buffer, _] = &mut *self.buffers.borrow_mut();
+        let read = self.batch.each_key(group, buffer, |key| {
+            keys.push(key);
+            Ok(())
+        });
+        if let Err(error) = read {
+            self.failure.borrow_mut().get_or_insert(error);
+        }
+        keys
+    }
+
     /// How many pairs were compared, unless one could not be read.
     pub(super) fn finish(&self) -> Result<u64> {
         self.failure.take().map_or(Ok(self.looked_up.get()), Err)
     }
 }
 
-/// The groups of crowded buckets, each with its buckets, and how the keep rule finds the kept ones near them.
+/// Crowded buckets, and how the keep rule finds the kept groups near those in them.
 pub(super) struct Bucketed<'a> {
-    pub(super) crowds: &'a [(KeepRank, u64)],
+    /// The keys of these buckets.
+    pub(super) keys: &'a HashSet<u64>,
     pub(super) near: &'a Near<'a>,
 }
 
 impl Bucketed<'_> {
-    /// The crowd of all of them.
-    pub(super) fn crowd(self) -> Crowd<Self> {
-        Crowd::new(self.crowds.iter().map(|&(group, _)| group).collect(), self)
+    /// The crowd of the groups with these `ranks`.
+    pub(super) fn crowd(self, ranks: Vec<KeepRank>) -> Crowd<Self> {
+        Crowd::new(ranks, self)
     }
 }
 
@@ -116,9 +132,8 @@ impl Comparing for Bucketed<'_> {
     type Distance = Unlikeness;
 
     fn blocks(&self, rank: KeepRank) -> Vec<Block> {
-        let start = self.crowds.partition_point(|&(group, _)| group < rank);
-        let own = self.crowds[start..].iter().take_while(|(group, _)| *group == rank);
-        own.map(|&(_, key)| (0, u128::from(key))).collect()
+        let keys = self.near.keys(rank).into_iter();
+        keys.filter(|key| self.keys.contains(key)).map(|key| (0, u128::from(key))).collect()
     }
 
     fn sketch(&self, _: KeepRank) {}

@@ -1,6 +1,11 @@
 //! From sketches to a complete output: groups, buckets, candidates, edges, verdicts, files.
+//!
+//! With a store the steps are taken one by one: every process groups the documents, process 0 compares those of one bucket,
+//! the store streams past on all workers, and process 0 draws the verdicts.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::banding::CROWD;
 use super::batch::{Batch, Ids};
@@ -8,16 +13,17 @@ use super::buckets::{Bucket, Buckets};
 use super::compare::{Bucketed, Candidate, Compared, Near, compare};
 use super::confirmation::Comparison;
 use super::document::{Id, SketchedDocument};
+use super::finding::StoreMatch;
 use super::found::{Found, Hot, HotBucket};
-use super::probe::{Least, Probe, StoreMatch};
+use super::held::{Held, Least};
+use super::probe::{StoreProbe, most_groups};
 use super::rows::{Named, Rows};
 use super::scheme::Scheme;
-use super::stored::NearestPage;
 use crate::document::Occurrence;
 use crate::error::Result;
 use crate::matches::{
-    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, Number, Outcome, Unlikeness, copies,
-    in_order, judge, too_many,
+    Detail, Edge, Judgements, KeepOrder, KeepRank, Listing, Number, Outcome, Unlikeness, below,
+    copies, in_order, judge, too_many,
 };
 use crate::output::Staging;
 use crate::parallel::in_parallel;
@@ -66,19 +72,40 @@ pub struct Deduplicated {
     pub empty: u64,
 }
 
-/// What the buckets hold, compared.
-struct Confirmed {
+/// The documents of a batch in groups.
+pub struct Grouped {
+    pub(super) batch: Arc<Batch>,
+    ids: Ids,
+}
+
+/// What the buckets of a batch hold, compared.
+pub struct InBatch {
     /// Groups that match.
     edges: Sorter<Edge<Unlikeness>>,
-    /// Each group in a bucket whose pairs are not compared, and the key of that; ascending.
-    crowds: Vec<(KeepRank, u64)>,
+    crowded: Crowded,
     /// With [`Detail::All`], how many rows they are.
     rows: u128,
+    found: Found,
+    hottest: Vec<Hot>,
+}
+
+/// Buckets whose pairs are not compared.
+struct Crowded {
+    /// The groups in them, ascending.
+    groups: Vec<KeepRank>,
+    keys: HashSet<u64>,
+}
+
+impl InBatch {
+    /// The largest buckets.
+    pub(crate) fn hottest(&self) -> &[Hot] {
+        &self.hottest
+    }
 }
 
 impl Deduplicate {
-    /// Draws the verdicts on `documents` and writes every file of the output except the report. Calls
-    /// `repeated` for each document whose id came before.
+    /// Draws the verdicts on `documents`, without the store, and writes every file of the output except the report.
+    /// Calls `repeated` for each document whose id came before.
     ///
     /// # Errors
     /// [`Kind::BadData`](crate::Kind::BadData) if vectors have different lengths or, with [`Detail::All`], if
@@ -89,19 +116,90 @@ impl Deduplicate {
         staging: &Staging,
         repeated: &mut dyn FnMut(&str, Occurrence, Occurrence) -> Result<()>,
     ) -> Result<Deduplicated> {
-        let spill = (staging.folder(), self.memory_bytes);
+        let grouped = self.group(documents, staging.folder(), repeated)?;
+        let in_batch = self.buckets(&grouped, staging.folder())?;
+        let held = self.held(&grouped, &in_batch, staging.folder());
+        self.finish(grouped, in_batch, held, staging)
+    }
+
+    /// Takes `documents`: those that no comparison can tell apart are one group.
+    ///
+    /// # Errors
+    /// As [`Deduplicate::write`].
+    pub fn group(
+        &self,
+        documents: SortedRecords<SketchedDocument>,
+        folder: &Path,
+        repeated: &mut dyn FnMut(&str, Occurrence, Occurrence) -> Result<()>,
+    ) -> Result<Grouped> {
         let (batch, ids) =
-            Batch::load(documents, self.keep, spill.0, self.evidence_bytes, repeated)?;
+            Batch::load(documents, self.keep, folder, self.evidence_bytes, repeated)?;
+        Ok(Grouped { batch: Arc::new(batch), ids })
+    }
+
+    /// Compares the groups that share a bucket.
+    ///
+    /// # Errors
+    /// As [`Deduplicate::write`].
+    pub fn buckets(&self, Grouped { batch, .. }: &Grouped, folder: &Path) -> Result<InBatch> {
         self.scheme.check_rows(batch.len());
-        let mut buckets = Buckets::of(&batch, spill)?;
-        let mut found = Found { groups: batch.len().into(), ..Found::default() };
-        let confirmed = self.confirm(&batch, &mut buckets, spill, &mut found)?;
-        let mut hottest = buckets.hottest;
-        let mut rows = Rows::new(&batch, self.detail, !self.store.is_empty(), spill);
-        let counted = confirmed.rows;
-        let (least, nearest) =
-            self.probe(&batch, counted, &mut rows, spill, &mut found, &mut hottest)?;
-        let judgements = self.judge(&batch, confirmed, &least, &mut rows, &mut found)?;
+        let spill = (folder, self.memory_bytes);
+        self.confirm(batch, &mut Buckets::of(batch, spill)?, spill)
+    }
+
+    /// How many groups have their keys in memory while the store is read.
+    pub(crate) fn most_groups(&self, grouped: &Grouped) -> usize {
+        most_groups(grouped.batch.bands(), self.index_bytes)
+    }
+
+    /// The batch, prepared to be compared with the store. `hottest` are the largest buckets of the batch, and `most` is
+    /// how many groups are compared at once: the same in all processes.
+    pub(crate) fn store_probe(
+        &self,
+        grouped: &Grouped,
+        hottest: Vec<Hot>,
+        most: usize,
+    ) -> StoreProbe {
+        let Deduplicate { comparison, store, detail, workers, .. } = self;
+        let batch = Arc::clone(&grouped.batch);
+        let how = (*detail == Detail::All, most, *workers);
+        StoreProbe::new(batch, comparison.clone(), store.clone(), hottest, how)
+    }
+
+    /// Takes what is found in the store.
+    pub(crate) fn held(&self, grouped: &Grouped, in_batch: &InBatch, folder: &Path) -> Held {
+        let how = (self.detail, self.max_matches);
+        let (hottest, rows) = (in_batch.hottest.len(), in_batch.rows);
+        Held::new(Arc::clone(&grouped.batch), how, hottest, rows, (folder, self.memory_bytes))
+    }
+
+    /// Draws the verdicts, and writes every file of the output except the report.
+    ///
+    /// # Errors
+    /// As [`Deduplicate::write`].
+    pub fn finish(
+        &self,
+        Grouped { batch, ids }: Grouped,
+        in_batch: InBatch,
+        held: Held,
+        staging: &Staging,
+    ) -> Result<Deduplicated> {
+        let batch = &*batch;
+        let InBatch { edges, crowded, mut found, hottest, .. } = in_batch;
+        let spill = (staging.folder(), self.memory_bytes);
+        let mut rows = Rows::new(batch, self.detail, !self.store.is_empty(), spill);
+        found.stored = self.store.iter().map(|dated| dated.segment().rows()).sum();
+        found.stored_candidates = held.candidates;
+        let hottest = hottest.into_iter().zip(held.hottest);
+        let hottest: Vec<Hot> = hottest.map(|(hot, stored)| Hot { stored, ..hot }).collect();
+        let mut least = held.least;
+        least.resize(batch.len() as usize, None);
+        let is_wanted = |it: &StoreMatch| {
+            self.detail == Detail::All || least[it.group.index()] == Some(it.distance)
+        };
+        let stored = held.matches.sorted()?.filter(|it| it.as_ref().map_or(true, is_wanted));
+        let nearest = rows.stored(stored, &self.store, &least)?;
+        let judgements = self.judge(batch, (edges, crowded), &least, &mut rows, &mut found)?;
         rows.copies()?;
         rows.judged(&judgements, &least, nearest)?;
         let firsts: Vec<_> = hottest.iter().map(|hot| batch.leaders[hot.first.index()]).collect();
@@ -123,7 +221,7 @@ impl Deduplicate {
     fn judge(
         &self,
         batch: &Batch,
-        Confirmed { edges, crowds, .. }: Confirmed,
+        (edges, crowded): (Sorter<Edge<Unlikeness>>, Crowded),
         least: &Least,
         rows: &mut Rows<'_>,
         found: &mut Found,
@@ -136,7 +234,7 @@ impl Deduplicate {
         let near = Near::new(batch, self.comparison.clone());
         let held = |group: KeepRank| least[group.index()].is_some();
         let name = |group: KeepRank| batch.leaders[group.index()];
-        let crowd = Bucketed { crowds: &crowds, near: &near }.crowd();
+        let crowd = Bucketed { keys: &crowded.keys, near: &near }.crowd(crowded.groups);
         let judgements = judge(batch.len(), held, edges, crowd, name)?;
         found.looked_up = near.finish()?;
         Ok(judgements)
@@ -149,12 +247,13 @@ impl Deduplicate {
         batch: &Batch,
         buckets: &mut Buckets,
         spill: (&Path, usize),
-        found: &mut Found,
-    ) -> Result<Confirmed> {
+    ) -> Result<InBatch> {
+        let mut found = Found { groups: batch.len().into(), ..Found::default() };
         let size = |group: KeepRank| u128::from(batch.sizes[group.index()]);
         let mut rows: u128 = batch.sizes.iter().map(|&size| copies(size.into())).sum();
         let mut edges = Sorter::new(spill.0, spill.1);
-        let mut crowds = Vec::new();
+        let mut is_crowded = vec![false; batch.len() as usize];
+        let mut keys = HashSet::new();
         let mut bucket = Bucket::default();
         let mut portion = Vec::new();
         let mut compare = |portion: &mut Vec<Candidate>, found: &mut Found| {
@@ -167,60 +266,24 @@ impl Deduplicate {
             self.check_count(rows)?;
             edges.extend(compared.edges)
         };
-        while buckets.next(&mut bucket, found)? {
+        while buckets.next(&mut bucket, &mut found)? {
             if self.detail == Detail::Best && bucket.groups.len() > CROWD {
-                crowds.extend(bucket.groups.iter().map(|&group| (group, bucket.key)));
+                bucket.groups.iter().for_each(|group| is_crowded[group.index()] = true);
+                keys.insert(bucket.key);
                 continue;
             }
             for (later, earlier) in bucket.pairs() {
                 portion.push(Candidate { key: bucket.key, later, earlier });
                 if portion.len() == COMPARED_AT_ONCE {
-                    compare(&mut portion, found)?;
+                    compare(&mut portion, &mut found)?;
                 }
             }
         }
-        compare(&mut portion, found)?;
-        crowds.sort_unstable();
-        Ok(Confirmed { edges, crowds, rows })
-    }
-
-    /// Reads the store, and takes the rows of its matches. Gives how near the nearest page of it is to each group, and
-    /// these pages.
-    fn probe(
-        &self,
-        batch: &Batch,
-        mut counted: u128,
-        rows: &mut Rows<'_>,
-        spill: (&Path, usize),
-        found: &mut Found,
-        hottest: &mut [Hot],
-    ) -> Result<(Least, Sorter<NearestPage>)> {
-        let Deduplicate { comparison, store, workers, index_bytes, .. } = self;
-        let probe = Probe {
-            batch,
-            comparison,
-            store,
-            hottest,
-            workers: *workers,
-            memory_bytes: *index_bytes,
-        };
-        let all = self.detail == Detail::All;
-        let mut least = vec![None; batch.len() as usize];
-        let mut matches = Sorter::new(spill.0, spill.1);
-        found.stored = store.iter().map(|dated| dated.segment().rows()).sum();
-        let probed = probe.run(all, &mut least, |it| {
-            counted += u128::from(batch.sizes[it.group.index()]);
-            self.check_count(counted)?;
-            matches.push(it)
-        })?;
-        found.stored_candidates = probed.pairs;
-        for (hot, pairs) in hottest.iter_mut().zip(probed.hottest) {
-            hot.stored = pairs / hot.groups;
-        }
-        let is_wanted = |it: &StoreMatch| all || least[it.group.index()] == Some(it.distance);
-        let matches = matches.sorted()?.filter(|it| it.as_ref().map_or(true, is_wanted));
-        let nearest = rows.stored(matches, store, &least)?;
-        Ok((least, nearest))
+        compare(&mut portion, &mut found)?;
+        let groups = below(batch.len()).filter(|group: &KeepRank| is_crowded[group.index()]);
+        let crowded = Crowded { groups: groups.collect(), keys };
+        let hottest = std::mem::take(&mut buckets.hottest);
+        Ok(InBatch { edges, crowded, rows, found, hottest })
     }
 
     /// Compares candidates on all threads, and gives those that match in their order.

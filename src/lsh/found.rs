@@ -30,8 +30,8 @@ pub struct Found {
 }
 
 /// A bucket with very many groups, by numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hot {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hot {
     pub(super) key: u64,
     pub(super) groups: u64,
     /// The first of them in keep order.
@@ -47,7 +47,7 @@ pub struct HotBucket {
     pub key: String,
     /// How many groups.
     pub groups: u64,
-    /// How many pages of the store. Each is compared with all the groups.
+    /// How many pages of the store. Each is compared with all the groups, copies only once.
     #[serde(default)]
     pub stored: u64,
     /// The id of the first page in it, in keep order.

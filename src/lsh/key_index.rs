@@ -21,7 +21,8 @@ const BYTES: usize = 20;
 
 /// The keys of consecutive groups.
 pub(super) struct KeyIndex {
-    first: KeepRank,
+    first: u32,
+    groups: usize,
     pub(super) bands: Vec<BandKeys>,
 }
 
@@ -49,7 +50,6 @@ impl KeyIndex {
         groups: std::ops::Range<u32>,
         workers: usize,
     ) -> Result<KeyIndex> {
-        let first = KeepRank::from(groups.start);
         let mut bands: Vec<Vec<u64>> = Vec::new();
         let mut buffer = Vec::new();
         for group in groups.clone() {
@@ -64,14 +64,29 @@ impl KeyIndex {
             })?;
         }
         let bands = in_parallel(workers, &bands, |entries| BandKeys::of(entries.clone()));
-        Ok(KeyIndex { first, bands })
+        Ok(KeyIndex { first: groups.start, groups: groups.len(), bands })
     }
 
-    /// The groups with a key of a band.
-    pub(super) fn groups_with(&self, band: usize, key: u64) -> impl Iterator<Item = KeepRank> {
-        let first = u32::from(self.first);
+    /// How many groups it has.
+    pub(super) fn len(&self) -> usize {
+        self.groups
+    }
+
+    /// The group of this number.
+    pub(super) fn group(&self, number: u32) -> KeepRank {
+        KeepRank::from(self.first + number)
+    }
+
+    /// Whether it has a group.
+    pub(super) fn has(&self, group: KeepRank) -> bool {
+        let number = u32::from(group).checked_sub(self.first);
+        number.is_some_and(|number| (number as usize) < self.groups)
+    }
+
+    /// The numbers of the groups with a key of a band.
+    pub(super) fn numbers_with(&self, band: usize, key: u64) -> impl Iterator<Item = u32> {
         let number = |entry: &u64| (entry & ((1 << GROUP_BITS) - 1)) as u32;
-        self.bands[band].with(key).iter().map(move |entry| KeepRank::from(first + number(entry)))
+        self.bands[band].with(key).iter().map(number)
     }
 }
 

@@ -1,188 +1,323 @@
 //! A batch against a store: all band keys of the store stream past those of the batch.
 //!
-//! The rows of a segment are read block by block on all threads. The bands of a row lie together, so a pair that
-//! shares several buckets is met once, and compared at once: no list of candidates is kept.
+//! The rows of a segment are read block by block. The bands of a row lie together, so a pair that shares several buckets
+//! is met once, and compared at once: no list of candidates is kept. Rows of the store with the same fingerprint, keys and
+//! evidence lie side by side. Where only the nearest page counts, the first of them, with the smallest id, stands for all.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-
-use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::banding::Banding;
 use super::bands::{KEY_BYTES, low};
 use super::batch::Batch;
 use super::confirmation::Comparison;
+use super::finding::{Finding, StoreMatch};
 use super::found::Hot;
 use super::kept::RowEvidence;
 use super::key_index::KeyIndex;
 use crate::error::Result;
-use crate::matches::{KeepRank, Number, Unlikeness};
-use crate::parallel::in_parallel;
+use crate::matches::{KeepRank, Number, Pair, Unlikeness};
 use crate::progress::{self, Activity};
-use crate::runs::Record;
-use crate::store::{Dated, RowBytes};
+use crate::store::{Dated, Fingerprints, RowBytes};
 
-/// How many blocks a thread reads at once.
-const UNIT_BLOCKS: usize = 16;
-/// How many units each thread takes between two looks at what was found.
-const UNITS: usize = 16;
-/// How many matches a thread holds: a block and the groups of a crowded bucket may have thousands of millions.
-const HELD: usize = 1 << 16;
+/// The fewest and the most blocks of a chunk, and about how many chunks a large store has.
+const CHUNK_BLOCKS: (usize, usize) = (1, 64);
+const CHUNKS: usize = 4096;
 
-/// A group and a row of the store that match. Ordered as the rows lie on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct StoreMatch {
-    /// The number of the segment.
-    pub(super) segment: u32,
-    pub(super) row: u64,
-    pub(super) group: KeepRank,
-    pub(super) distance: Unlikeness,
-}
-
-impl Record for StoreMatch {}
-
-/// The batch, and the segments that stream past it.
-pub(super) struct Probe<'a> {
-    pub(super) batch: &'a Batch,
-    pub(super) comparison: &'a Comparison,
-    pub(super) store: &'a [Dated],
-    /// Buckets whose pages in the store are counted.
-    pub(super) hottest: &'a [Hot],
-    pub(super) workers: usize,
-    /// Memory for the keys of the batch.
-    pub(super) memory_bytes: usize,
-}
-
-/// The nearest page of the store to each group, as far as it is known.
-pub(super) type Least = Vec<Option<Unlikeness>>;
-
-/// What was compared.
-#[derive(Debug, Default)]
-pub(super) struct Probed {
-    /// Pairs that share a bucket, each once.
-    pub(super) pairs: u64,
-    /// Pairs that share each of the hottest buckets.
-    pub(super) hottest: Vec<u64>,
-}
-
-/// Takes the matches that all threads find. Unless `all` are wanted, a match is left out if a nearer one of its group
-/// is known.
-struct Taking<'a, F> {
+/// The batch, and the segments that stream past it. Shared by the workers of a process.
+pub(crate) struct StoreProbe {
+    batch: Arc<Batch>,
+    comparison: Comparison,
+    store: Vec<Dated>,
+    /// Buckets whose rows in the store are counted.
+    hottest: Vec<Hot>,
+    /// Whether all matches are wanted, or only the nearest ones of each group.
     all: bool,
-    least: &'a mut Least,
-    take: F,
-}
-
-impl Probe<'_> {
-    /// Calls `take` with the matches, in any order, and returns what was compared. Unless `all` are
-    /// wanted, a match may be left out if a nearer one of its group is found. The batch is divided if its keys do not fit into
-    /// memory, and then the store is read several times.
-    pub(super) fn run(
-        &self,
-        all: bool,
-        least: &mut Least,
-        take: impl FnMut(StoreMatch) -> Result<()> + Send,
-    ) -> Result<Probed> {
-        let units = self.units();
-        let most = KeyIndex::groups(self.batch.bands(), self.memory_bytes);
-        let taking = Mutex::new(Taking { all, least, take });
-        let hand_over = |matches: &mut Vec<StoreMatch>| {
-            taking.lock().unwrap_or_else(PoisonError::into_inner).take(matches)
-        };
-        let mut total = Probed::none(self.hottest);
-        for start in (0..self.batch.len()).step_by(most) {
-            let end = self.batch.len().min(start.saturating_add(most as u32));
-            let index = KeyIndex::of(self.batch, start..end, self.workers)?;
-            for units in units.chunks(UNITS * self.workers) {
-                let probed = in_parallel(self.workers, units, |(segment, blocks)| {
-                    self.probe(&index, *segment, blocks.clone(), hand_over)
-                });
-                for probed in probed {
-                    total.add(&probed?);
-                }
-            }
-        }
-        Ok(total)
-    }
-
+    /// The nearest match of each group that this process has found.
+    nearest: Vec<AtomicU16>,
     /// The blocks of all segments, in portions.
-    fn units(&self) -> Vec<(u32, Range<usize>)> {
-        let mut units = Vec::new();
-        for (segment, dated) in (0..).zip(self.store) {
-            let blocks = dated.segment().band_blocks();
-            let starts = (0..blocks).step_by(UNIT_BLOCKS);
-            units.extend(starts.map(|start| (segment, start..blocks.min(start + UNIT_BLOCKS))));
-        }
-        units
+    units: Vec<(u32, Range<usize>)>,
+    /// How many groups have their keys in memory at once. For more groups, the store is read several times.
+    most: usize,
+    /// The keys that are in memory, and which pass over the store they are for.
+    index: Mutex<Option<(u64, Arc<KeyIndex>)>>,
+    workers: usize,
+}
+
+/// What one worker probes with.
+#[derive(Default)]
+pub(crate) struct ProbeScratch {
+    passed: Vec<Passed>,
+    candidates: Candidates,
+    buffer: Vec<u8>,
+}
+
+/// How many groups can have their keys in `memory_bytes`.
+pub(super) fn most_groups(bands: usize, memory_bytes: usize) -> usize {
+    KeyIndex::groups(bands, memory_bytes)
+}
+
+impl StoreProbe {
+    /// Prepares to probe a `store`. All processes must have the same number of groups for a pass, `most`.
+    pub(super) fn new(
+        batch: Arc<Batch>,
+        comparison: Comparison,
+        store: Vec<Dated>,
+        hottest: Vec<Hot>,
+        (all, most, workers): (bool, usize, usize),
+    ) -> StoreProbe {
+        let far = || AtomicU16::new(u16::MAX);
+        let nearest = (0..batch.len()).map(|_| far()).collect();
+        let units = units(&store);
+        let index = Mutex::new(None);
+        StoreProbe { batch, comparison, store, hottest, all, nearest, units, most, index, workers }
     }
 
-    /// Probes some blocks of a segment, and hands matches over, some at once.
-    fn probe(
+    /// How many chunks there are: the portions of the store, as many times as it is read.
+    pub(crate) fn chunks(&self) -> usize {
+        self.units.len() * self.passes()
+    }
+
+    /// How many rows are read in all chunks.
+    pub(crate) fn rows(&self) -> u64 {
+        let rows: u64 = self.store.iter().map(|dated| dated.segment().rows()).sum();
+        rows * self.passes() as u64
+    }
+
+    /// How often the store is read.
+    pub(crate) fn passes(&self) -> usize {
+        (self.batch.len() as usize).div_ceil(self.most)
+    }
+
+    /// Probes a chunk, gives what is found to `take`, and returns how many rows were read.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
+    pub(crate) fn probe(
         &self,
-        index: &KeyIndex,
-        segment: u32,
+        chunk: u64,
+        scratch: &mut ProbeScratch,
+        take: &mut dyn FnMut(Pair),
+    ) -> Result<u64> {
+        let units = self.units.len() as u64;
+        let index = self.index(chunk / units)?;
+        let (segment, blocks) = &self.units[(chunk % units) as usize];
+        let dated = &self.store[*segment as usize];
+        let Some(mut bands) = dated.segment().bands() else { return Ok(0) };
+        let mut chunk = Chunk {
+            probe: self,
+            index: &index,
+            segment: *segment,
+            evidence: RowEvidence::of(dated.segment(), &self.comparison),
+            fingerprints: dated.segment().fingerprints(),
+            last: None,
+            pairs: 0,
+            hottest: vec![0; self.hottest.len()],
+        };
+        let rows = chunk.probe(&mut bands, blocks.clone(), scratch, take)?;
+        chunk.count(take);
+        Ok(rows)
+    }
+
+    /// The keys of the groups of a pass.
+    fn index(&self, pass: u64) -> Result<Arc<KeyIndex>> {
+        let mut held = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, index)) = &*held
+            && *of == pass
+        {
+            return Ok(Arc::clone(index));
+        }
+        *held = None;
+        let start = pass as usize * self.most;
+        let end = (start + self.most).min(self.batch.len() as usize);
+        let index = Arc::new(KeyIndex::of(&self.batch, start as u32..end as u32, self.workers)?);
+        *held = Some((pass, Arc::clone(&index)));
+        Ok(index)
+    }
+
+    /// Whether a match may be the nearest of its group. It then is the nearest that is known.
+    fn is_wanted(&self, group: KeepRank, distance: Unlikeness) -> bool {
+        let distance = distance.missing();
+        let nearest = &self.nearest[group.index()];
+        // Most are farther, and to look is cheaper than to change.
+        self.all
+            || nearest.load(Ordering::Relaxed) >= distance
+                && nearest.fetch_min(distance, Ordering::Relaxed) >= distance
+    }
+}
+
+/// The blocks of all segments, in portions.
+fn units(store: &[Dated]) -> Vec<(u32, Range<usize>)> {
+    let all: usize = store.iter().map(|dated| dated.segment().band_blocks()).sum();
+    let step = (all / CHUNKS).clamp(CHUNK_BLOCKS.0, CHUNK_BLOCKS.1);
+    let mut units = Vec::new();
+    for (segment, dated) in (0..).zip(store) {
+        let blocks = dated.segment().band_blocks();
+        let starts = (0..blocks).step_by(step);
+        units.extend(starts.map(|start| (segment, start..blocks.min(start + step))));
+    }
+    units
+}
+
+/// A chunk that is being probed.
+struct Chunk<'a> {
+    probe: &'a StoreProbe,
+    index: &'a KeyIndex,
+    segment: u32,
+    evidence: RowEvidence,
+    fingerprints: Fingerprints,
+    /// The last row that was compared.
+    last: Option<Compared>,
+    /// Pairs that share a bucket.
+    pairs: u64,
+    /// Rows in each of the hottest buckets.
+    hottest: Vec<u32>,
+}
+
+/// A row that was compared, and how many groups with it.
+struct Compared {
+    row: u64,
+    keys: Vec<u8>,
+    evidence: Vec<u8>,
+    groups: u64,
+}
+
+impl Chunk<'_> {
+    fn probe(
+        &mut self,
+        bands: &mut RowBytes,
         blocks: Range<usize>,
-        hand_over: impl Fn(&mut Vec<StoreMatch>) -> Result<()>,
-    ) -> Result<Probed> {
-        let held = self.store[segment as usize].segment();
-        let mut evidence = RowEvidence::of(held, self.comparison);
-        let mut probed = Probed::none(self.hottest);
-        let mut matches = Vec::new();
-        let mut buffer = Vec::new();
-        let Some(mut bands) = held.bands() else { return Ok(probed) };
-        each_candidate(index, &mut bands, blocks, |row, passed, groups| {
+        scratch: &mut ProbeScratch,
+        take: &mut dyn FnMut(Pair),
+    ) -> Result<u64> {
+        let width = KEY_BYTES * self.index.bands.len();
+        let mut read = 0;
+        for block in blocks {
+            let Some((rows, bytes)) = bands.rows_of(block)? else { break };
             progress::tick(Activity::Working);
-            probed.count(self.hottest, index, passed, groups);
-            let evidence = evidence.get(row)?;
-            for &group in groups {
-                let item = self.batch.item(group, &mut buffer)?;
-                let similarity = self.comparison.compare(item.evidence, evidence);
-                let Some(distance) = similarity.map(Unlikeness::from) else { continue };
-                matches.push(StoreMatch { segment, row, group, distance });
-                if matches.len() >= HELD {
-                    hand_over(&mut matches)?;
+            read += rows.end - rows.start;
+            scratch.passed.clear();
+            each_passed(self.index, bytes, width, |it| scratch.passed.push(it));
+            scratch.passed.sort_unstable();
+            let ProbeScratch { passed, candidates, buffer } = scratch;
+            for passed in passed.chunk_by(|one, other| one.row == other.row) {
+                let at = passed[0].row;
+                let keys = &bytes[at * width..][..width];
+                // All bits set: the row has nothing to compare.
+                if keys.iter().any(|&byte| byte != u8::MAX) {
+                    let row = rows.start + at as u64;
+                    self.probe_row(row, keys, passed, (candidates, buffer), take)?;
                 }
             }
-            Ok(())
-        })?;
-        hand_over(&mut matches)?;
-        Ok(probed)
-    }
-}
-
-impl Probed {
-    fn none(hottest: &[Hot]) -> Probed {
-        Probed { pairs: 0, hottest: vec![0; hottest.len()] }
-    }
-
-    fn add(&mut self, other: &Probed) {
-        self.pairs += other.pairs;
-        self.hottest.iter_mut().zip(&other.hottest).for_each(|(sum, count)| *sum += count);
-    }
-
-    /// Counts the pairs of a row whose keys `passed` with these `groups`.
-    fn count(&mut self, hottest: &[Hot], index: &KeyIndex, passed: &[Passed], groups: &[KeepRank]) {
-        self.pairs += groups.len() as u64;
-        for (count, hot) in self.hottest.iter_mut().zip(hottest) {
-            let here = passed.iter().find(|it| Banding::key(it.band as u64, it.key) == hot.key);
-            *count += here.map_or(0, |it| index.groups_with(it.band, it.key).count() as u64);
         }
+        Ok(read)
     }
-}
 
-impl<F: FnMut(StoreMatch) -> Result<()>> Taking<'_, F> {
-    fn take(&mut self, matches: &mut Vec<StoreMatch>) -> Result<()> {
-        for found in matches.drain(..) {
-            let least = &mut self.least[found.group.index()];
-            let is_least = least.is_none_or(|least| found.distance <= least);
-            if is_least {
-                *least = Some(found.distance);
-            }
-            if self.all || is_least {
-                (self.take)(found)?;
+    /// Compares a row with all groups that share a bucket with it.
+    fn probe_row(
+        &mut self,
+        row: u64,
+        keys: &[u8],
+        passed: &[Passed],
+        (candidates, buffer): (&mut Candidates, &mut Vec<u8>),
+        take: &mut dyn FnMut(Pair),
+    ) -> Result<()> {
+        let Chunk { probe, index, segment, .. } = *self;
+        self.count_hot(passed);
+        if !probe.all && self.is_copy(row, keys)? {
+            return Ok(());
+        }
+        let numbers = candidates.of(index, passed);
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        progress::tick(Activity::Working);
+        self.pairs += numbers.len() as u64;
+        let evidence = self.evidence.get(row)?;
+        for &number in numbers {
+            let group = index.group(number);
+            let item = probe.batch.item(group, buffer)?;
+            let Some(similarity) = probe.comparison.compare(item.evidence, evidence) else {
+                continue;
+            };
+            let distance = Unlikeness::from(similarity);
+            if probe.is_wanted(group, distance) {
+                take(Finding::Match(StoreMatch { segment, row, group, distance }).into());
             }
         }
+        let (keys, evidence, groups) = (keys.to_vec(), evidence.to_vec(), numbers.len() as u64);
+        self.last = Some(Compared { row, keys, evidence, groups });
         Ok(())
+    }
+
+    /// Whether a row is a copy of the last one that was compared: of the two, that one has the smaller id. Its pairs are
+    /// counted.
+    fn is_copy(&mut self, row: u64, keys: &[u8]) -> Result<bool> {
+        let Some(last) = self.last.as_ref().filter(|last| last.keys == keys) else {
+            return Ok(false);
+        };
+        let is_copy = self.evidence.get(row)? == last.evidence
+            && self.fingerprints.get(last.row)? == self.fingerprints.get(row)?;
+        if is_copy {
+            self.pairs += last.groups;
+        }
+        Ok(is_copy)
+    }
+
+    /// Counts a row that is in some of the hottest buckets, in the pass that has the first group of these.
+    fn count_hot(&mut self, passed: &[Passed]) {
+        for (count, hot) in self.hottest.iter_mut().zip(&self.probe.hottest) {
+            let is_in = |it: &Passed| Banding::key(it.band as u64, it.key) == hot.key;
+            *count += u32::from(self.index.has(hot.first) && passed.iter().any(is_in));
+        }
+    }
+
+    /// Gives what was counted.
+    fn count(&self, take: &mut dyn FnMut(Pair)) {
+        let mut pairs = self.pairs;
+        while pairs > 0 {
+            let count = pairs.min(u32::MAX.into());
+            take(Finding::Candidates(count as u32).into());
+            pairs -= count;
+        }
+        for (bucket, &rows) in (0..).zip(&self.hottest) {
+            if rows > 0 {
+                take(Finding::Hot { bucket, rows }.into());
+            }
+        }
+    }
+}
+
+/// The groups that share a bucket with a row, each once.
+#[derive(Default)]
+struct Candidates {
+    numbers: Vec<u32>,
+    /// For each group the last row that it was a candidate of.
+    seen: Vec<u32>,
+    /// The row, by its number among all that this worker has met.
+    row: u32,
+}
+
+impl Candidates {
+    /// The groups that have one of the keys that `passed`, by their numbers in the index.
+    fn of(&mut self, index: &KeyIndex, passed: &[Passed]) -> &[u32] {
+        self.numbers.clear();
+        if self.row == u32::MAX || self.seen.len() < index.len() {
+            self.row = 0;
+            self.seen = vec![0; index.len()];
+        }
+        self.row += 1;
+        for it in passed {
+            for number in index.numbers_with(it.band, it.key) {
+                let seen = &mut self.seen[number as usize];
+                if *seen != self.row {
+                    *seen = self.row;
+                    self.numbers.push(number);
+                }
+            }
+        }
+        &self.numbers
     }
 }
 
@@ -192,38 +327,6 @@ struct Passed {
     row: usize,
     band: usize,
     key: u64,
-}
-
-/// Calls `candidates` with each row of some blocks that shares a bucket with groups, with its keys that passed, and with
-/// these groups, each once.
-fn each_candidate(
-    index: &KeyIndex,
-    bands: &mut RowBytes,
-    blocks: Range<usize>,
-    mut candidates: impl FnMut(u64, &[Passed], &[KeepRank]) -> Result<()>,
-) -> Result<()> {
-    let mut passed = Vec::new();
-    let mut groups = Vec::new();
-    for block in blocks {
-        let Some((rows, bytes)) = bands.rows_of(block)? else { break };
-        progress::tick(Activity::Working);
-        passed.clear();
-        let width = KEY_BYTES * index.bands.len();
-        each_passed(index, bytes, width, |it| passed.push(it));
-        passed.sort_unstable();
-        for passed in passed.chunk_by(|one, other| one.row == other.row) {
-            groups.clear();
-            groups.extend(passed.iter().flat_map(|it| index.groups_with(it.band, it.key)));
-            groups.sort_unstable();
-            groups.dedup();
-            let at = passed[0].row;
-            let has_keys = || bytes[at * width..][..width].iter().any(|&byte| byte != u8::MAX);
-            if !groups.is_empty() && has_keys() {
-                candidates(rows.start + at as u64, passed, &groups)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Calls `pass` with each key in `bytes` that a group may have. The bands come one after the

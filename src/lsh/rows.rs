@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use super::document::Id;
-use super::probe::{Least, StoreMatch};
+use super::finding::StoreMatch;
+use super::held::Least;
 use super::stored::{NearestPage, each_named};
 use crate::error::Result;
 use crate::matches::{

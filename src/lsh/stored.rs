@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::probe::StoreMatch;
+use super::finding::StoreMatch;
 use crate::error::Result;
 use crate::matches::KeepRank;
 use crate::runs::Record;

@@ -42,8 +42,13 @@ pub(crate) struct Unlikeness(u16);
 
 impl Unlikeness {
     /// The ten-thousandths.
-    pub(super) fn missing(self) -> u16 {
+    pub(crate) fn missing(self) -> u16 {
         self.0
+    }
+
+    /// That of pages to whose similarity so many ten-thousandths are missing.
+    pub(crate) fn of_missing(missing: u16) -> Unlikeness {
+        Unlikeness(missing)
     }
 }
 

@@ -1,26 +1,27 @@
 //! `dupsieve lsh --batch`: a batch whose segment keeps bands, by itself or against a store that keeps the same.
 //!
-//! Nothing is read again but the segments, so process 0 does it on its threads; the others wait.
+//! All workers of all processes read the store; what they do together is the library's ([`dupsieve::join::Overlap`]).
 
-use std::path::{Path, PathBuf};
+use std::any::Any;
+use std::path::{self, Path, PathBuf};
 
-use dupsieve::flow::{Cluster, Start};
-use dupsieve::join::{self, Join};
-use dupsieve::lsh::{
-    Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison, kept_documents,
-};
+use dupsieve::flow::{Cluster, Role, Start};
+use dupsieve::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
+use dupsieve::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
 use dupsieve::matches::{Detail, KeepOrder, Similarity};
-use dupsieve::output::{self, Lock, Staging};
+use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Parameters, Report};
-use dupsieve::store::{RecordCounts, Segment, Version};
+use dupsieve::store::{Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scheme;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
+use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 /// A batch to be compared, and how.
@@ -36,39 +37,60 @@ pub(super) struct Asked {
     pub(super) max_matches: Option<Count>,
 }
 
+/// What process 0 tells the others: make the output of these.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    inputs: JoinInputs,
+    /// The lock on the output.
+    fence: Fence,
+    /// The build of process 0, which all ledgers name.
+    build: Digest,
+}
+
 /// Compares the batch. Every process of the cluster calls this, and process 0 writes the output.
 pub(super) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -> Result<Summary> {
     let output = asked.output.display();
     let topology = *cluster.topology();
-    let start = cluster
-        .agree(&format!("lsh {output}"), || Job::open(asked, topology, global)?.start(global))?;
-    let ((), held) = match start {
+    let start = cluster.agree(&format!("lsh {output}"), || {
+        Job::open(asked, asked.store.find()?, topology, global)?.start(global)
+    })?;
+    let (task, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
         Start::Make(task, held) => (task, held),
     };
-    let summary = cluster
-        .conclude(&format!("write {output}"), held, |(job, lock)| job.write(global, lock))?;
-    Ok(summary.leader().unwrap_or_default())
+    let (job, staging, _lock) = match held {
+        Role::Leader((job, staging)) => (job, Role::Leader(staging), None),
+        Role::Follower => {
+            let lock = Lock::shared(task.fence.clone());
+            let version = asked.store.at(task.inputs.store.map(|(number, _)| number))?;
+            let job = Job::open(asked, version, topology, global)?;
+            job.overlap.inputs().check(&task.inputs, job.overlap.batch.path())?;
+            (job, Role::Follower, Some(lock))
+        }
+    };
+    job.make(cluster, staging, task.build, global)
 }
 
 /// A batch and its store, opened.
 struct Job {
-    batch: Segment,
-    version: Option<Version>,
-    deduplicate: Deduplicate,
+    overlap: Overlap,
     output: PathBuf,
     store: Option<PathBuf>,
     topology: Topology,
 }
 
 impl Job {
-    fn open(asked: &Asked, topology: Topology, global: &GlobalFlags) -> Result<Job> {
+    fn open(
+        asked: &Asked,
+        version: Option<Version>,
+        topology: Topology,
+        global: &GlobalFlags,
+    ) -> Result<Job> {
         let batch = Segment::open(&asked.batch)?;
         let at = |error: Error| error.at(batch.path());
         let bands = kept_bands(batch.stamp()).map_err(at)?;
         let comparison =
             kept_comparison(asked.confirmation, asked.least, batch.stamp()).map_err(at)?;
-        let version = asked.store.find()?;
         join::check_recipe(version.as_ref(), batch.stamp()).map_err(at)?;
         let store = match &version {
             Some(version) => version.dated(version.segments()?),
@@ -77,6 +99,7 @@ impl Job {
         let mut scheme = bands.scheme();
         scheme.least = asked.least;
         scheme.confirmation = asked.confirmation;
+        let budget = global.budget();
         let deduplicate = Deduplicate {
             scheme,
             comparison,
@@ -85,17 +108,18 @@ impl Job {
             detail: asked.detail,
             max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
             workers: topology.workers,
-            index_bytes: global.budget().evidence(),
-            evidence_bytes: global.budget().evidence(),
-            memory_bytes: global.budget().finalize(),
+            index_bytes: budget.evidence(),
+            evidence_bytes: budget.evidence(),
+            memory_bytes: budget.finalize(),
         };
+        let overlap = Overlap { batch, store: version, deduplicate, budget };
         let output = asked.output.clone();
         let store = asked.store.path().map(Path::to_path_buf);
-        Ok(Job { batch, version, deduplicate, output, store, topology })
+        Ok(Job { overlap, output, store, topology })
     }
 
     /// Process 0 takes the lock and checks whether the output has to be made.
-    fn start(self, global: &GlobalFlags) -> Result<Start<(), (Job, Lock), Summary>> {
+    fn start(self, global: &GlobalFlags) -> Result<Start<Task, (Job, Staging), Summary>> {
         self.check_apart()?;
         let output = &self.output;
         let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
@@ -107,18 +131,22 @@ impl Job {
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
             return Ok(Start::done(Summary::of_join(&report, output).already_done()));
         }
-        scheme::announce(&self.deduplicate.scheme);
+        scheme::announce(&self.overlap.deduplicate.scheme);
         let would = format!("would make {}", output.display());
-        Ok(match lock {
-            Some(lock) => Start::make((), (self, lock)),
-            None => Start::done(Summary::new().count("batch", self.batch.rows()).say(would)),
-        })
+        let Some(lock) = lock else {
+            let rows = self.overlap.batch.rows();
+            return Ok(Start::done(Summary::new().count("batch", rows).say(would)));
+        };
+        self.overlap.batch.verify()?;
+        let staging = Staging::beside(output, lock)?;
+        let (inputs, fence) = (self.overlap.inputs(), staging.fence().clone());
+        Ok(Start::make(Task { inputs, fence, build: join::build()? }, (self, staging)))
     }
 
     /// The output replaces its folder as a whole, so it is neither in the store nor around the batch.
     fn check_apart(&self) -> Result<()> {
         let output = output::resolved(&self.output);
-        let batch = output::resolved(self.batch.path());
+        let batch = output::resolved(self.overlap.batch.path());
         let store = self.store.as_deref().map(output::resolved);
         let within = store.as_ref().is_some_and(|store| output.starts_with(store));
         let around = [Some(&batch), store.as_ref()].into_iter().flatten();
@@ -132,11 +160,12 @@ impl Job {
 
     /// What decides the result.
     fn parameters(&self) -> Parameters {
-        let Deduplicate { scheme, keep, detail, .. } = &self.deduplicate;
-        let store = self.version.as_ref().map_or("none".to_owned(), |it| it.digest().to_string());
+        let Overlap { batch, store, deduplicate, .. } = &self.overlap;
+        let Deduplicate { scheme, keep, detail, .. } = deduplicate;
+        let store = store.as_ref().map_or("none".to_owned(), |it| it.digest().to_string());
         let named = [
-            ("batch", self.batch.digest().to_string()),
-            ("records", report::records(&self.batch.counts())),
+            ("batch", batch.digest().to_string()),
+            ("records", report::records(&batch.counts())),
             ("store", store),
             ("keep", keep.to_string()),
             ("matches", detail.to_string()),
@@ -145,49 +174,58 @@ impl Job {
         named.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// Process 0 draws the verdicts and writes the output.
-    fn write(self, global: &GlobalFlags, lock: Lock) -> Result<Summary> {
-        self.batch.verify()?;
-        let staging = Staging::beside(&self.output, lock)?;
-        let documents = kept_documents(
-            &self.batch,
-            &self.deduplicate.comparison,
-            staging.folder(),
-            global.budget().documents(),
-        )?;
-        let mut repeated = |id: &str, _, _| {
-            Err(Error::new(Kind::BadData, "an id occurs twice in the batch")
-                .at(self.batch.path())
-                .found(id))
+    fn make(
+        &self,
+        cluster: &mut Cluster,
+        staging: Role<Staging>,
+        build: Digest,
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        let watch = |total, probed| -> Box<dyn Any> {
+            Box::new(Progress::show("probing", Unit::Fingerprints, total, probed, global.quiet))
         };
-        let Deduplicated { outcome, buckets, empty } =
-            self.deduplicate.write(documents, &staging, &mut repeated)?;
+        let site = OverlapSite { output: &self.output, build, staging, watch: &watch };
+        let summary = self.overlap.run_at(cluster, site, |overlapped, staging| {
+            let mut report = self.report(overlapped)?;
+            report.write(&staging)?;
+            staging.commit()?;
+            Ok(summary(&report, &self.output))
+        })?;
+        Ok(summary.leader().unwrap_or_default())
+    }
+
+    fn report(
+        &self,
+        Overlapped { deduplicated, proof, chunks_resumed }: Overlapped,
+    ) -> Result<Report> {
+        let Overlap { batch, store, .. } = &self.overlap;
+        let Deduplicated { outcome, buckets, empty } = deduplicated;
         let fingerprinted = outcome.kept + outcome.dropped;
-        let batch = RecordCounts { fingerprinted, empty, ..self.batch.counts() };
-        if fingerprinted + empty != self.batch.rows() + self.batch.empties() {
-            return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
+        let counts = RecordCounts { fingerprinted, empty, ..batch.counts() };
+        if fingerprinted + empty != batch.rows() + batch.empties() {
+            return Err(
+                Error::new(Kind::Internal, "records were lost").found(format!("{counts:?}"))
+            );
         }
         let parameters = self.parameters();
-        let mut report = Report {
+        let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
+        Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: None,
             recipe: json!(parameters),
             parameters,
-            store_version: self.version.as_ref().map(Version::number),
-            batch,
+            store_version: store.as_ref().map(Version::number),
+            batch: counts,
             outcome,
-            probe: None,
+            probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
             run: json!({
-                "inputs": { "batch": self.batch.path(), "store": self.store },
+                "inputs": { "batch": place(batch.path()), "store": self.store.as_deref().map(place) },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
+                "chunks_resumed": chunks_resumed,
             }),
-        };
-        report.write(&staging)?;
-        staging.check()?;
-        staging.commit()?;
-        Ok(summary(&report, &self.output))
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::*;
 use crate::document::{Content, Position};
 use crate::fingerprint::minhash::Permutations;
 use crate::fingerprint::{Class, PageTime, Width};
-use crate::lsh::{Banding, Bands, Confirmation, Shingle, Sketch, Space};
+use crate::lsh::{Banding, Bands, Confirmation, ProbeScratch, Shingle, Sketch, Space};
 use crate::matches::Similarity;
 use crate::output::Lock;
 use crate::store::{RecordCounts, Row, SegmentOptions, SegmentWriter};
@@ -161,7 +161,19 @@ fn made_with(
     };
     let mut sorter = Sorter::new(folder.path(), memory_bytes);
     sorter.extend(documents)?;
-    let done = deduplicate.write(sorter.sorted()?, &staging, &mut |_, _, _| Ok(()))?;
+    let folder = staging.folder();
+    let grouped = deduplicate.group(sorter.sorted()?, folder, &mut |_, _, _| Ok(()))?;
+    let in_batch = deduplicate.buckets(&grouped, folder)?;
+    let mut held = deduplicate.held(&grouped, &in_batch, folder);
+    let most = deduplicate.most_groups(&grouped);
+    let probe = deduplicate.store_probe(&grouped, in_batch.hottest().to_vec(), most);
+    let mut scratch = ProbeScratch::default();
+    let mut found = Vec::new();
+    for chunk in 0..probe.chunks() as u64 {
+        probe.probe(chunk, &mut scratch, &mut |pair| found.push(pair))?;
+    }
+    found.into_iter().try_for_each(|pair| held.take(pair))?;
+    let done = deduplicate.finish(grouped, in_batch, held, &staging)?;
     let read = |name| fs::read_to_string(staging.folder().join(name)).unwrap();
     Ok((["verdicts.tsv", "matches.tsv"].map(read), done))
 }
