@@ -6,6 +6,7 @@ mod check;
 mod clusters;
 mod command_line;
 mod crowds;
+mod doctor;
 mod evaluate;
 mod exact;
 mod faults;

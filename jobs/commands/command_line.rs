@@ -13,6 +13,7 @@ use crate::commands::cluster;
 use crate::commands::compare;
 use crate::commands::completions;
 use crate::commands::dedup;
+use crate::commands::doctor;
 use crate::commands::evaluate;
 use crate::commands::explain;
 use crate::commands::filter;
@@ -47,7 +48,7 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 12] = [
+const ANSWERS: [&str; 13] = [
     "inspect",
     "plan",
     "explain",
@@ -57,6 +58,7 @@ const ANSWERS: [&str; 12] = [
     "lsh plan",
     "report",
     "completions",
+    "doctor",
     "store list",
     "store log",
     help::FLAGS,
@@ -82,6 +84,7 @@ enum Command {
     Report(report::Arguments),
     Evaluate(evaluate::Arguments),
     Weights(weights::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     /// Show the flags that every command takes
@@ -136,6 +139,7 @@ impl CommandLine {
                     | Command::Dedup(_)
                     | Command::Cluster(_)
                     | Command::Weights(_)
+                    | Command::Doctor(_)
             ),
         }
     }
@@ -180,6 +184,7 @@ impl CommandLine {
             Command::Report(arguments) => report::run(arguments, global),
             Command::Evaluate(arguments) => evaluate::run(arguments, global),
             Command::Weights(arguments) => weights::run(arguments, global),
+            Command::Doctor(arguments) => doctor::run(arguments, global),
             Command::Completions(arguments) => completions::run(arguments, command()),
             Command::Man(arguments) => man::run(arguments, command()),
             Command::Flags(_) => show_flags(),

@@ -285,6 +285,20 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "doctor",
+        &[
+            ("Look at this machine and the folder you stand in", "dupsieve doctor"),
+            (
+                "Look at the disks of the store and of the outputs",
+                "dupsieve doctor /data/store /data/out --memory 8GiB",
+            ),
+            (
+                "On each machine, see whether the processes of a hosts file meet",
+                "dupsieve doctor --hosts hosts.txt --process 0 --secret-file secret",
+            ),
+        ],
+    ),
+    (
         "completions",
         &[(
             "Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve",
@@ -301,11 +315,14 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// The commands that several processes can share.
-const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "cluster", "weights"];
+const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "doctor"];
 
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
-    ("workers", &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "evaluate", "plan"]),
+    (
+        "workers",
+        &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "evaluate", "plan", "doctor"],
+    ),
     (
         "memory",
         &[
@@ -319,6 +336,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "evaluate",
             "plan",
             "verify",
+            "doctor",
         ],
     ),
     ("processes", SHARED),

@@ -16,6 +16,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod dedup;
 pub(crate) mod difference;
+pub(crate) mod doctor;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod filter;

@@ -1,0 +1,82 @@
+//! `dupsieve doctor`: what this machine, its disks and the other processes allow, what is wrong, and what to do.
+
+mod finding;
+mod folder;
+mod machine;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::error::At;
+use dupsieve::{Error, Kind, Result};
+use serde_json::json;
+
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+use crate::processes::cluster;
+use finding::{Finding, State};
+
+/// Show what this machine allows, what is wrong with it, and what to do
+///
+/// Looks at cores, memory, limits and the clock, and at the disk of each folder: its room and speed, and whether
+/// locks and renames work there. With --hosts, started on every machine, it also meets the other processes as a
+/// job does. Ends with 78 if a job would fail.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Folders that jobs will write to, such as that of the store; 128 MiB are written there and removed
+    #[arg(value_name = "DIR", default_value = ".")]
+    folders: Vec<PathBuf>,
+}
+
+/// Runs `doctor`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let mut findings = machine::findings(global);
+    findings.extend(arguments.folders.iter().flat_map(|folder| folder::findings(folder)));
+    if global.cluster.hosts.is_some() {
+        findings.push(peers(global));
+    }
+    let mut out = io::stdout().lock();
+    let printed = if global.json {
+        writeln!(out, "{}", as_json(&findings))
+    } else {
+        print(&findings, &mut out)
+    };
+    printed.at("stdout")?;
+    match findings.iter().find(|finding| finding.state == State::Wrong) {
+        Some(Finding { what, found, advice, .. }) => {
+            Err(Error::new(Kind::Config, format!("{what}: {found}")).help(advice))
+        }
+        None => Ok(Summary::answered()),
+    }
+}
+
+/// Whether all processes of the hosts file come together, know the secret and are of this version.
+fn peers(global: &GlobalFlags) -> Finding {
+    let met = cluster::join(global, env!("CARGO_PKG_VERSION"))
+        .and_then(|mut joined| joined.agree("meet the other processes", || Ok(())));
+    let found = met.as_ref().map_or_else(Error::to_string, |()| "all met".to_owned());
+    Finding::ok("other processes", found).but(
+        met.is_err(),
+        State::Wrong,
+        "start `dupsieve doctor` with the same hosts file on every machine",
+    )
+}
+
+fn as_json(findings: &[Finding]) -> serde_json::Value {
+    let findings = findings.iter().map(|Finding { what, found, state, advice }| {
+        json!({ "what": what, "found": found, "state": state.name(), "advice": advice })
+    });
+    json!({ "findings": findings.collect::<Vec<_>>() })
+}
+
+fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    let width = findings.iter().map(|finding| finding.what.len()).max().unwrap_or(0);
+    for Finding { what, found, state, advice } in findings {
+        writeln!(out, "{:5}  {what:width$}  {found}", state.name())?;
+        if !advice.is_empty() {
+            writeln!(out, "{:5}  {:width$}  -> {advice}", "", "")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! One thing that was looked at, what was found, and what to do about it.
+
+use std::fmt;
+
+/// What was found about one thing.
+#[derive(Debug)]
+pub(super) struct Finding {
+    /// The thing.
+    pub(super) what: String,
+    /// What was found, with its unit.
+    pub(super) found: String,
+    /// Whether a job can work with it.
+    pub(super) state: State,
+    /// What to do; empty where all is well.
+    pub(super) advice: String,
+}
+
+/// Whether a job can work with what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Well.
+    Ok,
+    /// A job will work, but slowly, or not at every size.
+    Poor,
+    /// A job will fail.
+    Wrong,
+}
+
+impl Finding {
+    /// Something that is well, or that is no good or bad.
+    pub(super) fn ok(what: impl Into<String>, found: impl fmt::Display) -> Finding {
+        let (found, advice) = (found.to_string(), String::new());
+        Finding { what: what.into(), found, state: State::Ok, advice }
+    }
+
+    /// The same, in this state with this advice if `is_so`.
+    pub(super) fn but(self, is_so: bool, state: State, advice: impl Into<String>) -> Finding {
+        if is_so && self.state == State::Ok {
+            Finding { state, advice: advice.into(), ..self }
+        } else {
+            self
+        }
+    }
+}
+
+impl State {
+    /// The word that is shown.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Poor => "poor",
+            State::Wrong => "wrong",
+        }
+    }
+}
+
+/// A number of bytes with three digits at most.
+pub(super) fn bytes(bytes: u64) -> String {
+    let mut rest = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if rest < 1000.0 {
+            return if rest < 10.0 && unit != "B" {
+                format!("{rest:.1} {unit}")
+            } else {
+                format!("{rest:.0} {unit}")
+            };
+        }
+        rest /= 1024.0;
+    }
+    format!("{rest:.1} TiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_three_digits_at_most() {
+        let shown = [0, 999, 1000, 3 << 20, 999 << 30, 1 << 40].map(bytes);
+        assert_eq!(shown, ["0 B", "999 B", "1.0 KiB", "3.0 MiB", "999 GiB", "1.0 TiB"]);
+    }
+
+    #[test]
+    fn the_first_fault_is_told() {
+        let finding = Finding::ok("memory", "1 GiB")
+            .but(false, State::Wrong, "never")
+            .but(true, State::Poor, "first")
+            .but(true, State::Wrong, "second");
+        assert_eq!((finding.state, &*finding.advice), (State::Poor, "first"));
+    }
+}
