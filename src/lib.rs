@@ -80,6 +80,8 @@ pub mod tables;
 
 pub mod matches;
 
+pub mod index;
+
 pub mod lsh;
 
 pub mod clusters;

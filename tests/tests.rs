@@ -23,6 +23,7 @@ mod presets;
 mod proof;
 mod prune;
 mod quality;
+mod query;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]
 mod readers;

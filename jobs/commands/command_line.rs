@@ -24,6 +24,7 @@ use crate::commands::inspect;
 use crate::commands::lsh;
 use crate::commands::man;
 use crate::commands::plan;
+use crate::commands::query;
 use crate::commands::report;
 use crate::commands::run;
 use crate::commands::sample;
@@ -48,7 +49,8 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 13] = [
+const ANSWERS: [&str; 14] = [
+    "query",
     "inspect",
     "plan",
     "explain",
@@ -76,6 +78,7 @@ enum Command {
     Generate(generate::Arguments),
     Inspect(inspect::Arguments),
     Plan(plan::Arguments),
+    Query(Box<query::Arguments>),
     Store(store::Arguments),
     Verify(verify::Arguments),
     Compare(compare::Arguments),
@@ -176,6 +179,7 @@ impl CommandLine {
             Command::Generate(arguments) => generate::run(arguments, global),
             Command::Inspect(arguments) => inspect::run(arguments, global),
             Command::Plan(arguments) => plan::run(arguments, global),
+            Command::Query(arguments) => query::run(arguments, global),
             Command::Store(arguments) => store::run(arguments, global),
             Command::Verify(arguments) => verify::run(arguments, global),
             Command::Compare(arguments) => compare::run(arguments, global),

@@ -164,6 +164,20 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
         )],
     ),
+    (
+        "query",
+        &[
+            (
+                "Ask for pages by their fingerprints",
+                "dupsieve query --store store --fingerprint 0x0123456789abcdef",
+            ),
+            ("Ask for a text", "dupsieve query --store store --text page.txt"),
+            (
+                "Ask for all pages of a crawl, as they come",
+                "dupsieve query --store store --input - --format jsonl",
+            ),
+        ],
+    ),
     ("store init", &[("Make an empty store", "dupsieve store init store")]),
     (
         "store add",
@@ -189,6 +203,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "Merge only what a day's `store add` would merge",
                 "dupsieve store compact store --tiers",
             ),
+        ],
+    ),
+    (
+        "store index",
+        &[
+            ("Let a store answer `query` at once", "dupsieve store index store"),
+            ("Remove the index", "dupsieve store index store --design none"),
         ],
     ),
     (
@@ -321,7 +342,18 @@ const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "cluster", "weig
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
     (
         "workers",
-        &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "evaluate", "plan", "doctor"],
+        &[
+            "run",
+            "fingerprint",
+            "dedup",
+            "lsh",
+            "cluster",
+            "weights",
+            "evaluate",
+            "plan",
+            "doctor",
+            "query",
+        ],
     ),
     (
         "memory",
@@ -337,6 +369,10 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "plan",
             "verify",
             "doctor",
+            "store add",
+            "store compact",
+            "store index",
+            "store rollback",
         ],
     ),
     ("processes", SHARED),
@@ -362,6 +398,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store init",
             "store add",
             "store compact",
+            "store index",
             "store prune",
             "store rollback",
         ],
@@ -390,6 +427,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "weights",
             "filter",
             "plan",
+            "query",
             "verify",
             "compare",
             "explain",

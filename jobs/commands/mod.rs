@@ -28,6 +28,7 @@ pub(crate) mod lsh;
 pub(crate) mod man;
 pub(crate) mod pages;
 pub(crate) mod plan;
+pub(crate) mod query;
 pub(crate) mod reading;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -15,7 +15,7 @@ use crate::flags::settings::FingerprintSettings;
 /// The flags that say how to read pages.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct PageFlags {
-    /// File format: auto, jsonl, text, html, tsv, csv, warc or features [default: auto]
+    /// File format: auto, jsonl, text, html, tsv, csv, warc, features or fingerprints [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     format: Option<Format>,
     /// Field with the id of a record; a nested field is written a.b [default: id]

@@ -1,5 +1,6 @@
 //! `dupsieve store`: makes, changes, lists and checks a store.
 
+mod indexing;
 mod listing;
 mod upkeep;
 
@@ -7,6 +8,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use dupsieve::index::Design;
 use dupsieve::store::{Added, Codec, Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
@@ -83,6 +85,18 @@ enum Change {
         #[arg(long, conflicts_with = "codec")]
         tiers: bool,
     },
+    /// Keep an index, by which `query` finds what is near to one page at once. From then on `store add` and
+    /// `store compact` keep it too. A run that was interrupted goes on where it stopped
+    Index {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
+        /// 4, 10, 16 and 20 are the paper's, which help up to a distance of 3; `none` removes the index. The answers
+        /// are the same
+        #[arg(long, value_name = "mirror|none|4|10|16|20", default_value_t)]
+        design: Design,
+    },
     /// Remove all but the newest versions, and the files that only these used. What took the place of these files
     /// is checked first. Nobody can go back to the removed versions, or join with them
     Prune {
@@ -129,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Compact { store, codec, tiers } => {
             compact(&Store::open(store)?, (!tiers).then_some(*codec), global)
         }
+        Change::Index { store, design } => indexing::run(&Store::open(store)?, *design, global),
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
@@ -193,7 +208,9 @@ fn rollback(store: &Store, target: &Target, global: &GlobalFlags) -> Result<Summ
         verification.run(&read)?;
         return Ok(summary_of(store, &version));
     }
-    Ok(summary_of(store, &store.rollback(to, &read)?))
+    let version = store.rollback(to, &read)?;
+    indexing::keep(store, global)?;
+    Ok(summary_of(store, &version))
 }
 
 /// The days of `one` that `other` lacks or holds with other contents.

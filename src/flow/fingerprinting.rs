@@ -1,4 +1,4 @@
-//! The handler that makes fingerprints of documents.
+//! The handler that makes fingerprints of documents. It needs no dataflow: a query uses it page by page.
 
 use super::read::Read;
 use super::reading::Handler;
@@ -8,8 +8,8 @@ use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Sign
 use crate::lsh::{Bands, Sketches};
 use crate::store::FingerprintedDocument;
 
-/// Makes fingerprints.
-pub(super) struct Fingerprinting {
+/// Makes fingerprints of documents by a recipe.
+pub struct Fingerprinting {
     /// None if fingerprints come ready-made.
     sketcher: Option<Sketcher>,
     /// None if no check is kept.
@@ -23,12 +23,12 @@ pub(super) struct Fingerprinting {
 }
 
 impl Fingerprinting {
-    /// A handler that makes fingerprints by `recipe`, or takes ready-made ones. A page that takes longer
+    /// Makes fingerprints by `recipe`, or takes ready-made ones. A page that takes longer
     /// than `time` is quarantined.
     ///
     /// # Errors
     /// As [`Recipe::sketcher`].
-    pub(super) fn new(recipe: &Recipe, time: PageTime) -> Result<Fingerprinting> {
+    pub fn new(recipe: &Recipe, time: PageTime) -> Result<Fingerprinting> {
         let sketcher = (!recipe.is_external()).then(|| recipe.sketcher()).transpose()?;
         let signer = recipe.check().map(Check::signer);
         let bands = recipe.bands().map(str::parse::<Bands>).transpose()?;
@@ -42,14 +42,16 @@ impl Fingerprinting {
     }
 }
 
-impl Handler for Fingerprinting {
-    type Made = FingerprintedDocument;
-
-    fn take(
+impl Fingerprinting {
+    /// Makes the fingerprint of a document, and all that stands beside it in a segment.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if the document is at fault, [`Kind::Usage`] if it does not fit the recipe.
+    pub fn page(
         &mut self,
         position: Position,
         document: Document<'_>,
-    ) -> Result<Option<FingerprintedDocument>> {
+    ) -> Result<FingerprintedDocument> {
         let Fingerprinting { sketcher, signer, bands, boilerplate, only_boilerplate } = self;
         let text = match (&document.content, boilerplate) {
             (Content::Text(text), Some(boilerplate)) => {
@@ -72,7 +74,7 @@ impl Handler for Fingerprinting {
             }
             _ => Vec::new(),
         };
-        Ok(Some(FingerprintedDocument {
+        Ok(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
             content: document.content.digest(),
@@ -82,7 +84,19 @@ impl Handler for Fingerprinting {
             id: document.id.into_owned(),
             fingerprint,
             position,
-        }))
+        })
+    }
+}
+
+impl Handler for Fingerprinting {
+    type Made = FingerprintedDocument;
+
+    fn take(
+        &mut self,
+        position: Position,
+        document: Document<'_>,
+    ) -> Result<Option<FingerprintedDocument>> {
+        self.page(position, document).map(Some)
     }
 
     fn end_batch(&mut self, read: &mut Read, _made: &mut dyn FnMut(FingerprintedDocument)) {

@@ -49,6 +49,7 @@ pub use cluster::Cluster;
 pub use counting::Counted;
 pub use documents::{Documents, Harvest};
 pub use fatal::{Fatal, lost_peer, start_was_given_up};
+pub use fingerprinting::Fingerprinting;
 pub use read::Read;
 pub use reading::Collected;
 pub use role::{Role, Start};

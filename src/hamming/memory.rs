@@ -24,16 +24,24 @@ pub fn zeroed(count: usize) -> Vec<u64> {
     words
 }
 
+/// The same for bytes.
+pub fn zeroed_bytes(count: usize) -> Vec<u8> {
+    let bytes = vec![0; count];
+    #[cfg(target_os = "linux")]
+    ask_for_huge_pages(&bytes);
+    bytes
+}
+
 #[cfg(target_os = "linux")]
-fn ask_for_huge_pages(words: &[u64]) {
+fn ask_for_huge_pages<T>(elements: &[T]) {
     use rustix::mm::{Advice, madvise};
-    let bytes = size_of_val(words);
-    let begin = words.as_ptr().cast::<u8>();
+    let bytes = size_of_val(elements);
+    let begin = elements.as_ptr().cast::<u8>();
     let before = begin.align_offset(HUGE_BYTES).min(bytes);
     let huge = (bytes - before) / HUGE_BYTES * HUGE_BYTES;
     if huge > 0 {
         let begin = begin.wrapping_add(before).cast_mut();
-        // SAFETY: the range lies within `words`, and this advice changes no byte of it.
+        // SAFETY: the range lies within `elements`, and this advice changes no byte of it.
         let refused = unsafe { madvise(begin.cast(), huge, Advice::LinuxHugepage) };
         // A system without huge pages ignores this.
         refused.ok();

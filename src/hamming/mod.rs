@@ -1,8 +1,8 @@
 //! Within k bits, over slices, and the only home of unsafe code.
 //!
 //! [`within`] is scalar code, and the meaning of everything here. The unsafe code gives advice to the machine
-//! ([`memory`]), chooses among compilations of one and the same code ([`multiversion`]), and looks up many
-//! keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`]. Imports `fingerprint` only.
+//! ([`memory`]), maps files ([`mapped`]), chooses among compilations of one and the same code ([`multiversion`]),
+//! and looks up many keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`]. Imports `fingerprint` only.
 //!
 //! ```
 //! use dupsieve::hamming::within;
@@ -16,6 +16,7 @@
 
 pub mod bitmap;
 pub mod lanes;
+pub mod mapped;
 pub mod memory;
 pub mod multiversion;
 mod within;

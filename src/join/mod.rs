@@ -52,6 +52,6 @@ pub use find::Figures;
 pub use overlap::{Overlap, OverlapSite, Overlapped};
 pub use preset::Preset;
 pub use proof::Proof;
-pub use request::{Join, JoinInputs, check_recipe, check_signatures};
+pub use request::{Join, JoinInputs, check_recipe, check_signatures, check_stamps};
 pub use run::Joined;
 pub use site::{Site, Watch, unwatched};

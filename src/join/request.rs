@@ -192,10 +192,18 @@ fn check_store(store: Option<&Version>, batch: &Segment) -> Result<()> {
 /// # Errors
 /// [`Kind::Usage`] if it is of another recipe.
 pub fn check_recipe(store: Option<&Version>, stamp: &str) -> Result<()> {
-    let Some(held) = store.and_then(Version::stamp).filter(|held| *held != stamp) else {
+    store.and_then(Version::stamp).map_or(Ok(()), |held| check_stamps(held, stamp))
+}
+
+/// Checks that a store with the stamp `held` is of the recipe with the stamp `asked`.
+///
+/// # Errors
+/// [`Kind::Usage`] if it is of another recipe.
+pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
+    if held == asked {
         return Ok(());
-    };
-    let [held, asked] = Stamp::differences(held, stamp);
+    }
+    let [held, asked] = Stamp::differences(held, asked);
     Err(Error::new(Kind::Usage, "batch and store are of different recipes")
         .expected(format_args!("the store's {held}"))
         .found(asked)

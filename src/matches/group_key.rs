@@ -14,13 +14,35 @@ use crate::store::{Classes, RowBytes, Segment};
 
 /// The class of a page, and its signature, which is empty without a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct GroupKey<'a> {
-    pub(super) class: Class,
-    pub(super) signature: &'a [u8],
+pub(crate) struct GroupKey<'a> {
+    pub(crate) class: Class,
+    pub(crate) signature: &'a [u8],
+}
+
+impl GroupKey<'_> {
+    /// `None` if pages with these keys, at this distance, do not match; else how alike they are, where `confirm`
+    /// checks that. Pages with one fingerprint and one key always match: they would be one group.
+    pub(crate) fn compare(
+        self,
+        other: GroupKey<'_>,
+        distance: u32,
+        confirm: Option<&Confirm>,
+    ) -> Option<Option<Similarity>> {
+        if distance == 0 && self == other {
+            return Some(confirm.map(|_| Similarity::SAME));
+        }
+        if self.class != other.class {
+            return None;
+        }
+        match confirm {
+            None => Some(None),
+            Some(confirm) => confirm.similarity(self.signature, other.signature).map(Some),
+        }
+    }
 }
 
 /// Looks up the keys of a segment by row.
-pub(super) struct GroupKeyReader {
+pub(crate) struct GroupKeyReader {
     classes: Option<Classes>,
     checks: Option<RowBytes>,
 }
@@ -30,13 +52,13 @@ impl GroupKeyReader {
     ///
     /// # Errors
     /// A segment without these signatures is [`crate::Kind::BadData`].
-    pub(super) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<GroupKeyReader> {
+    pub(crate) fn new(segment: &Segment, confirm: Option<&Confirm>) -> Result<GroupKeyReader> {
         let checks = confirm.map(|confirm| confirm.signatures(segment)).transpose()?;
         Ok(GroupKeyReader { classes: segment.classes(), checks })
     }
 
     /// The key of a row of the segment.
-    pub(super) fn get(&mut self, row: u64) -> Result<GroupKey<'_>> {
+    pub(crate) fn get(&mut self, row: u64) -> Result<GroupKey<'_>> {
         let class = self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?;
         let signature = self.checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?;
         Ok(GroupKey { class, signature })
@@ -132,7 +154,7 @@ impl GroupKeys {
         Ok(GroupKey { class: self.classes[row], signature })
     }
 
-    /// As [`GroupKeys::compare`], for two rows of the batch.
+    /// As [`GroupKey::compare`], for two rows of the batch.
     pub(super) fn compare_rows(
         &self,
         one: SegmentRow,
@@ -144,10 +166,11 @@ impl GroupKeys {
             Some([first, second]) => [Some(first), Some(second)],
             None => [None, None],
         };
-        Ok(self.compare(self.of(one, first)?, self.of(other, second)?, distance))
+        let other = self.of(other, second)?;
+        Ok(self.of(one, first)?.compare(other, distance, self.confirm()))
     }
 
-    /// As [`GroupKeys::compare`], for a row of the batch and any key.
+    /// As [`GroupKey::compare`], for a row of the batch and any key.
     pub(super) fn compare_row(
         &self,
         one: SegmentRow,
@@ -156,27 +179,7 @@ impl GroupKeys {
     ) -> Result<Option<Option<Similarity>>> {
         let mut readers = self.readers.borrow_mut();
         let reader = readers.as_mut().map(|[reader, _]| reader);
-        Ok(self.compare(self.of(one, reader)?, other, distance))
-    }
-
-    /// `None` if pages with these keys, at this distance, do not match; else how alike they are, where
-    /// that is checked. Pages with one fingerprint and one key always match: they would be one group.
-    fn compare(
-        &self,
-        one: GroupKey<'_>,
-        other: GroupKey<'_>,
-        distance: u32,
-    ) -> Option<Option<Similarity>> {
-        if distance == 0 && one == other {
-            return Some(self.of_copies());
-        }
-        if one.class != other.class {
-            return None;
-        }
-        match &self.confirm {
-            None => Some(None),
-            Some(confirm) => confirm.similarity(one.signature, other.signature).map(Some),
-        }
+        Ok(self.of(one, reader)?.compare(other, distance, self.confirm()))
     }
 
     /// How alike two pages of one group are, where that is checked.

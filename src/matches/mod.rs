@@ -77,6 +77,7 @@ pub use sieve::Sieve;
 pub use similarity::{Confirm, Similarity};
 
 pub(crate) use crowd::{Block, Comparing, Crowd};
+pub(crate) use group_key::{GroupKey, GroupKeyReader};
 pub(crate) use ids::in_order;
 pub(crate) use keep_order::Turn;
 pub(crate) use keep_rule::{Edge, Judgement, Judgements, judge};

@@ -133,7 +133,7 @@ impl Store {
     }
 
     /// Keeps other runs from changing the store until the lock is dropped.
-    pub(super) fn lock(&self) -> Result<Lock> {
+    pub(crate) fn lock(&self) -> Result<Lock> {
         Lock::take(&self.path.join(LOCK))
     }
 

@@ -96,7 +96,8 @@ pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub use prune::Pruning;
-pub(crate) use segment::BLOCK_ROWS;
+pub use segment::Access;
+pub(crate) use segment::{BLOCK_ROWS, Cursor, Ranked};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment, Times,
 };

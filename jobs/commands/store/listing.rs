@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use dupsieve::Result;
 use dupsieve::error::At;
+use dupsieve::index::{self, Design};
 use dupsieve::join::Preset;
 use dupsieve::store::{Day, Entry, Merged, Revision, Store, Version};
 use serde_json::{Value, json};
@@ -43,18 +44,37 @@ fn print_history(history: &[Revision], out: &mut impl Write) -> io::Result<()> {
 pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
     let version = store.at(None)?;
     let older = store.bytes_besides(&version)?;
+    let index = Index::of(store)?;
     let mut out = io::stdout().lock();
     let printed = if as_json {
-        writeln!(out, "{}", days(&version, older))
+        writeln!(out, "{}", days(&version, older, &index))
     } else {
-        print_days(&version, older, &mut out)
+        print_days(&version, older, &index, &mut out)
     };
     printed.at("stdout")?;
     Ok(Summary::answered())
 }
 
+/// The index that a store keeps.
+struct Index {
+    design: Design,
+    files: u64,
+    bytes: u64,
+    /// Files that it lacks.
+    missing: u64,
+}
+
+impl Index {
+    fn of(store: &Store) -> Result<Index> {
+        let design = index::design_of(store)?;
+        let (files, bytes) = index::size(store)?;
+        let (missing, _) = index::missing(store, design)?;
+        Ok(Index { design, files, bytes, missing })
+    }
+}
+
 /// The days as one JSON object.
-fn days(version: &Version, older: u64) -> Value {
+fn days(version: &Version, older: u64, index: &Index) -> Value {
     let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
         let day = day.to_string();
         let digest = digest.to_string();
@@ -72,6 +92,12 @@ fn days(version: &Version, older: u64) -> Value {
         "days": days.collect::<Vec<_>>(),
         "merged": merged.collect::<Vec<_>>(),
         "older_bytes": older,
+        "index": {
+            "design": index.design.to_string(),
+            "files": index.files,
+            "bytes": index.bytes,
+            "missing": index.missing,
+        },
     })
 }
 
@@ -85,8 +111,14 @@ fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day>
     version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
 
-/// Each day as it was added; then the segments that several days share; then what older versions need besides.
-fn print_days(version: &Version, older: u64, out: &mut impl Write) -> io::Result<()> {
+/// Each day as it was added; then the segments that several days share; then what older versions need besides, and the
+/// index.
+fn print_days(
+    version: &Version,
+    older: u64,
+    index: &Index,
+    out: &mut impl Write,
+) -> io::Result<()> {
     writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
     for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
         let day = day.to_string();
@@ -98,6 +130,12 @@ fn print_days(version: &Version, older: u64, out: &mut impl Write) -> io::Result
     }
     if older > 0 {
         writeln!(out, "{:<10}  {:>7}  {:>13}  {older:>15}", "older", "", "")?;
+    }
+    if index.design != Design::None {
+        let Index { design, bytes, missing, .. } = index;
+        let missing =
+            if *missing > 0 { format!("  {missing} files are missing") } else { String::new() };
+        writeln!(out, "{:<10}  {design:>7}  {:>13}  {bytes:>15}{missing}", "index", "")?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use dupsieve::store::{Codec, Compacted, Merger, Pruning, Store};
 use dupsieve::{Kind, Result};
 
+use super::indexing;
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
@@ -35,6 +36,7 @@ pub(super) fn compact(
         }
         None => compact_all_tiers(store, global)?,
     };
+    indexing::keep(store, global)?;
     Ok(summary_of(store, &store.at(None)?).count("merged", merged))
 }
 
@@ -72,7 +74,8 @@ pub(crate) struct Upkeep {
 }
 
 /// Keeps a store small after a day was added: removes all versions but the newest `keep`, which may free the
-/// space that a merge needs, does the merge that is due if it `merges`, and removes what this leaves behind.
+/// space that a merge needs, does the merge that is due if it `merges`, removes what this leaves behind, and makes the
+/// index of the new segments, if the store has one.
 ///
 /// # Errors
 /// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a
@@ -97,6 +100,7 @@ pub(crate) fn keep_up(
         false => 0,
     };
     let freed = if merged > 0 { prune()? } else { 0 };
+    indexing::keep(store, global)?;
     Ok(Upkeep { pruned: pruned + freed, merged })
 }
 

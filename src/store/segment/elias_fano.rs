@@ -68,25 +68,52 @@ impl<F: Fingerprint> Multiversion for Decode<'_, F> {
     #[inline(always)]
     fn run(self) -> Result<()> {
         let Decode { low_bytes, cold, block, first, out } = self;
-        let lows_at = low_bytes
-            .checked_sub(cold)
-            .and_then(|stored| out.len().checked_mul(stored))
-            .and_then(|lows| block.len().checked_sub(lows))
-            .filter(|_| low_bytes <= bytes_of::<F>())
-            .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
-            .ok_or_else(|| damaged("the length of the block does not fit its low parts"))?;
+        let Parts { lows_at, base, .. } = Parts::of(block, low_bytes, cold, out.len(), first)?;
         let vector = &block[HEADER_BYTES..lows_at];
-        let base = high(first, low_bytes);
-        match base.checked_add(unary::check(vector, out.len())?.into()) {
-            Some(last) if last <= high(F::MAX, low_bytes) => {}
-            _ => return Err(damaged("the high parts exceed the width")),
-        }
         // If all bytes are low, all high parts are zero and the shift does not matter.
         let base = F::from_u128(base);
         let shift = (8 * low_bytes as u32).min(F::BITS - 1);
         unary::read(vector, out, |growth| plus(base, F::from_u128(growth.into())) << shift);
         join_lows(block, lows_at, low_bytes - cold, 8 * cold as u32, out);
         Ok(())
+    }
+}
+
+/// Where the parts of a block are.
+pub(crate) struct Parts {
+    /// The first byte after the bit vector.
+    pub(crate) lows_at: usize,
+    /// The high part of the first fingerprint.
+    pub(crate) base: u128,
+    /// How far the high parts grow.
+    pub(crate) growth: u64,
+}
+
+impl Parts {
+    /// Those of a block of `rows`, the first of which is `first`, that leaves out the lowest `cold` bytes.
+    ///
+    /// Bytes that no encoder writes are [`crate::Kind::BadData`].
+    #[inline(always)]
+    pub(crate) fn of<F: Fingerprint>(
+        block: &[u8],
+        low_bytes: usize,
+        cold: usize,
+        rows: usize,
+        first: F,
+    ) -> Result<Parts> {
+        let lows_at = low_bytes
+            .checked_sub(cold)
+            .and_then(|stored| rows.checked_mul(stored))
+            .and_then(|lows| block.len().checked_sub(lows))
+            .filter(|_| low_bytes <= bytes_of::<F>())
+            .filter(|&at| at > HEADER_BYTES && at.is_multiple_of(unary::WORD_BYTES))
+            .ok_or_else(|| damaged("the length of the block does not fit its low parts"))?;
+        let base = high(first, low_bytes);
+        let growth = unary::check(&block[HEADER_BYTES..lows_at], rows)?;
+        match base.checked_add(growth.into()) {
+            Some(last) if last <= high(F::MAX, low_bytes) => Ok(Parts { lows_at, base, growth }),
+            _ => Err(damaged("the high parts exceed the width")),
+        }
     }
 }
 
@@ -120,7 +147,7 @@ fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, shift: u
 }
 
 /// The bits of `fingerprint` above its low `low_bytes` bytes.
-fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
+pub(crate) fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
     fingerprint.to_u128().checked_shr(8 * low_bytes as u32).unwrap_or(0)
 }
 

@@ -8,6 +8,7 @@
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
+//!   `ranked`, with `select`, looks fingerprints up in any order;
 //!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
@@ -29,9 +30,11 @@ mod packed;
 mod piece;
 mod pieces;
 mod prefix_code;
+mod ranked;
 mod rice;
 mod row_bytes;
 mod scan;
+mod select;
 mod source;
 mod unary;
 mod verify;
@@ -45,6 +48,8 @@ pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
+pub use ranked::Access;
+pub(crate) use ranked::{Cursor, Ranked};
 pub use row_bytes::RowBytes;
 pub use scan::{KeyRange, Scan};
 pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};

@@ -279,6 +279,11 @@ impl Segment {
         self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Its file.
+    pub(super) fn file(&self) -> &File {
+        &self.0.file
+    }
+
     /// Reads the bytes of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.count(range.end - range.start);

@@ -51,13 +51,16 @@ impl SegmentFile<'_> {
     }
 
     pub(crate) fn read_into(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
-        progress::tick(Activity::Reading);
         bytes.resize((range.end - range.start) as usize, 0);
-        self.file.read_exact_at(bytes, range.start).map_err(|cause| match cause.kind() {
+        self.fill(range.start, bytes)
+    }
+
+    /// Fills `bytes` with those of the file from `at` on.
+    pub(crate) fn fill(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        progress::tick(Activity::Reading);
+        self.file.read_exact_at(bytes, at).map_err(|cause| match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                damaged("the file is shorter than when it was opened")
-                    .at(self.path)
-                    .offset(range.start)
+                damaged("the file is shorter than when it was opened").at(self.path).offset(at)
             }
             _ => Error::io(self.path, &cause),
         })

@@ -1,0 +1,259 @@
+//! `dupsieve query`: what is near to these pages in a store, page by page.
+
+mod answering;
+mod line;
+mod recipe;
+mod stream;
+
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use dupsieve::document::{Format, Tolerance};
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Recipe, Width, hex};
+use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
+use dupsieve::join;
+use dupsieve::matches::Confirm;
+use dupsieve::store::{Access, Store, Version};
+use dupsieve::{Error, Kind, Result};
+
+use crate::commands::pages::PageFlags;
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::{ByteSize, Count, DedupSettings, FingerprintSettings, RecipeChoice};
+use crate::outcome::summary::Summary;
+use answering::Answering;
+use line::Line;
+use stream::Stream;
+
+/// The largest number of near pages that an answer names, unless another one is given.
+const LIMIT: u64 = 1000;
+
+/// Ask which pages of a store are near to some, one by one
+///
+/// Prints a line of JSON for each page, in the order of the input: its id, the version of the store that
+/// answers, the near pages with their ids, days and distances, the nearest first, and the verdict that `dedup`
+/// would give to that page alone: keep, drop, or empty for a text without words. `more` says how many near pages
+/// are not listed. A store with an index (`dupsieve store index`) answers fastest.
+///
+/// Texts get their fingerprints by the recipe of the store, and what is within the distance is confirmed as `dedup`
+/// does: by the class of the text, and by the check of the store's preset. Of a ready-made fingerprint neither is
+/// known, so all that is within the distance is near.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The store
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// Ask this version of the store [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    as_of: Option<u64>,
+    #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
+    pages: PageFlags,
+    /// Near pages differ in at most this many bits, 15 at most [default: that of the preset that the store was made
+    /// with, else 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    distance: Option<u32>,
+    /// Confirm near texts by the signatures of this check, and after a colon by the least similarity, such as
+    /// page-overlap:0.8 [default: that of the preset]
+    #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
+    check: Option<Confirm>,
+    /// Name at most this many near pages of each page, and count the others
+    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = parse_limit)]
+    limit: u64,
+    /// Read all fingerprints of the store and its index into memory first. For very many pages: without it the system
+    /// reads what is needed, and keeps it as long as memory allows
+    #[arg(long)]
+    resident: bool,
+    /// Recipe of the store, if it has none of the usual names: a .toml file
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
+    /// Table of lines that do not count as text, if the store was made with one
+    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
+    boilerplate: Option<PathBuf>,
+    /// List the records that could not be read in this file
+    #[arg(long, value_name = "FILE")]
+    quarantine: Option<PathBuf>,
+    /// End with 65 if more records are bad: a number, or a share such as 0.5%. What could be read is answered all
+    /// the same [default: 1%]
+    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
+    max_bad: Option<Tolerance>,
+    /// Longest record, such as 64MiB; longer ones are bad [default: 64MiB]
+    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
+    max_record: Option<ByteSize>,
+    /// Time limit for each MiB of a page's text; a page that takes longer is bad [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
+    page_time: Option<NonZeroU32>,
+    /// Use the readable part of compressed files that end early
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
+    accept_truncated: Option<bool>,
+}
+
+/// What is asked for.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Asked {
+    /// Fingerprints in hex, with or without 0x
+    #[arg(long, value_name = "HEX", num_args = 1..)]
+    fingerprint: Vec<String>,
+    /// Files of one text each, or - for standard input
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    text: Vec<PathBuf>,
+    /// Files, folders, globs, or - for standard input, read as `fingerprint` reads them
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
+}
+
+fn parse_limit(text: &str) -> Result<u64, String> {
+    text.parse::<Count>().map(|Count(limit)| limit)
+}
+
+/// Runs `query`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let store = Store::open(&arguments.store)?;
+    let version = store.at(arguments.as_of)?;
+    let lookup = arguments.open(&store, version)?;
+    if lookup.without_index() > 0 {
+        let count = lookup.without_index();
+        tracing::warn!(
+            "segments without their index, which are slower to ask: {count}; `dupsieve store index` makes it"
+        );
+    }
+    match &arguments.asked.fingerprint[..] {
+        [] => arguments.ask_pages(&store, &lookup, global)?,
+        fingerprints => arguments.ask_fingerprints(&lookup, fingerprints)?,
+    }
+    Ok(Summary::answered())
+}
+
+impl Arguments {
+    fn open(&self, store: &Store, version: Version) -> Result<Arc<Lookup>> {
+        let settings = DedupSettings {
+            distance: self.distance,
+            check: self.check,
+            ..DedupSettings::default()
+        };
+        let (distance, check) = settings.distance_and_check(version.stamp().unwrap_or_default());
+        if let Some(stamp) = version.stamp() {
+            join::check_signatures(check, stamp).map_err(|error| error.at(store.path()))?;
+        }
+        let access = if self.resident { Access::Resident } else { Access::Mapped };
+        Lookup::open(store, version, LookupOptions { distance, check, access })
+    }
+
+    fn limit(&self) -> usize {
+        usize::try_from(self.limit).unwrap_or(usize::MAX)
+    }
+
+    fn ask_fingerprints(&self, lookup: &Arc<Lookup>, fingerprints: &[String]) -> Result<()> {
+        let width = lookup.width().unwrap_or(Width::W64);
+        let asked = fingerprints.iter().map(|text| parse_fingerprint(text, width));
+        let asked = asked.collect::<Result<Vec<u128>>>()?;
+        let mut asker = Asker::new(lookup);
+        let mut out = io::stdout().lock();
+        for fingerprint in asked {
+            let answer = asker.ask(&Question { fingerprint, page: None }, self.limit())?;
+            let id = hex(fingerprint, width);
+            Line::of(&id, lookup, Some(&answer)).write(&mut out).at("stdout")?;
+        }
+        out.flush().at("stdout")
+    }
+
+    fn ask_pages(&self, store: &Store, lookup: &Arc<Lookup>, global: &GlobalFlags) -> Result<()> {
+        let settings = self.settings(global)?;
+        let recipe = self.recipe_of(store, lookup, &settings)?;
+        let asked = if self.asked.text.is_empty() { &self.asked.input } else { &self.asked.text };
+        let (inputs, mut options) = FingerprintSettings {
+            recipe: Some(RecipeChoice::Named(external(recipe.width()).to_owned())),
+            ..settings.clone()
+        }
+        .inputs(asked)?;
+        options.fields.width_bits = recipe.width().bits();
+        let answering = Answering {
+            lookup,
+            recipe: &recipe,
+            page_time: settings.page_time(),
+            limit: self.limit(),
+        };
+        let max_bad = settings.max_bad.unwrap_or(Tolerance::BAD);
+        let quarantine = self.quarantine.as_deref();
+        Stream { inputs: &inputs, options: &options, max_bad, quarantine }
+            .answer(&answering, global.workers(1))
+    }
+
+    /// How pages are read.
+    fn settings(&self, global: &GlobalFlags) -> Result<FingerprintSettings> {
+        let file = self.pages.over(global.config()?.fingerprint);
+        let is_text = !self.asked.text.is_empty();
+        Ok(FingerprintSettings {
+            format: if is_text { Some(Format::Text) } else { file.format },
+            recipe: self.recipe.clone().or(file.recipe),
+            boilerplate: self.boilerplate.clone().or(file.boilerplate),
+            max_bad: self.max_bad.or(file.max_bad),
+            max_record: self.max_record.or(file.max_record),
+            page_time: self.page_time.or(file.page_time),
+            accept_truncated: self.accept_truncated.or(file.accept_truncated),
+            time_field: None,
+            keep_bands: None,
+            check: None,
+            ..file
+        })
+    }
+
+    fn recipe_of(
+        &self,
+        store: &Store,
+        lookup: &Lookup,
+        settings: &FingerprintSettings,
+    ) -> Result<Recipe> {
+        match lookup.version().stamp() {
+            Some(stamp) => recipe::of(stamp, settings).map_err(|error| error.at(store.path())),
+            None => settings.recipe(settings.format.unwrap_or_default()),
+        }
+    }
+}
+
+/// The recipe of ready-made fingerprints.
+fn external(width: Width) -> &'static str {
+    match width {
+        Width::W64 => "external-64",
+        Width::W128 => "external-128",
+    }
+}
+
+/// Reads a fingerprint of this width.
+fn parse_fingerprint(text: &str, width: Width) -> Result<u128> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let fingerprint = is_hex.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
+    let most = u128::MAX >> (u128::BITS - width.bits());
+    fingerprint.filter(|&fingerprint| fingerprint <= most).ok_or_else(|| {
+        Error::new(Kind::Usage, "not a fingerprint")
+            .expected(format_args!("at most {} hex digits", width.bits() / 4))
+            .found(format_args!("{text:.60}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_in_hex() {
+        for (text, fingerprint) in [("0x0f", 15), ("F", 15), ("00000000000000000f", 15)] {
+            assert_eq!(parse_fingerprint(text, Width::W64), Ok(fingerprint));
+        }
+        assert!(parse_fingerprint("10000000000000000", Width::W128).is_ok());
+        for text in ["", "0x", "+f", "g", "10000000000000000", "0x0x1"] {
+            assert_eq!(
+                parse_fingerprint(text, Width::W64).unwrap_err().kind(),
+                Kind::Usage,
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What one worker does: it makes the fingerprints of pages and asks for what is near to them.
+
+use std::sync::Arc;
+
+use dupsieve::document::{Content, Document, Fields, Position, Quarantined, Reason, Records};
+use dupsieve::fingerprint::{PageTime, Recipe};
+use dupsieve::flow::Fingerprinting;
+use dupsieve::index::{Answer, Asker, Lookup, Question};
+use dupsieve::store::FingerprintedDocument;
+use dupsieve::{Kind, Result};
+
+use super::line::Line;
+
+/// What is asked, and how pages are made fingerprints of.
+#[derive(Clone, Copy)]
+pub(super) struct Answering<'a> {
+    pub(super) lookup: &'a Arc<Lookup>,
+    pub(super) recipe: &'a Recipe,
+    pub(super) page_time: PageTime,
+    pub(super) limit: usize,
+}
+
+/// The answers to some records.
+#[derive(Default)]
+pub(super) struct Answered {
+    /// Their lines.
+    pub(super) lines: Vec<u8>,
+    /// How many there are.
+    pub(super) documents: u64,
+    /// The records that could not be read.
+    pub(super) bad: Vec<Quarantined>,
+}
+
+/// One worker.
+pub(super) struct Answerer<'a> {
+    answering: Answering<'a>,
+    asker: Asker,
+    fingerprinting: Fingerprinting,
+}
+
+impl<'a> Answerer<'a> {
+    pub(super) fn new(answering: Answering<'a>) -> Result<Answerer<'a>> {
+        let asker = Asker::new(answering.lookup);
+        let fingerprinting = Fingerprinting::new(answering.recipe, answering.page_time)?;
+        Ok(Answerer { answering, asker, fingerprinting })
+    }
+
+    /// The answers to `records`, in their order.
+    pub(super) fn answer(&mut self, records: &Records, fields: &Fields) -> Result<Answered> {
+        let mut answered = Answered::default();
+        let mut failure = None;
+        records.parse(fields, &mut |position, document| {
+            if failure.is_some() {
+                return;
+            }
+            let taken = match document {
+                Ok(document) => self.document(position, document, &mut answered),
+                Err(reason) => Ok(Err(reason)),
+            };
+            match taken {
+                Ok(Ok(())) => {}
+                Ok(Err(reason)) => answered.bad.push(Quarantined { position, reason }),
+                Err(error) => failure = Some(error),
+            }
+        });
+        failure.map_or(Ok(answered), Err)
+    }
+
+    /// Adds the line of a document, or says why the document is bad.
+    fn document(
+        &mut self,
+        position: Position,
+        document: Document<'_>,
+        answered: &mut Answered,
+    ) -> Result<std::result::Result<(), Reason>> {
+        let id = document.id.clone().into_owned();
+        let answer = match document.content {
+            Content::Fingerprint(fingerprint) => {
+                Some(self.ask(&Question { fingerprint, page: None })?)
+            }
+            _ => match self.fingerprinting.page(position, document) {
+                Ok(made) => self.ask_made(&made)?,
+                Err(error) if error.kind() == Kind::BadData => {
+                    return Ok(Err(Reason::from(&error)));
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        let line = Line::of(&id, self.answering.lookup, answer.as_ref());
+        line.write(&mut answered.lines).expect("memory takes what is written");
+        answered.documents += 1;
+        Ok(Ok(()))
+    }
+
+    /// What is near to a page; none if it has no fingerprint.
+    fn ask_made(&mut self, made: &FingerprintedDocument) -> Result<Option<Answer>> {
+        let Some(fingerprint) = made.fingerprint else { return Ok(None) };
+        self.ask(&Question { fingerprint, page: Some((made.class, &made.check)) }).map(Some)
+    }
+
+    fn ask(&mut self, question: &Question<'_>) -> Result<Answer> {
+        self.asker.ask(question, self.answering.limit)
+    }
+}

@@ -1,0 +1,56 @@
+//! The line of JSON that answers for one page.
+
+use std::io::{self, Write};
+
+use dupsieve::index::{Answer, Lookup, NearPage};
+use dupsieve::store::Day;
+use serde::Serialize;
+
+/// What is near to a page, and the verdict.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    id: &'a str,
+    store_version: u64,
+    near: Vec<NearLine<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more: u64,
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct NearLine<'a> {
+    id: &'a str,
+    day: Day,
+    distance: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+}
+
+impl<'a> Line<'a> {
+    /// That of the page with this id; without an answer the page has no fingerprint.
+    pub(super) fn of(id: &'a str, lookup: &Lookup, answer: Option<&'a Answer>) -> Line<'a> {
+        let verdict = match answer {
+            None => "empty",
+            Some(answer) if answer.drops() => "drop",
+            Some(_) => "keep",
+        };
+        let near = answer.map_or(&[][..], |answer| &answer.near);
+        let near = near.iter().map(|NearPage { distance, id, day, similarity }| {
+            let similarity = similarity.map(|similarity| similarity.number());
+            NearLine { id, day: *day, distance: *distance, similarity }
+        });
+        let store_version = lookup.version().number();
+        let more = answer.map_or(0, |answer| answer.more);
+        Line { id, store_version, near: near.collect(), more, verdict }
+    }
+
+    /// Writes it, with its end.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+fn is_zero(more: &u64) -> bool {
+    *more == 0
+}

@@ -1,0 +1,46 @@
+//! The recipe by which a store was made.
+
+use dupsieve::Result;
+use dupsieve::features::counts::Counts;
+use dupsieve::fingerprint::{Recipe, Stamp};
+use dupsieve::join::{self, Preset};
+
+use crate::flags::settings::FingerprintSettings;
+
+/// The recipe with this stamp: the one that the settings name, or one of those with names. Bands, which no answer
+/// needs, are left out.
+///
+/// # Errors
+/// [`dupsieve::Kind::Usage`] if it is none of them.
+pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
+    let held = Stamp::parse(stamp)?;
+    let width = Some(held.width());
+    let check = held.check()?;
+    let signed = |recipe: Recipe| match check {
+        Some(check) if recipe.check().is_none() => recipe.with_check(check),
+        _ => Ok(recipe),
+    };
+    let named = || {
+        let presets = Preset::ALL.into_iter().map(|preset| preset.recipe(width));
+        let recipes = presets.chain(Recipe::names().map(|name| Recipe::named(name, width)));
+        recipes
+            .flat_map(|recipe| recipe.and_then(signed))
+            .find(|it| it.stamp().plain() == held.plain())
+    };
+    let recipe = match &settings.recipe {
+        Some(choice) => signed(choice.recipe(width)?)?,
+        None => match named() {
+            Some(recipe) => recipe,
+            None => settings.recipe(settings.format.unwrap_or_default())?,
+        },
+    };
+    let recipe = match &settings.boilerplate {
+        Some(path) => recipe.with_boilerplate(Counts::read(path)?)?,
+        None => recipe,
+    };
+    let whole = match held.bands() {
+        Some(bands) => recipe.clone().with_bands(bands),
+        None => recipe.clone(),
+    };
+    join::check_stamps(stamp, whole.stamp().as_str()).map(|()| recipe)
+}

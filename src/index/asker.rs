@@ -1,0 +1,162 @@
+//! Answers: the pages of a version that are near to one, each with its id and its day.
+//!
+//! A page that stands a million times in the store is found at once, but a million ids are not an answer. So an
+//! answer has the nearest pages up to a limit, and the number of the others.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::lookup::Lookup;
+use super::shelf::Found;
+use crate::error::Result;
+use crate::fingerprint::Class;
+use crate::matches::{GroupKey, GroupKeyReader, Similarity};
+use crate::store::{Dated, Day, Ids, RowDays};
+
+/// A page that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Its fingerprint.
+    pub fingerprint: u128,
+    /// Its class and its signature, by which candidates are confirmed. Without them, as for a ready-made
+    /// fingerprint, all that is within the distance is near.
+    pub page: Option<(Class, &'a [u8])>,
+}
+
+/// A page of the store that is near.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearPage {
+    /// The number of bits in which it differs.
+    pub distance: u8,
+    /// Its id.
+    pub id: String,
+    /// Its day.
+    pub day: Day,
+    /// How alike the texts are, where that was checked.
+    pub similarity: Option<Similarity>,
+}
+
+/// What is near to a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The nearest pages, ordered by distance, id and day, up to the limit.
+    pub near: Vec<NearPage>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+impl Answer {
+    /// Whether the keep rule drops the page: one of the store is near.
+    #[must_use]
+    pub fn drops(&self) -> bool {
+        !self.near.is_empty() || self.more > 0
+    }
+}
+
+/// Asks an opened version, one page after the other. Each thread has its own.
+pub struct Asker {
+    lookup: Arc<Lookup>,
+    /// The readers of each segment, once something was found in it.
+    readers: Vec<Option<Readers>>,
+    found: Vec<Found>,
+}
+
+/// What is read about the rows of a segment.
+struct Readers {
+    ids: Ids,
+    days: RowDays,
+    keys: GroupKeyReader,
+}
+
+impl Asker {
+    /// Asks `lookup`.
+    #[must_use]
+    pub fn new(lookup: &Arc<Lookup>) -> Asker {
+        let readers = lookup.segments().iter().map(|_| None).collect();
+        Asker { lookup: Arc::clone(lookup), readers, found: Vec::new() }
+    }
+
+    /// What is near to `question`; of the pages that are near, at most `limit`.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn ask(&mut self, question: &Question<'_>, limit: usize) -> Result<Answer> {
+        let Asker { lookup, readers, found } = self;
+        lookup.find(question.fingerprint, found)?;
+        let mut answer = Answer::default();
+        for at_distance in found.chunk_by(|a, b| a.distance == b.distance) {
+            let held = answer.near.len();
+            for found in at_distance {
+                let number = found.segment as usize;
+                let readers = match &mut readers[number] {
+                    Some(readers) => readers,
+                    none => none.insert(Readers::of(&lookup.segments()[number], lookup)?),
+                };
+                let rows = Rows { lookup, question, found, most: limit - held };
+                rows.read(readers, &mut answer)?;
+                if answer.near.len() - held > limit.saturating_mul(4) {
+                    settle(&mut answer, held, limit);
+                }
+            }
+            settle(&mut answer, held, limit);
+        }
+        Ok(answer)
+    }
+}
+
+/// Orders what was added after the first `held` pages, and leaves what is over the limit.
+fn settle(answer: &mut Answer, held: usize, limit: usize) {
+    answer.near[held..].sort_unstable_by(|a, b| (&a.id, a.day).cmp(&(&b.id, b.day)));
+    answer.more += answer.near.len().saturating_sub(limit) as u64;
+    answer.near.truncate(limit);
+}
+
+/// Rows with one fingerprint that is near. They are in the order of their ids and days.
+struct Rows<'a> {
+    lookup: &'a Lookup,
+    question: &'a Question<'a>,
+    found: &'a Found,
+    /// How many of them are named at most.
+    most: usize,
+}
+
+impl Rows<'_> {
+    fn read(&self, readers: &mut Readers, answer: &mut Answer) -> Result<()> {
+        let mut named = 0;
+        let Range { start, end } = self.found.rows;
+        for row in start..end {
+            if named == self.most && self.question.page.is_none() {
+                answer.more += end - row;
+                break;
+            }
+            let Some(similarity) = self.confirm(readers, row)? else { continue };
+            if named == self.most {
+                answer.more += 1;
+                continue;
+            }
+            named += 1;
+            let id = readers.ids.get(row)?.to_owned();
+            let day = readers.days.get(row)?;
+            let distance = self.found.distance;
+            answer.near.push(NearPage { distance, id, day, similarity });
+        }
+        Ok(())
+    }
+
+    /// How alike the page in `row` is, where that is checked; none if it does not match.
+    fn confirm(&self, readers: &mut Readers, row: u64) -> Result<Option<Option<Similarity>>> {
+        let Some((class, signature)) = self.question.page else { return Ok(Some(None)) };
+        let asked = GroupKey { class, signature };
+        let check = self.lookup.options().check;
+        let distance = self.found.distance.into();
+        Ok(asked.compare(readers.keys.get(row)?, distance, check.as_ref()))
+    }
+}
+
+impl Readers {
+    fn of(dated: &Dated, lookup: &Lookup) -> Result<Readers> {
+        let segment = dated.segment();
+        let keys = GroupKeyReader::new(segment, lookup.options().check.as_ref())?;
+        Ok(Readers { ids: segment.ids(), days: dated.days(), keys })
+    }
+}

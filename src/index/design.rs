@@ -1,0 +1,153 @@
+//! Which tables an index has, and what each of them finds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::permutation::Permutation;
+use super::reach::Reach;
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Width;
+use crate::tables;
+
+/// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Design {
+    /// The fingerprints once more, with their halves exchanged: in one of the halves at most half of the bits
+    /// differ. For every distance.
+    #[default]
+    Mirror,
+    /// Nothing. The first bits are flipped in all ways.
+    None,
+    /// The paper's 4 tables, for a distance of at most 3.
+    Four,
+    /// The paper's 10 tables, likewise.
+    Ten,
+    /// The paper's 16 tables, likewise.
+    Sixteen,
+    /// The paper's 20 tables, likewise.
+    Twenty,
+}
+
+/// A table of a design: how it is sorted, and what it finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) permutation: Permutation,
+    pub(super) reach: Reach,
+    /// The number of its file; none if it is the segment itself.
+    pub(super) file: Option<usize>,
+}
+
+impl Design {
+    /// All designs.
+    pub const ALL: [Design; 6] =
+        [Design::Mirror, Design::None, Design::Four, Design::Ten, Design::Sixteen, Design::Twenty];
+
+    fn name(self) -> &'static str {
+        match self {
+            Design::Mirror => "mirror",
+            Design::None => "none",
+            Design::Four => "4",
+            Design::Ten => "10",
+            Design::Sixteen => "16",
+            Design::Twenty => "20",
+        }
+    }
+
+    /// The largest distance for which its tables are of use.
+    pub(super) fn covers(self) -> u32 {
+        match self {
+            Design::Mirror | Design::None => u32::MAX,
+            _ => 3,
+        }
+    }
+
+    /// The masks of its tables.
+    fn masks(self, width: Width) -> Result<Vec<u128>> {
+        let all = u128::MAX >> (128 - width.bits());
+        let low = all >> (width.bits() / 2);
+        match self {
+            Design::None => Ok(vec![all]),
+            Design::Mirror => Ok(vec![all ^ low, low]),
+            paper => paper.name().parse::<tables::Design>()?.masks(width, paper.covers()),
+        }
+    }
+
+    /// Its tables, for fingerprints of this width that differ in at most `distance` bits. A design that does not
+    /// cover the distance is used as [`Design::None`].
+    pub(super) fn shapes(self, width: Width, distance: u32) -> Result<Vec<Shape>> {
+        if distance > self.covers() {
+            return Design::None.shapes(width, distance);
+        }
+        let mut files = 0..;
+        let shape = |(at, mask)| {
+            let within = match self {
+                Design::None => distance,
+                Design::Mirror if at == 0 => distance / 2,
+                // If more than half of the distance is in the upper half, less than half is in the lower one.
+                Design::Mirror => distance.saturating_sub(1) / 2,
+                _ => 0,
+            };
+            let permutation = Permutation::of(mask, width.bits());
+            let file = if permutation.is_identity() { None } else { files.next() };
+            Shape { permutation, reach: Reach { mask, within }, file }
+        };
+        let shapes: Vec<Shape> = self.masks(width)?.into_iter().enumerate().map(shape).collect();
+        // At distance 0 the halves are equal, and one of them is enough.
+        let used = if self == Design::Mirror && distance == 0 { 1 } else { shapes.len() };
+        Ok(shapes.into_iter().take(used).collect())
+    }
+
+    /// The permutations of its files.
+    pub(super) fn files(self, width: Width) -> Result<Vec<Permutation>> {
+        let shapes = self.shapes(width, self.covers().min(3))?;
+        let files = shapes.into_iter().filter(|shape| shape.file.is_some());
+        Ok(files.map(|shape| shape.permutation).collect())
+    }
+}
+
+impl fmt::Display for Design {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Design {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Design> {
+        Design::ALL.into_iter().find(|design| design.name() == text).ok_or_else(|| {
+            Error::new(Kind::Usage, "there is no such index")
+                .expected(Design::ALL.map(Design::name).join(", "))
+                .found(format_args!("`{text}`"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever bits differ, one of the tables finds it.
+        #[test]
+        fn every_difference_is_covered(bits in prop::collection::vec(0u32..128, 0..=7), k in 0u32..=7) {
+            for (width, design) in [Width::W64, Width::W128].into_iter().flat_map(|w| Design::ALL.map(|d| (w, d))) {
+                let difference = bits.iter().take(k as usize).fold(0, |all, bit| all | 1_u128 << (bit % width.bits()));
+                let shapes = design.shapes(width, k).unwrap();
+                prop_assert!(shapes.iter().any(|shape| shape.reach.covers(difference)), "{design}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_read_back() {
+        for design in Design::ALL {
+            assert_eq!(design.to_string().parse(), Ok(design));
+        }
+        assert_eq!("5".parse::<Design>().unwrap_err().kind(), Kind::Usage);
+        let files = |design: Design| design.files(Width::W64).unwrap().len();
+        assert_eq!(Design::ALL.map(files), [1, 0, 3, 9, 15, 19]);
+    }
+}

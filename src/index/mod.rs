@@ -1,0 +1,65 @@
+//! A store that answers at once: which of its pages are near to one?
+//!
+//! A join streams the store past a batch. To ask for one page, the paper keeps the fingerprints in several sorted
+//! tables, each with other bits in front, and looks in each for those that begin as the page does. Here the
+//! segments are one such table already, and a [`Design`] says which others are kept beside them:
+//!
+//! ```text
+//! mirror   the halves exchanged. Of 3 bits that differ at most one is in one of the halves, so 1 + 30 beginnings
+//!          of 30 bits are looked at in each of two tables. The default.
+//! none     no other table; the first 30 bits are flipped in all 4,526 ways
+//! 4 to 20  the paper's tables, for 3 bits: the key must be equal, and what has it is compared
+//! ```
+//!
+//! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it
+//! was made from, for its rows.
+//!
+//! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
+//! - `design`, `permutation`, `reach`: which tables there are, how they are sorted, what each finds.
+//! - `shelf`, `walk`: a segment with its tables, and how one table is searched.
+//! - `table_file`, `keeping`: the files, and how they come and go with the segments.
+//!
+//! Imports `store`, `tables`, `matches` and what they import. FORMAT.md in this folder specifies the files. Start
+//! with [`Lookup::open`].
+//!
+//! ```
+//! use dupsieve::fingerprint::Class;
+//! use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
+//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("monday.seg");
+//!
+//! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
+//! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
+//!     let class = Class::Full;
+//!     writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[] })?;
+//! }
+//! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
+//! let (store, _) = Store::init(folder.path().join("store"))?;
+//! store.add(&path, "2026-11-23".parse()?, None, None)?;
+//!
+//! let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+//! let lookup = Lookup::open(&store, store.at(None)?, options)?;
+//! let answer = Asker::new(&lookup).ask(&Question { fingerprint: 0xfedf, page: None }, 10)?;
+//! assert!(answer.drops());
+//! assert_eq!((answer.near[0].id.as_str(), answer.near[0].distance), ("b", 2));
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod asker;
+mod design;
+mod keeping;
+mod lookup;
+mod permutation;
+mod reach;
+mod shelf;
+mod table_file;
+mod walk;
+
+pub use asker::{Answer, Asker, NearPage, Question};
+pub use design::Design;
+pub use keeping::{Kept, design_of, index, keep, missing, size};
+pub use lookup::{Lookup, LookupOptions};
+
+#[cfg(test)]
+mod tests;

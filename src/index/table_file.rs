@@ -1,0 +1,174 @@
+//! The files of an index: segments of permuted fingerprints without ids, in the folder `index` of a store.
+//!
+//! A file is named by the digest of the segment that it was made from, and its stamp says the same. So it belongs
+//! to these very rows, whatever their segment is called. FORMAT.md beside this file specifies both.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::design::Design;
+use super::permutation::Permutation;
+use crate::error::{At, Kind, Result};
+use crate::fingerprint::Class;
+use crate::fingerprint::{Fingerprint, Width};
+use crate::output::Fence;
+use crate::runs::{Record, Sorter};
+use crate::store::{
+    Codec, Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+};
+
+/// The folder of a store for these files.
+const FOLDER: &str = "index";
+
+/// The end of their names.
+const SUFFIX: &str = ".seg";
+
+/// Where the files of the index of a store are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableFile<'a> {
+    /// The folder of the store.
+    pub(super) store: &'a Path,
+}
+
+impl TableFile<'_> {
+    /// Their folder.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.store.join(FOLDER)
+    }
+
+    /// The path of table `number` of a segment with this digest.
+    pub(super) fn path(&self, digest: Digest, design: Design, number: usize) -> PathBuf {
+        let number = if design == Design::Mirror { String::new() } else { format!("-{number}") };
+        self.folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
+    }
+
+    /// Table `number` of `segment`; none if there is none.
+    ///
+    /// # Errors
+    /// A damaged file is [`Kind::BadData`].
+    pub(super) fn open(
+        &self,
+        segment: &Segment,
+        design: Design,
+        number: usize,
+    ) -> Result<Option<Segment>> {
+        let path = self.path(segment.digest(), design, number);
+        match Segment::open(&path) {
+            Err(error) if error.kind() == Kind::Missing => Ok(None),
+            table => {
+                let stamp = stamp(segment.digest(), design, number);
+                Ok(table
+                    .map(Some)?
+                    .filter(|it| it.stamp() == stamp && it.width() == segment.width()))
+            }
+        }
+    }
+
+    /// Makes table `number` of `segment`, whose rows are permuted so. The sort takes about `memory_bytes`.
+    ///
+    /// # Errors
+    /// Damage of the segment is [`Kind::BadData`].
+    pub(super) fn make(
+        &self,
+        segment: &Segment,
+        design: Design,
+        (number, permutation): (usize, &Permutation),
+        memory_bytes: usize,
+        fence: &Fence,
+    ) -> Result<()> {
+        let path = self.path(segment.digest(), design, number);
+        let stamp = stamp(segment.digest(), design, number);
+        match segment.width() {
+            Width::W64 => write::<u64>(segment, permutation, &path, stamp, memory_bytes, fence),
+            Width::W128 => write::<u128>(segment, permutation, &path, stamp, memory_bytes, fence),
+        }
+    }
+
+    /// The files of the folder that have such names as the index gives; none if there is no folder.
+    pub(super) fn all(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.folder();
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.at(&folder)?,
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let entry = entry.at(&folder)?;
+            let is_file = entry.file_type().at(entry.path())?.is_file();
+            if is_file && entry.file_name().to_str().is_some_and(is_ours) {
+                paths.push(entry.path());
+            }
+        }
+        Ok(paths)
+    }
+}
+
+/// Whether an index gives such names: a digest, a dash, a design and perhaps a number.
+fn is_ours(name: &str) -> bool {
+    let stem = name.strip_suffix(SUFFIX).and_then(|stem| stem.split_once('-'));
+    stem.is_some_and(|(digest, design)| {
+        let design = design.split_once('-').map_or(design, |(design, _)| design);
+        digest.parse::<Digest>().is_ok() && design.parse::<Design>().is_ok()
+    })
+}
+
+/// What the file says about itself, in place of a recipe.
+fn stamp(digest: Digest, design: Design, number: usize) -> String {
+    format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"}}")
+}
+
+/// A permuted fingerprint on its way into a table.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(bound = "")]
+struct Permuted<F: Fingerprint>(F);
+
+impl<F: Fingerprint> Record for Permuted<F> {}
+
+fn write<F: Fingerprint>(
+    segment: &Segment,
+    permutation: &Permutation,
+    path: &Path,
+    stamp: String,
+    memory_bytes: usize,
+    fence: &Fence,
+) -> Result<()> {
+    let mut sorter = Sorter::new(crate::output::parent_of(path), memory_bytes);
+    let mut scan = segment.scan(KeyRange::<F>::all());
+    let (mut run, mut last) = (Vec::new(), None);
+    while scan.next(&mut run)?.is_some() {
+        for &fingerprint in &run {
+            // Copies are one row: a hit is looked up in the segment.
+            if last.replace(fingerprint) != Some(fingerprint) {
+                sorter.push(Permuted(permutation.apply(fingerprint)))?;
+            }
+        }
+    }
+    let options = SegmentOptions {
+        ids: IdKind::None,
+        codec: Codec::EliasFano,
+        stamp,
+        ..SegmentOptions::default()
+    };
+    let mut writer = SegmentWriter::<F>::create(path, options)?;
+    writer.fenced(fence);
+    let mut counts = RecordCounts::default();
+    for permuted in sorter.sorted()? {
+        let Permuted(fingerprint) = permuted?;
+        writer.push(&Row {
+            fingerprint,
+            id: "",
+            length: 0,
+            time: None,
+            class: Class::Full,
+            day: None,
+            check: &[],
+            bands: &[],
+        })?;
+        counts.read += 1;
+        counts.fingerprinted += 1;
+    }
+    writer.finish(counts, "").map(drop)
+}

@@ -1,0 +1,298 @@
+//! Answers against all pairs compared, for every design, width and distance: several segments, copies, crowds,
+//! merged segments with their days.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::{Kind, Result};
+use crate::fingerprint::{Class, Fingerprint};
+use crate::store::{Access, Codec, Day, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+
+/// The pages of a day: fingerprints and ids.
+type Pages = Vec<(u128, String)>;
+
+/// A number after another, with nothing in common.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Fingerprints of `bits` bits: random ones, some near to a few, copies, and a cluster that shares its first
+/// bits.
+fn pages(count: usize, bits: u32, state: &mut u64) -> Pages {
+    let all = u128::MAX >> (128 - bits);
+    let wide = |state: &mut u64| (u128::from(next(state)) << 64 | u128::from(next(state))) & all;
+    let page = |at: usize, state: &mut u64| {
+        let center = u128::from(next(state) % 4)
+            .wrapping_mul(0x0123_4567_89ab_cdef_0fed_cba9_8765_4321)
+            & all;
+        let flips =
+            (0..next(state) % 9).fold(0, |flips, _| flips | 1 << (next(state) % u64::from(bits)));
+        let fingerprint = match next(state) % 8 {
+            0..3 => wide(state),
+            3..6 => center ^ flips,
+            6 => center,
+            _ => center ^ (wide(state) & 0x3ff),
+        };
+        (fingerprint, format!("page-{}", at % 97))
+    };
+    let mut pages: Pages = (0..count).map(|at| page(at, state)).collect();
+    pages.sort();
+    pages.dedup();
+    pages
+}
+
+fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()> {
+    let options = SegmentOptions { codec, classes: true, ..SegmentOptions::default() };
+    let mut writer = SegmentWriter::<F>::create(path, options)?;
+    for (fingerprint, id) in pages {
+        let fingerprint = F::from_u128(*fingerprint);
+        let class = class_of(id);
+        writer.push(&Row {
+            fingerprint,
+            id,
+            length: 0,
+            time: None,
+            class,
+            day: None,
+            check: &[],
+            bands: &[],
+        })?;
+    }
+    writer.finish(RecordCounts::default(), "").map(drop)
+}
+
+/// Some pages are short.
+fn class_of(id: &str) -> Class {
+    if id.ends_with('7') { Class::Short } else { Class::Full }
+}
+
+fn store_of<F: Fingerprint>(folder: &Path, days: &BTreeMap<Day, Pages>) -> Result<Store> {
+    let (store, _) = Store::init(folder.join("store"))?;
+    let codecs = [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw];
+    for ((day, pages), codec) in days.iter().zip(codecs.into_iter().cycle()) {
+        let path = folder.join("day.seg");
+        write::<F>(&path, pages, codec)?;
+        store.add(&path, *day, None, None)?;
+    }
+    Ok(store)
+}
+
+/// What is near by the definition, in order.
+fn defined(
+    days: &BTreeMap<Day, Pages>,
+    asked: u128,
+    class: Option<Class>,
+    k: u32,
+) -> Vec<(u8, String, Day)> {
+    let mut near = Vec::new();
+    for (day, pages) in days {
+        for (fingerprint, id) in pages {
+            let distance = (fingerprint ^ asked).count_ones();
+            if distance <= k && class.is_none_or(|class| class == class_of(id)) {
+                near.push((distance as u8, id.clone(), *day));
+            }
+        }
+    }
+    near.sort();
+    near
+}
+
+fn answered(
+    lookup: &Arc<Lookup>,
+    asked: u128,
+    class: Option<Class>,
+) -> Result<Vec<(u8, String, Day)>> {
+    let page = class.map(|class| (class, &[][..]));
+    let answer = Asker::new(lookup).ask(&Question { fingerprint: asked, page }, usize::MAX)?;
+    assert_eq!(answer.more, 0);
+    Ok(answer.near.into_iter().map(|it| (it.distance, it.id, it.day)).collect())
+}
+
+fn days(seed: u64, sizes: &[usize], bits: u32) -> BTreeMap<Day, Pages> {
+    let mut state = seed;
+    let numbered = (1..).zip(sizes);
+    numbered
+        .map(|(day, &size)| {
+            (format!("2026-11-{day:02}").parse().unwrap(), pages(size, bits, &mut state))
+        })
+        .collect()
+}
+
+/// Asks for pages of the store, for some that are near to them, and for others.
+fn asked(days: &BTreeMap<Day, Pages>, bits: u32, state: &mut u64) -> Vec<u128> {
+    let all = u128::MAX >> (128 - bits);
+    let held: Vec<u128> = days.values().flatten().map(|(fingerprint, _)| *fingerprint).collect();
+    let near = (0..14).map(|at| {
+        let flips =
+            (0..at % 9).fold(0, |flips, _| flips | 1_u128 << (next(state) % u64::from(bits)));
+        held.get(next(state) as usize % held.len().max(1)).copied().unwrap_or(7) ^ flips
+    });
+    near.chain([0, all]).collect()
+}
+
+fn all_designs_agree<F: Fingerprint>(seed: u64, sizes: &[usize]) -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let days = days(seed, sizes, F::BITS);
+    let store = store_of::<F>(folder.path(), &days)?;
+    let mut state = seed ^ 1;
+    let asked = asked(&days, F::BITS, &mut state);
+    for compact in [false, true] {
+        if compact {
+            store.compact(Codec::EliasFano, &AtomicU64::new(0))?;
+        }
+        for design in Design::ALL {
+            index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+            for distance in [0, 1, 2, 3, 5, 7] {
+                let access = if distance % 2 == 0 { Access::Mapped } else { Access::Resident };
+                let options = LookupOptions { distance, check: None, access };
+                let lookup = Lookup::open(&store, store.at(None)?, options)?;
+                assert_eq!(lookup.without_index(), 0);
+                for &asked in &asked {
+                    for class in [None, Some(Class::Full)] {
+                        let expected = defined(&days, asked, class, distance);
+                        let found = answered(&lookup, asked, class)?;
+                        assert!(
+                            found == expected,
+                            "{design} {distance} {asked:x}\n{found:?}\n{expected:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_design_answers_as_all_pairs_do_at_64_bits() -> Result<()> {
+    all_designs_agree::<u64>(1, &[300, 1, 1500])
+}
+
+#[test]
+fn every_design_answers_as_all_pairs_do_at_128_bits() -> Result<()> {
+    all_designs_agree::<u128>(2, &[700, 90])
+}
+
+/// More rows than a block has, and a crowd of copies that goes over its end.
+#[test]
+fn blocks_and_crowds_end_where_they_end() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 3;
+    let crowd = 0x7777_7777_7777_7777;
+    let mut held: Pages =
+        (0..20_000).map(|at| (u128::from(next(&mut state)), format!("{at:05}"))).collect();
+    held.extend((0..30_000).map(|at| (crowd, format!("copy-{at:05}"))));
+    held.extend(
+        (0..900).map(|at| (crowd ^ u128::from(next(&mut state) & 0xfff), format!("near-{at:05}"))),
+    );
+    held.sort();
+    let day: Day = "2026-11-01".parse()?;
+    let days = BTreeMap::from([(day, held)]);
+    let store = store_of::<u64>(folder.path(), &days)?;
+    for design in [Design::None, Design::Mirror, Design::Ten] {
+        index(&store, design, 1 << 20, &AtomicU64::new(0))?;
+        let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+        let lookup = Lookup::open(&store, store.at(None)?, options)?;
+        for asked in [crowd, crowd ^ 1, crowd ^ 7 << 40, crowd ^ 15, days[&day][12_345].0] {
+            assert_eq!(answered(&lookup, asked, None)?, defined(&days, asked, None, 3), "{design}");
+            let expected = defined(&days, asked, Some(Class::Short), 3);
+            assert_eq!(answered(&lookup, asked, Some(Class::Short))?, expected, "{design}");
+            let all = defined(&days, asked, None, 3);
+            for limit in [0, 1, 10, 1000] {
+                let answer =
+                    Asker::new(&lookup).ask(&Question { fingerprint: asked, page: None }, limit)?;
+                let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day));
+                let near: Vec<_> = near.collect();
+                assert_eq!(near, all[..limit.min(all.len())], "{design} {limit}");
+                assert_eq!(answer.more as usize, all.len() - near.len());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_store_without_pages_is_near_to_nothing() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(folder.path().join("store"))?;
+    index(&store, Design::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
+    assert_eq!((answered(&lookup, 5, None)?, lookup.width()), (Vec::new(), None));
+    let empty = BTreeMap::from([("2026-11-01".parse()?, Pages::new())]);
+    let store = store_of::<u64>(&folder.path().join("store-2"), &empty)?;
+    index(&store, Design::Mirror, 1 << 12, &AtomicU64::new(0))?;
+    let lookup = Lookup::open(&store, store.at(None)?, LookupOptions::default())?;
+    assert_eq!(answered(&lookup, 5, None)?, Vec::new());
+    let far = LookupOptions { distance: 16, ..LookupOptions::default() };
+    assert_eq!(Lookup::open(&store, store.at(None)?, far).unwrap_err().kind(), Kind::Usage);
+    Ok(())
+}
+
+/// Files come and go with the segments; a file that is missing or damaged is made again.
+#[test]
+fn an_index_is_kept() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let days = days(4, &[50, 60, 70], 64);
+    let store = store_of::<u64>(folder.path(), &days)?;
+    let count = AtomicU64::new(0);
+    assert_eq!(keep(&store, 1 << 12, &count)?, Kept::default());
+    assert_eq!((design_of(&store)?, missing(&store, Design::Mirror)?.0), (Design::None, 3));
+    let kept = index(&store, Design::Mirror, 1 << 12, &count)?;
+    assert_eq!((kept.made, kept.removed, kept.files), (3, 0, 3));
+    assert_eq!(index(&store, Design::Mirror, 1 << 12, &count)?.made, 0);
+    let names = || -> Vec<_> {
+        let entries = std::fs::read_dir(store.path().join("index")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    std::fs::write(&names()[0], "damaged").unwrap();
+    std::fs::remove_file(&names()[1]).unwrap();
+    std::fs::write(store.path().join("index/.unfinished-x"), "").unwrap();
+    std::fs::write(store.path().join("index/notes.txt"), "").unwrap();
+    assert_eq!(keep(&store, 1 << 12, &count)?.made, 2);
+    assert_eq!(names().len(), 4, "the notes stay");
+    store.compact(Codec::EliasFano, &count)?;
+    let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+    assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
+    let kept = keep(&store, 1 << 12, &count)?;
+    assert_eq!((kept.made, kept.removed, kept.files), (1, 3, 1));
+    assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 0);
+    let kept = index(&store, Design::None, 1 << 12, &count)?;
+    assert_eq!((kept.made, kept.removed, kept.files), (0, 1, 0));
+    assert!(!store.path().join("INDEX").exists());
+    std::fs::write(store.path().join("INDEX"), "mirror 0123\n").unwrap();
+    assert_eq!(design_of(&store).unwrap_err().kind(), Kind::BadData);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    /// Any fingerprints, however skewed.
+    #[test]
+    fn skewed_fingerprints_are_found(
+        held in prop::collection::vec((any::<u64>(), 0u32..64), 1..400),
+        k in 0u32..=7,
+        design in prop::sample::select(Design::ALL.to_vec()),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pages: Pages = held.iter().map(|(bits, shift)| (u128::from(bits >> shift), "p".to_owned())).collect();
+        pages.sort();
+        pages.dedup();
+        let asked: Vec<u128> = pages.iter().step_by(9).map(|page| page.0 ^ 5).collect();
+        let days = BTreeMap::from([("2026-11-01".parse()?, pages)]);
+        let store = store_of::<u64>(folder.path(), &days)?;
+        index(&store, design, 1 << 12, &AtomicU64::new(0))?;
+        let options = LookupOptions { distance: k, ..LookupOptions::default() };
+        let lookup = Lookup::open(&store, store.at(None)?, options)?;
+        for asked in asked {
+            prop_assert_eq!(answered(&lookup, asked, None)?, defined(&days, asked, None, k));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Finds in one sorted table what is near a fingerprint: its first bits are flipped in all allowed ways, and
+//! what begins with each of these is compared.
+//!
+//! So many bits are flipped that about two fingerprints begin with each. Where very many do, because they are
+//! near each other or copies, the next bit divides them, and so on; a half that differs too much is left. So a
+//! crowd costs some steps a bit, however large it is, and copies are never looked at one by one.
+//!
+//! For example, among 1000 fingerprints of 64 bits, what is within 3 bits of one and within 1 bit in the upper
+//! half: the first 8 bits are flipped in 1 + 8 ways, and each leads to about four fingerprints.
+
+use std::ops::Range;
+
+use super::reach::flips;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::store::{Cursor, KeyRange, Ranked};
+
+/// Keys that are sought at once, so that the waits for memory overlap.
+const LANES: usize = 64;
+
+/// Fingerprints with one beginning that are compared one by one. If there are more, the next bit divides them.
+const MOST: usize = 128;
+
+/// A fingerprint that is near, and its rows in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Near<F> {
+    pub(super) fingerprint: F,
+    pub(super) rows: Range<u64>,
+}
+
+/// What is looked for in one table.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a, F> {
+    pub(super) table: &'a Ranked<F>,
+    /// The fingerprint that is asked for, permuted as the table is.
+    pub(super) asked: F,
+    /// The number of first bits that are the key of the table.
+    pub(super) key_bits: u32,
+    /// How many bits of the key may differ.
+    pub(super) within: u32,
+    /// How many bits may differ altogether.
+    pub(super) distance: u32,
+}
+
+/// All fingerprints that begin with some bits.
+#[derive(Clone, Copy)]
+struct Beginning<F> {
+    low: F,
+    /// The number of these bits.
+    bits: u32,
+    /// How many of them differ from those that are asked for.
+    differ: u32,
+}
+
+impl<F: Fingerprint> Beginning<F> {
+    fn range(&self) -> KeyRange<F> {
+        let rest = if self.bits == F::BITS { F::default() } else { F::MAX >> self.bits };
+        KeyRange { low: self.low, high: self.low | rest }
+    }
+}
+
+impl<F: Fingerprint> Walk<'_, F> {
+    /// Adds to `near` all that is in reach, and perhaps more that is near. Each fingerprint is added once.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn run(&self, near: &mut Vec<Near<F>>) -> Result<()> {
+        let rows = self.table.segment().rows();
+        let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - 1 };
+        let bits = bits.min(self.key_bits);
+        let mut lanes =
+            Lanes { walk: self, keys: [F::default(); LANES], differ: [0; LANES], held: 0, bits };
+        for differ in 0..=self.within.min(self.distance).min(bits) {
+            for flip in flips::<F>(bits, differ) {
+                lanes.push(flip, differ, near)?;
+            }
+        }
+        lanes.flush(near)
+    }
+
+    /// Compares all that begins with `beginning`, from `cursor` on.
+    fn compare(
+        &self,
+        beginning: Beginning<F>,
+        mut cursor: Cursor,
+        near: &mut Vec<Near<F>>,
+    ) -> Result<()> {
+        let KeyRange { high, .. } = beginning.range();
+        let held = near.len();
+        for _ in 0..MOST {
+            let row = self.table.row(&cursor);
+            match self.table.next(&mut cursor)? {
+                Some(fingerprint) if fingerprint <= high => {
+                    if fingerprint.distance(self.asked) <= self.distance {
+                        add(near, held, fingerprint, row);
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+        near.truncate(held);
+        self.divide(beginning, near)
+    }
+
+    /// The same by two halves, of which one is left if it differs too much.
+    fn divide(&self, beginning: Beginning<F>, near: &mut Vec<Near<F>>) -> Result<()> {
+        let Beginning { low, bits, differ } = beginning;
+        if bits == F::BITS {
+            let rows = self.table.rows(beginning.range())?;
+            near.push(Near { fingerprint: low, rows });
+            return Ok(());
+        }
+        let one = F::from_u128(1) << (F::BITS - 1 - bits);
+        for flips in [0, 1] {
+            let differ = differ + flips;
+            let allowed = if bits < self.key_bits { self.within } else { self.distance };
+            if differ > allowed.min(self.distance) {
+                continue;
+            }
+            let is_set = (self.asked & one != F::default()) != (flips == 1);
+            let half =
+                Beginning { low: if is_set { low | one } else { low }, bits: bits + 1, differ };
+            let mut cursors = [Cursor::default()];
+            self.table.seek(&[half.low], &mut cursors)?;
+            self.compare(half, cursors[0], near)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds a row to those of the last fingerprint, if it is a copy and was added after the first `held`.
+fn add<F: Fingerprint>(near: &mut Vec<Near<F>>, held: usize, fingerprint: F, row: u64) {
+    match near[held..].last_mut() {
+        Some(last) if last.fingerprint == fingerprint => last.rows.end = row + 1,
+        _ => near.push(Near { fingerprint, rows: row..row + 1 }),
+    }
+}
+
+/// Beginnings that are sought together.
+struct Lanes<'a, 'b, F> {
+    walk: &'a Walk<'b, F>,
+    bits: u32,
+    keys: [F; LANES],
+    differ: [u32; LANES],
+    held: usize,
+}
+
+impl<F: Fingerprint> Lanes<'_, '_, F> {
+    fn push(&mut self, flip: F, differ: u32, near: &mut Vec<Near<F>>) -> Result<()> {
+        if self.held == LANES {
+            self.flush(near)?;
+        }
+        let rest = F::BITS - self.bits;
+        let key = match self.bits {
+            0 => F::default(),
+            _ => ((self.walk.asked >> rest) ^ flip) << rest,
+        };
+        self.keys[self.held] = key;
+        self.differ[self.held] = differ;
+        self.held += 1;
+        Ok(())
+    }
+
+    fn flush(&mut self, near: &mut Vec<Near<F>>) -> Result<()> {
+        let mut cursors = [Cursor::default(); LANES];
+        let keys = &self.keys[..self.held];
+        self.walk.table.seek(keys, &mut cursors[..self.held])?;
+        for ((&low, &differ), cursor) in keys.iter().zip(&self.differ).zip(cursors) {
+            self.walk.compare(Beginning { low, bits: self.bits, differ }, cursor, near)?;
+        }
+        self.held = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! `query`: the answers are those of `dedup`, page by page, with any index and without.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// A store of three days of texts, and other pages in `asked.jsonl`: some are near to pages of the store, short, or
+/// without a word.
+fn texts() -> Bench {
+    let bench = Bench::new();
+    for day in 1..=3 {
+        let (from, to) = (300 * day, 300 * day + 300);
+        bench.write("day.jsonl", bench.documents(from, to));
+        bench.done(&format!("fingerprint --input day.jsonl --output {day}.seg"));
+        bench.done("store init store");
+        bench.done(&format!("store add store --segment {day}.seg --day 2026-11-0{day}"));
+    }
+    let mut asked = bench.documents(200, 700);
+    asked += "{\"id\": \"none\", \"text\": \"...\"}\n{\"id\": 7, \"text\": \"a short text\"}\n";
+    bench.write("asked.jsonl", asked);
+    bench
+}
+
+/// The lines of an answer.
+fn lines(answer: &str) -> Vec<Value> {
+    answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The near pages of each page: distance, id and day.
+fn near(lines: &[Value]) -> BTreeMap<String, BTreeSet<(u64, String, String)>> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let pages = |line: &Value| {
+        let pages = line["near"].as_array().unwrap().iter();
+        pages
+            .map(|it| (it["distance"].as_u64().unwrap(), text(&it["id"]), text(&it["day"])))
+            .collect()
+    };
+    lines.iter().map(|line| (text(&line["id"]), pages(line))).collect()
+}
+
+/// The same from the matches of an output, for all pages of `lines`.
+fn matched(bench: &Bench, lines: &[Value]) -> BTreeMap<String, BTreeSet<(u64, String, String)>> {
+    let ids = lines.iter().map(|line| (line["id"].as_str().unwrap().to_owned(), BTreeSet::new()));
+    let mut near: BTreeMap<_, BTreeSet<_>> = ids.collect();
+    for line in bench.read("found/matches.tsv").lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        if columns[3] != "batch" {
+            let page = (columns[2].parse().unwrap(), columns[1].to_owned(), columns[3].to_owned());
+            near.get_mut(columns[0]).unwrap().insert(page);
+        }
+    }
+    near
+}
+
+#[test]
+fn texts_get_the_answers_of_dedup() {
+    let bench = texts();
+    let asked = "query --store store --input asked.jsonl";
+    let answer = bench.answer(asked);
+    let told = lines(&answer);
+    bench.done("fingerprint --input asked.jsonl --output asked.seg");
+    bench.done("dedup --batch asked.seg --store store --matches all --output found");
+    assert_eq!(near(&told), matched(&bench, &told));
+    let verdicts = bench.read("found/verdicts.tsv");
+    let dropped: BTreeSet<&str> = verdicts
+        .lines()
+        .filter_map(|line| {
+            let columns: Vec<&str> = line.split('\t').collect();
+            (columns[1] == "drop" && columns[4] != "batch").then(|| columns[0])
+        })
+        .collect();
+    assert!(dropped.len() > 100, "{}", dropped.len());
+    for line in &told {
+        let id = line["id"].as_str().unwrap();
+        let is_near = !line["near"].as_array().unwrap().is_empty();
+        let verdict = if id == "none" {
+            "empty"
+        } else if is_near {
+            "drop"
+        } else {
+            "keep"
+        };
+        assert_eq!(
+            (&line["verdict"], &line["store_version"]),
+            (&verdict.into(), &4.into()),
+            "{id}"
+        );
+        assert!(!dropped.contains(id) || verdict == "drop", "{id}");
+    }
+    let ids = bench.read("asked.jsonl");
+    let ids = lines(&ids).into_iter().map(|it| it["id"].to_string().replace('"', ""));
+    assert!(ids.eq(told.iter().map(|line| line["id"].as_str().unwrap().to_owned())), "the order");
+    for design in ["mirror", "10", "none"] {
+        bench.done(&format!("store index store --design {design}"));
+        for flags in ["--workers 1", "--workers 3 --resident"] {
+            assert!(bench.answer(&format!("{asked} {flags}")) == answer, "{design} {flags}");
+        }
+    }
+}
+
+#[test]
+fn an_index_is_kept_and_changes_no_answer() {
+    let bench = Bench::new();
+    let mut pages = Vec::new();
+    let mut bits = 1_u64;
+    for page in 0..400 {
+        bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let center = (page % 40_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let fingerprint = if page % 2 == 0 { bits } else { center ^ 1 << (bits >> 58) };
+        pages.push((format!("page-{page:03}"), u128::from(fingerprint)));
+    }
+    bench.done("store init store");
+    bench.done("store index store");
+    for (day, pages) in (1..).zip(pages.chunks(30).take(12)) {
+        bench.segment(&format!("{day:02}"), 64, pages);
+        bench.done(&format!("store add store --segment {day:02}.seg --day 2026-11-{day:02}"));
+        let list: Value = serde_json::from_str(&bench.answer("store list store --json")).unwrap();
+        let files = list["segments"].as_u64().unwrap();
+        assert_eq!(list["index"]["design"], "mirror");
+        assert_eq!(
+            (&list["index"]["files"], &list["index"]["missing"]),
+            (&files.into(), &0.into())
+        );
+    }
+    bench.segment("asked", 64, &pages);
+    let ask = |flags: &str| {
+        let query = "query --store store --format fingerprints --input asked.tsv";
+        let mut told = lines(&bench.answer(&format!("{query} {flags}")));
+        let versions = told.iter_mut().map(|line| line.as_object_mut()?.remove("store_version"));
+        assert!(versions.collect::<Option<Vec<_>>>().is_some());
+        told
+    };
+    let told = ask("-k 5");
+    bench.done("dedup --batch asked.seg --store store --matches all -k 5 --output found");
+    assert_eq!(near(&told), matched(&bench, &told));
+    bench.done("store compact store");
+    assert_eq!(bench.names("store/index").len(), 1);
+    assert_eq!(ask("-k 5"), told);
+    bench.done("store rollback store --to 5");
+    assert_eq!(bench.names("store/index").len(), 4);
+    assert_eq!(ask("--as-of 5"), ask(""));
+    bench.done("store index store --design none");
+    assert!(!bench.path("store/index").exists() && !bench.path("store/INDEX").exists());
+    let list: Value = serde_json::from_str(&bench.answer("store list store --json")).unwrap();
+    assert_eq!(list["index"]["design"], "none");
+}
+
+#[test]
+fn single_fingerprints_and_crowds() {
+    let bench = Bench::new();
+    let copies = (0..50).map(|id| (format!("copy-{id:02}"), 0xff_u128 << 64));
+    let pages: Vec<_> = copies.chain([("other".to_owned(), 0x7f << 64)]).collect();
+    bench.segment("day", 128, &pages);
+    bench.done("store init store");
+    let asked = "query --store store --fingerprint 0xff0000000000000000 7F0000000000000000";
+    assert_eq!(lines(&bench.answer("query --store store --fingerprint ff"))[0]["verdict"], "keep");
+    bench.done("store add store --segment day.seg --day 2026-11-01");
+    let told = lines(&bench.answer(&format!("{asked} --limit 20")));
+    let ids = |line: &Value| {
+        let near = line["near"].as_array().unwrap().iter();
+        near.map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told[0]["id"], "0x00000000000000ff0000000000000000");
+    assert_eq!((ids(&told[0]).len(), &told[0]["more"]), (20, &31.into()));
+    assert_eq!(ids(&told[1])[..2], ["other", "copy-00"]);
+    let told = lines(&bench.answer(asked));
+    assert_eq!((ids(&told[1]).len(), told[1].get("more")), (51, None));
+    let told = lines(&bench.answer(&format!("{asked} --limit 0")));
+    assert_eq!((&told[0]["more"], &told[0]["verdict"]), (&51.into(), &"drop".into()));
+}
+
+#[test]
+fn what_cannot_be_asked_is_said() {
+    let bench = texts();
+    bench.write("bad.jsonl", bench.documents(300, 302) + "{\"id\": \"no text\"}\n\n{");
+    let error =
+        bench.fails_to_answer(65, "query --store store --input bad.jsonl --quarantine bad.tsv");
+    assert!(error.contains("2 of 4") && error.contains("--quarantine"), "{error}");
+    assert_eq!(bench.read("bad.tsv").lines().count(), 3);
+    let ended = bench.run("query --store store --input bad.jsonl --max-bad 2");
+    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 records could not be read"), "{}", ended.stderr);
+    bench.fails_to_answer(66, "query --store nowhere --fingerprint 0");
+    bench.fails_to_answer(66, "query --store store --as-of 9 --fingerprint 0");
+    for flags in [
+        "--fingerprint xyz",
+        "--fingerprint 0 -k 16",
+        "--recipe words --input bad.jsonl",
+        "--fingerprint 0 --check minhash",
+    ] {
+        bench.fails_to_answer(2, &format!("query --store store {flags}"));
+    }
+    bench.fails_to_answer(2, "query --store store");
+    let names = bench.names("store/segments");
+    bench.done("store index store");
+    let index = bench.names("store/index");
+    bench.write(&format!("store/index/{}", index[0]), "damaged");
+    let error = bench.fails_to_answer(65, "query --store store --fingerprint 0");
+    assert!(error.contains(&index[0]), "{error}");
+    bench.done("store index store");
+    bench.answer("query --store store --fingerprint 0");
+    let mut bytes = bench.bytes(&format!("store/segments/{}", names[0]));
+    bytes[40] ^= 1;
+    bench.write(&format!("store/segments/{}", names[0]), bytes);
+    bench.fails_to_answer(65, "query --store store --fingerprint 0");
+}
+
+#[test]
+fn texts_come_from_files_and_from_standard_input() {
+    let bench = texts();
+    let page: Value = serde_json::from_str(bench.documents(400, 401).trim()).unwrap();
+    bench.write("page.txt", page["text"].as_str().unwrap());
+    let told = lines(&bench.answer("query --store store --text page.txt"));
+    assert_eq!((&told[0]["id"], &told[0]["verdict"]), (&"page.txt".into(), &"drop".into()));
+    assert_eq!(told[0]["near"][0]["distance"], 0);
+    let mut command = bench.command("query --store store --text -");
+    let file = std::fs::File::open(bench.path("page.txt")).unwrap();
+    let ended = command.stdin(file).stderr(Stdio::piped()).output().unwrap();
+    let piped = lines(&String::from_utf8(ended.stdout).unwrap());
+    assert_eq!((&piped[0]["id"], &piped[0]["near"]), (&"-".into(), &told[0]["near"]));
+}
