@@ -110,3 +110,33 @@ fn a_copy_of_an_arc_file_keeps_its_first_record() {
     bench.done("filter --input kept.arc --ids ids.txt --output again.arc");
     assert_eq!(bench.read("again.arc"), bench.read("kept.arc"));
 }
+
+#[test]
+fn warc_and_arc_are_not_copied_into_one_file() {
+    let bench = Bench::new();
+    let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
+    bench.write("a.arc", format!("{info}dns:a 1.2.3.4 20050101000000 text/plain 4\npage\n"));
+    bench.write("b.warc", record("conversion", "dns:b", "page"));
+    bench.write("ids.txt", "dns:a\ndns:b\n");
+    let said = bench.fails(2, "filter --input a.arc b.warc --ids ids.txt --output both.arc");
+    assert!(said.contains("WARC and ARC files cannot be copied"), "{said}");
+    assert!(!bench.path("both.arc").exists());
+}
+
+/// No bytes at all would be no compressed file.
+#[test]
+fn a_copy_of_nothing_can_be_unpacked() {
+    let bench = Bench::new();
+    bench.write("crawl.warc", record("conversion", "a", "page"));
+    bench.write("none.txt", "");
+    bench.done("filter --input crawl.warc --ids none.txt --output kept.warc.gz");
+    let packed = bench.bytes("kept.warc.gz");
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::bufread::GzDecoder::new(&packed[..]), &mut text)
+        .unwrap();
+    assert!(text.is_empty());
+    bench.done("filter --input crawl.warc --ids none.txt --output kept.warc.zst");
+    assert!(zstd::decode_all(&bench.bytes("kept.warc.zst")[..]).unwrap().is_empty());
+    bench.done("filter --input crawl.warc --ids none.txt --output kept.warc");
+    assert!(bench.bytes("kept.warc").is_empty());
+}

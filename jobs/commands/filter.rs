@@ -119,7 +119,8 @@ fn copy(
     let fields = &options.fields;
     let found = vec![false; wanted.len()];
     let copies_archives = unit(inputs)? == PackedUnit::Record;
-    let mut copier = Copier { copies_archives, fields, wanted, found, header: None, out };
+    let archives = copies_archives.then(Archives::default);
+    let mut copier = Copier { archives, fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
         outcome = copier.batch(&batch);
@@ -136,8 +137,8 @@ fn copy(
 }
 
 struct Copier<'a> {
-    /// Whether the inputs are web archives.
-    copies_archives: bool,
+    /// Set if the inputs are web archives.
+    archives: Option<Archives>,
     fields: &'a Fields,
     wanted: IdList,
     /// For each wanted id whether its record was copied.
@@ -173,7 +174,8 @@ impl Copier<'_> {
     /// Copies the header of the first file with columns, and the first record of each ARC file. The columns
     /// of other files must be the same.
     fn header(&mut self, header: &[u8]) -> Result<()> {
-        if self.copies_archives {
+        if let Some(archives) = &mut self.archives {
+            archives.check(header)?;
             return self.out.record(header);
         }
         match &self.header {
@@ -194,12 +196,32 @@ impl Copier<'_> {
     }
 
     fn record(&mut self, position: Position, document: &Document<'_>) -> Result<()> {
+        if let Some(archives) = &mut self.archives {
+            archives.check(document.record)?;
+            return self.out.record(document.record);
+        }
         match &document.content {
             Content::Text(text) if position.is_file() => {
                 self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
             }
-            _ if self.copies_archives => self.out.record(document.record),
             _ => self.out.line(document.record),
         }
+    }
+}
+
+/// The web archives that are copied: all WARC or all ARC, for no reader takes both in one file.
+#[derive(Default)]
+struct Archives {
+    are_warc: Option<bool>,
+}
+
+impl Archives {
+    fn check(&mut self, record: &[u8]) -> Result<()> {
+        let is_warc = record.starts_with(b"WARC/");
+        if *self.are_warc.get_or_insert(is_warc) == is_warc {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Usage, "WARC and ARC files cannot be copied into one file")
+            .help("filter them one after the other"))
     }
 }

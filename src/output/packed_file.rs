@@ -100,6 +100,10 @@ impl PackedFile {
     /// Writes a record with its end.
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
         self.content.get_or_insert_with(|| ContentKind::of(record));
+        self.pack(record)
+    }
+
+    fn pack(&mut self, record: &[u8]) -> Result<()> {
         let written = match &mut self.packer {
             Packer::Plain(file) => file.write_all(record),
             Packer::Gzip(file) => file.write_all(record),
@@ -120,7 +124,11 @@ impl PackedFile {
     /// # Errors
     /// [`Kind::Exists`] if another file is there, unless `overwrite` is given and both have the same kind
     /// of content.
-    pub fn finish(self, overwrite: bool) -> Result<bool> {
+    pub fn finish(mut self, overwrite: bool) -> Result<bool> {
+        if self.content.is_none() {
+            // No bytes at all are no compressed file; a member or frame of nothing is one.
+            self.pack(&[])?;
+        }
         let PackedFile { path, packer, content } = self;
         let file = match packer {
             Packer::Plain(file) | Packer::GzipMembers(file) | Packer::ZstdFrames(file) => file,
