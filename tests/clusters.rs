@@ -2,6 +2,7 @@
 //! same bytes; a damaged state is told.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -48,13 +49,13 @@ fn crawled(seed: u64, add: &str) -> Bench {
     bench
 }
 
-/// The state, and what its report says of it. What a clustering was made from is left out.
+/// The lists, and what the report says of the clusters. What they were made from, and in how many layers, is left out.
 fn state(bench: &Bench, folder: &str) -> Vec<Vec<u8>> {
     let mut found = bench.report(folder)["found"].clone();
-    found.as_object_mut().unwrap().remove("changes");
-    found["files"].as_object_mut().unwrap().remove("changes.tsv");
-    let files = ["clusters.tsv", "sizes.tsv", "links.bin"];
-    let bytes = files.map(|name| bench.bytes(&format!("{folder}/{name}"))).into_iter();
+    let lists = ["clusters.tsv", "sizes.tsv"];
+    found.as_object_mut().unwrap().retain(|key, _| !["changes", "layers"].contains(&&**key));
+    found["files"].as_object_mut().unwrap().retain(|name, _| lists.contains(&&**name));
+    let bytes = lists.map(|name| bench.bytes(&format!("{folder}/{name}"))).into_iter();
     bytes.chain([found.to_string().into_bytes()]).collect()
 }
 
@@ -179,7 +180,7 @@ fn what_is_done_is_found_and_what_contradicts_is_refused() {
             format!("cluster --matches out/{second} --previous one --method components --output x"),
             "another method",
         ),
-        (2, "cluster --previous one --output x".to_owned(), "nothing to add"),
+        (2, "cluster --previous one --output x --no-lists".to_owned(), "nothing to add"),
         (2, format!("cluster --matches out/{first} --output out/{first}"), "one place"),
         (
             2,
@@ -209,6 +210,8 @@ fn damage_is_found_wherever_it_is() {
     bench.done(&format!("cluster --matches out/{first} --output one --method components"));
     bench.done("verify one");
     let next = format!("cluster --matches out/{second} --previous one --output two");
+    // Nothing is read from the lists again.
+    let is_list = |name: &str| name.ends_with(".tsv");
     for name in bench.names("one").iter().filter(|name| *name != "_SUCCESS") {
         let path = bench.path(&format!("one/{name}"));
         let whole = fs::read(&path).unwrap();
@@ -216,13 +219,18 @@ fn damage_is_found_wherever_it_is() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             fs::write(&path, &bytes).unwrap();
-            bench.fails(65, &next);
             bench.fails(65, "verify one");
+            if !is_list(name) {
+                bench.fails(65, &next);
+            }
         }
         fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-        bench.fails(65, &next);
-        fs::remove_file(&path).unwrap();
-        bench.fails(65, &next);
+        bench.fails(65, "verify one");
+        if !is_list(name) {
+            bench.fails(65, &next);
+            fs::remove_file(&path).unwrap();
+            bench.fails(if name == "report.json" { 65 } else { 66 }, &next);
+        }
         fs::write(&path, &whole).unwrap();
     }
     let matches = bench.path(&format!("out/{second}/dedup/verdicts.tsv"));
@@ -232,6 +240,33 @@ fn damage_is_found_wherever_it_is() {
     fs::write(&matches, whole).unwrap();
     bench.done(&next);
     assert!(!bench.path("two.failed.json").exists());
+}
+
+/// A day adds a layer and shares the files of the others; the lists are written when they are asked for.
+#[test]
+fn a_day_shares_what_it_does_not_change() {
+    let bench = crawled(13, "kept");
+    let outputs =
+        |days: &[&str]| days.iter().map(|day| format!("out/{day}")).collect::<Vec<_>>().join(" ");
+    bench.done(&format!("cluster --matches {} --output one --no-lists", outputs(&DAYS[..3])));
+    let next = format!("cluster --previous one --matches out/{} --output two", DAYS[3]);
+    bench.done(&format!("{next} --no-lists"));
+    assert!(!bench.path("two/clusters.tsv").exists() && !bench.path("two/sizes.tsv").exists());
+    let inode = |path: &str| fs::metadata(bench.path(path)).unwrap().ino();
+    assert_eq!(bench.report("two")["found"]["layers"], serde_json::json!([1, 2]));
+    for table in ["pages", "groups", "links"] {
+        let [one, two] = ["one", "two"].map(|folder| inode(&format!("{folder}/{table}-1.bin")));
+        assert_eq!(one, two);
+    }
+    bench.done("verify two");
+    bench.done("cluster --previous two --output listed");
+    assert_eq!(rows(&bench, "listed/changes.tsv"), Vec::<String>::new());
+    bench.done(&format!("cluster --matches {} --output all", outputs(&DAYS)));
+    assert_eq!(state(&bench, "listed"), state(&bench, "all"));
+    bench.fails(73, &next);
+    // The folder of the day before can go.
+    fs::remove_dir_all(bench.path("one")).unwrap();
+    bench.done("verify two");
 }
 
 #[test]
@@ -305,16 +340,25 @@ fn components_say_where_they_join_stars() {
 #[test]
 fn a_state_of_every_version_stays_readable() {
     let bench = Bench::new();
-    let museum = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/clusters-1");
-    let old = museum.display();
-    let files = bench.files(museum.to_str().unwrap());
-    assert_eq!(files["clusters.tsv"].iter().filter(|&&byte| byte == b'\n').count(), 8);
-    bench.done(&format!("verify {old}"));
-    bench.write("gone.txt", "b\n");
-    bench.done(&format!("cluster --previous {old} --removed gone.txt --output left"));
+    for version in [1, 2] {
+        let museum = format!("{}/tests/data/clusters-{version}", env!("CARGO_MANIFEST_DIR"));
+        let listed = fs::read(Path::new(&museum).join("clusters.tsv")).unwrap();
+        bench.done(&format!("verify {museum}"));
+        bench.done(&format!("cluster --previous {museum} --output listed{version}"));
+        assert_eq!(bench.bytes(&format!("listed{version}/clusters.tsv")), listed);
+        bench.write("gone.txt", "b\n");
+        bench.done(&format!(
+            "cluster --previous {museum} --removed gone.txt --output left{version}"
+        ));
+    }
     // b connected a with c and d.
     assert_eq!(
-        bench.read("left/clusters.tsv"),
+        bench.read("left1/clusters.tsv"),
         "member\tcluster\tday\nc\tc\t2026-11-20\nd\tc\t2026-11-21\nx\tx\t2026-11-20\ny\tx\t2026-11-20\n"
+    );
+    assert_eq!(
+        bench.read("left2/clusters.tsv"),
+        "member\tcluster\tday\na\ta\t2026-11-20\nc\ta\t2026-11-20\nd\ta\t2026-11-21\nx\tx\t2026-11-20\n\
+         y\tx\t2026-11-20\nz\tx\t2026-11-20\n"
     );
 }

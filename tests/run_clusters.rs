@@ -21,12 +21,13 @@ fn sample(method: &str) -> Bench {
     bench
 }
 
-/// The files of a state and what its report says of them; not how they came about.
+/// The lists and what the report says of the clusters; not how they came about, nor in how many layers they are.
 fn state(bench: &Bench, folder: &str) -> Vec<String> {
     let mut found = bench.report(folder)["found"].clone();
-    found.as_object_mut().unwrap().remove("changes");
-    found["files"].as_object_mut().unwrap().remove("changes.tsv");
-    let files = ["clusters.tsv", "sizes.tsv"].map(|name| bench.read(&format!("{folder}/{name}")));
+    let lists = ["clusters.tsv", "sizes.tsv"];
+    found.as_object_mut().unwrap().retain(|key, _| !["changes", "layers"].contains(&&**key));
+    found["files"].as_object_mut().unwrap().retain(|name, _| lists.contains(&&**name));
+    let files = lists.map(|name| bench.read(&format!("{folder}/{name}")));
     files.into_iter().chain([found.to_string()]).collect()
 }
 

@@ -7,13 +7,12 @@ use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Source};
-use dupsieve::document::IdList;
+use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Previous, Removed, Source};
 use dupsieve::flow::Role;
 use dupsieve::output::{self, Lock, Staging, Sum};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
-use dupsieve::store::{Day, Digest};
+use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -42,6 +41,10 @@ pub(crate) struct Arguments {
     /// The clusters to which the matches are added, as this command wrote them
     #[arg(long, value_name = "DIR")]
     previous: Option<PathBuf>,
+    /// Do not write clusters.tsv and sizes.tsv, which name every page of every day. Later, this command writes them if
+    /// it gets these clusters as --previous and nothing else
+    #[arg(long)]
+    no_lists: bool,
     /// The day of the matches, if they do not say it themselves
     #[arg(long, value_name = "D", requires = "matches")]
     day: Option<Day>,
@@ -58,6 +61,8 @@ pub(crate) struct Request {
     pub(crate) method: Option<Method>,
     pub(crate) previous: Option<Input>,
     pub(crate) removed: Option<PathBuf>,
+    /// Whether clusters.tsv and sizes.tsv are written.
+    pub(crate) writes_lists: bool,
     /// Whether clusters by the same method are replaced that were made from other matches.
     pub(crate) replaces_outdated: bool,
 }
@@ -83,10 +88,10 @@ impl Input {
 
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { matches, output, method, previous, day, removed } = arguments;
-    if matches.is_empty() && removed.is_none() {
-        let what = "there is nothing to add and nothing to remove";
-        return Err(Error::new(Kind::Usage, what).help("give --matches, or --removed"));
+    let Arguments { matches, output, method, previous, no_lists, day, removed } = arguments;
+    if matches.is_empty() && removed.is_none() && *no_lists {
+        let what = "there is nothing to add, nothing to remove and nothing to list";
+        return Err(Error::new(Kind::Usage, what).help("give --matches, or leave --no-lists out"));
     }
     let request = Request {
         matches: matches.iter().map(|path| Input::at(path, *day)).collect(),
@@ -94,6 +99,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         method: *method,
         previous: previous.as_deref().map(|path| Input::at(path, None)),
         removed: removed.clone(),
+        writes_lists: !no_lists,
         replaces_outdated: false,
     };
     let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
@@ -104,9 +110,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Ok(summary);
     }
     let [members, clusters] = ["members", "clusters"].map(|name| summary.counted(name));
-    let files = if previous.is_some() { ", changes.tsv" } else { "" };
+    let lists = if *no_lists { "" } else { "clusters.tsv, sizes.tsv, " };
+    let changes = if previous.is_some() { "changes.tsv, " } else { "" };
     Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
-        "written to {}: clusters.tsv, sizes.tsv{files}, report.json",
+        "written to {}: {lists}{changes}report.json, and the state to which a day can be added",
         output.display()
     )))
 }
@@ -139,12 +146,14 @@ impl Job {
         let folder = request.previous.as_ref().map(|input| input.path.clone());
         let previous = folder.as_deref().map(read_previous).transpose()?;
         let method = method(request, previous.as_ref())?;
+        let found = previous.as_ref().map(|report| report.found.clone());
         let mut job = Job {
             clustering: Clustering {
                 method,
                 sources: Vec::new(),
-                previous: folder,
-                removed: None,
+                previous: folder.zip(found).map(|(folder, found)| Previous { folder, found }),
+                removed: Removed::default(),
+                writes_lists: request.writes_lists,
                 memory_bytes: global.budget().clustering(),
             },
             parameters: Parameters::from([(METHOD.to_owned(), method.to_string())]),
@@ -153,15 +162,19 @@ impl Job {
         };
         if let Some(report) = previous {
             job.parameters.insert(PREVIOUS.to_owned(), state(&report));
-            job.bytes += bytes(&report);
+            if request.writes_lists {
+                job.bytes += bytes(&report);
+            }
             job.days = report.days;
+        }
+        if !request.writes_lists {
+            job.parameters.insert("lists".to_owned(), "none".to_owned());
         }
         request.matches.iter().try_for_each(|input| job.add(input))?;
         if let Some(path) = &request.removed {
-            let removed = IdList::read(path, global.budget().whole())?;
-            let keys: Vec<u8> = removed.keys().iter().flat_map(|key| key.to_le_bytes()).collect();
-            job.parameters.insert("removed".to_owned(), Digest::of(&keys).to_string());
-            job.clustering.removed = Some(removed);
+            let removed = Removed::read(path, global.budget().whole())?;
+            job.parameters.insert("removed".to_owned(), removed.digest().to_string());
+            job.clustering.removed = removed;
         }
         job.days.sort();
         Ok(job)
@@ -246,14 +259,16 @@ impl Job {
     }
 }
 
-/// The clusters that were made before, whole and unchanged.
+/// The clusters that were made before. A state of layers is checked as it is read, block by block.
 fn read_previous(folder: &Path) -> Result<ClusterReport> {
     let report = ClusterReport::read(folder)?.ok_or_else(|| {
         Error::new(missing_or_bad(folder), "this is not a complete output of `cluster`")
             .at(folder)
             .help("leave --previous out to begin from nothing")
     })?;
-    report.check_files(folder)?;
+    if report.found.contents.is_none() {
+        report.check_files(folder)?;
+    }
     Ok(report)
 }
 
@@ -311,9 +326,12 @@ pub(crate) fn sums(report: &impl Made) -> String {
     listed(report.files().iter())
 }
 
-/// The files to which a day is added, by their sums: all but changes.tsv, which says how they came about.
+/// The clusters to which a day is added, by their digest, which is the same however they came about.
 pub(crate) fn state(report: &ClusterReport) -> String {
-    listed(report.files().iter().filter(|(name, _)| *name != "changes.tsv"))
+    match report.found.contents {
+        Some(contents) => format!("{contents}, {} links", report.found.links),
+        None => listed(report.files().iter().filter(|(name, _)| *name != "changes.tsv")),
+    }
 }
 
 fn listed<'a>(files: impl Iterator<Item = (&'a String, &'a Sum)>) -> String {

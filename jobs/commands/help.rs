@@ -82,6 +82,14 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve cluster --previous clusters-21 --matches out/2026-11-22 --output clusters-22",
             ),
             (
+                "Add a day at the cost of what it changes",
+                "dupsieve cluster --previous clusters-22 --matches out/2026-11-23 --output clusters-23 --no-lists",
+            ),
+            (
+                "List the clusters of all days",
+                "dupsieve cluster --previous clusters-23 --output listed",
+            ),
+            (
                 "Take pages out",
                 "dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b",
             ),

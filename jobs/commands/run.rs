@@ -192,7 +192,7 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
         Some(_) => "  changes.tsv          what this day has changed in clusters.tsv",
         None => "  report.json          how large they are, and how wide the largest are",
     };
-    Ok(total
+    let total = total
         .count("members", members)
         .count("clusters", clusters)
         .path("clusters", &output)
@@ -200,10 +200,14 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
             "Clusters of the days up to {day}, {} in all: {members} pages in {clusters} clusters, in {}/:",
             days.len(),
             named.display()
-        ))
-        .say("  clusters.tsv         the cluster of each page that has a match")
-        .say("  sizes.tsv            the clusters, the largest first")
-        .say(changes))
+        ));
+    let total = match found.files.contains_key("clusters.tsv") {
+        true => total
+            .say("  clusters.tsv         the cluster of each page that has a match")
+            .say("  sizes.tsv            the clusters, the largest first"),
+        false => total,
+    };
+    Ok(total.say(changes))
 }
 
 fn log_day(day: Day, read: &Summary, found: &Summary, added: &Added) {

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::labels::Labels;
+use super::page::Page;
 use super::page::PageDay;
-use super::row::{CHANGES, Row};
+use super::row::CHANGES;
 use super::space::Space;
 use crate::error::Result;
 use crate::matches::allocated;
@@ -28,6 +29,18 @@ impl Record for Change {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.member)
     }
+}
+
+/// What has changed.
+pub(super) struct Changed {
+    /// The sum of changes.tsv, and its lines.
+    pub(super) sum: Sum,
+    pub(super) lines: u64,
+    /// The labels in the order of their ids, and for each label its rank in that.
+    pub(super) in_order: Vec<u32>,
+    pub(super) ranks: Vec<u32>,
+    /// By how much the cluster of each label grows.
+    pub(super) growth: Vec<i64>,
 }
 
 /// The changes so far.
@@ -53,18 +66,18 @@ impl<'a> ChangeLog<'a> {
         ChangeLog { labels, in_order, ranks, growth, changes: space.sorter(), count: 0 }
     }
 
-    /// Notes that a row of the cluster `label` comes (+1) or goes (-1). Rows are noted in their order.
-    pub(super) fn note(&mut self, label: u32, row: &Row<'_>, diff: i8) -> Result<()> {
+    /// Notes that a page comes into the cluster `label` (+1) or goes (-1). Pages are noted in their order.
+    pub(super) fn note(&mut self, label: u32, page: &Page, diff: i8) -> Result<()> {
         self.growth[label as usize] += i64::from(diff);
         self.count += 1;
         let (rank, number) = (self.ranks[label as usize], self.count);
-        let member = row.id.to_owned();
-        self.changes.push(Change { rank, number, diff, day: row.day, member })
+        let member = page.id.clone();
+        self.changes.push(Change { rank, number, diff, day: page.day, member })
     }
 
-    /// Writes changes.tsv. Also gives its lines, and by how much the cluster of each label grows.
-    pub(super) fn write(self, staging: &Staging) -> Result<(Sum, u64, Vec<i64>)> {
-        let ChangeLog { labels, in_order, growth, changes, count, .. } = self;
+    /// Writes changes.tsv.
+    pub(super) fn write(self, staging: &Staging) -> Result<Changed> {
+        let ChangeLog { labels, in_order, ranks, growth, changes, count } = self;
         let mut file = staging.create(CHANGES)?;
         file.write(|out| writeln!(out, "cluster\tmember\tdiff\tday"))?;
         for change in changes.sorted()? {
@@ -72,6 +85,6 @@ impl<'a> ChangeLog<'a> {
             let cluster = labels.id(in_order[rank as usize]);
             file.write(|out| writeln!(out, "{cluster}\t{member}\t{diff:+}\t{day}"))?;
         }
-        Ok((file.finish()?, count, growth))
+        Ok(Changed { sum: file.finish()?, lines: count, in_order, ranks, growth })
     }
 }

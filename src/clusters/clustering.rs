@@ -1,26 +1,27 @@
-//! A clustering that is asked for, and what it makes.
+//! A clustering that is asked for, and how it is made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::describe::{Description, LargeCluster, SizeRange, describe};
+use super::contents::Contents;
+use super::describe::{Sizes, describe};
 use super::engine::Engine;
-use super::intern::intern;
-use super::link_file::LinkFile;
+use super::former::convert;
+use super::found::Clusters;
+use super::intern::{Interned, intern};
+use super::lists::write_lists;
 use super::measure::Measure;
 use super::method::Method;
-use super::row::{CHANGES, CLUSTERS, SIZES};
+use super::removed::Removed;
+use super::row::CHANGES;
 use super::scratch;
 use super::source::Source;
 use super::space::Space;
+use super::state::{LinkCounts, Named, Pile, names};
 use super::touched::Before;
 use super::update::update;
-use super::written::Written;
-use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
-use crate::output::{Staging, Sum};
+use crate::output::{Staging, Sum, check_free_space};
 
 /// A clustering that is asked for.
 #[derive(Debug)]
@@ -30,77 +31,152 @@ pub struct Clustering {
     /// The outputs whose matches count, each of another day.
     pub sources: Vec<Source>,
     /// The clustering to which those are added, made with the same method; none to begin from nothing.
-    pub previous: Option<PathBuf>,
+    pub previous: Option<Previous>,
     /// Ids whose pages leave: their matches, old and new, count for nothing.
-    pub removed: Option<IdList>,
+    pub removed: Removed,
+    /// Whether clusters.tsv and sizes.tsv are written.
+    pub writes_lists: bool,
     /// The memory of each sort; three exist at once.
     pub memory_bytes: usize,
 }
 
-/// What a clustering has made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Clusters {
-    /// What the matches are measured in.
-    pub measure: Measure,
-    /// Rows of clusters.tsv.
-    pub members: u64,
-    /// Rows of sizes.tsv.
-    pub clusters: u64,
-    /// Members that were kept: each is the middle of a star. Components may join several.
-    pub stars: u64,
-    /// The matches that connect the members.
-    pub links: u64,
-    /// Rows of changes.tsv, if there was a clustering before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changes: Option<u64>,
-    /// How many clusters have which size, by powers of two.
-    pub sizes: Vec<SizeRange>,
-    /// The largest clusters.
-    pub largest: Vec<LargeCluster>,
-    /// The files written.
-    pub files: BTreeMap<String, Sum>,
+/// A clustering that stands.
+#[derive(Clone, Debug)]
+pub struct Previous {
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// What its report says.
+    pub found: Clusters,
+}
+
+/// A state that has been written.
+struct State {
+    layers: Vec<u32>,
+    pile: Pile,
+    files: BTreeMap<String, Sum>,
+    contents: Contents,
+    counts: LinkCounts,
+    members: u64,
+    /// The sizes of its clusters, and the lines of changes.tsv.
+    sizes: Sizes,
+    changes: Option<u64>,
 }
 
 impl Clustering {
-    /// Writes clusters.tsv, sizes.tsv and links.bin, and changes.tsv if there was a clustering before.
+    /// Writes the layers of the state, the lists if they are asked for, and changes.tsv if there was a clustering
+    /// before.
     ///
     /// # Errors
     /// [`Kind::BadData`] if the inputs are damaged or contradict each other; [`Kind::Usage`] if their matches
     /// are measured in different ways.
     pub fn write(&self, engine: &mut dyn Engine, staging: &Staging) -> Result<Clusters> {
         let space = Space { folder: staging.folder(), memory_bytes: self.memory_bytes };
-        let old = self.previous.as_deref().map(LinkFile::open).transpose()?;
-        let measure = self.measure(old.as_ref())?;
-        let removed = self.removed.as_ref();
-        let interned = intern(&self.sources, self.method, removed, &space)?;
-        let (written, changes) = match (&self.previous, &old) {
-            (Some(folder), Some(links)) => {
-                let before = Before { folder, links, method: self.method, removed };
-                let (written, sum, lines) = update(&before, interned, engine, staging, &space)?;
-                (written, Some((sum, lines)))
-            }
-            _ => {
-                let (method, space) = (self.method, &space);
-                (scratch::cluster(interned, method, measure, engine, staging, space)?, None)
+        let measure = self.measure()?;
+        let interned = intern(&self.sources, self.method, &self.removed, &space)?;
+        let state = match &self.previous {
+            None => self.begin(interned, engine, staging, &space),
+            Some(previous) => self.add(previous, interned, engine, staging, &space),
+        }?;
+        let State { layers, pile, mut files, contents, counts, members, sizes, changes } = state;
+        if self.writes_lists {
+            files.extend(write_lists(&pile, staging, &space)?);
+        }
+        Ok(Clusters {
+            measure,
+            members,
+            clusters: sizes.clusters(),
+            stars: members - counts.verdicts.min(members),
+            links: counts.links,
+            changes,
+            contents: Some(contents.digest()),
+            sizes: sizes.ranges(),
+            largest: describe(&pile, &sizes, measure)?,
+            layers,
+            files,
+        })
+    }
+
+    /// Makes a state from nothing.
+    fn begin(
+        &self,
+        interned: Interned,
+        engine: &mut dyn Engine,
+        staging: &Staging,
+        space: &Space<'_>,
+    ) -> Result<State> {
+        let made = scratch::cluster(interned, self.method, engine, staging, space)?;
+        let layers = vec![scratch::LAYER];
+        let pile = Pile::open(staging.folder(), &layers)?;
+        Ok(State {
+            layers,
+            sizes: Sizes::of(&pile)?,
+            pile,
+            files: BTreeMap::from(made.files),
+            contents: made.contents,
+            counts: made.links,
+            members: made.members,
+            changes: None,
+        })
+    }
+
+    /// Adds a layer to the state before.
+    fn add(
+        &self,
+        Previous { folder, found }: &Previous,
+        interned: Interned,
+        engine: &mut dyn Engine,
+        staging: &Staging,
+        space: &Space<'_>,
+    ) -> Result<State> {
+        let mut layers = found.layers.clone();
+        let (mut files, mut contents) = match found.contents {
+            Some(contents) => (shared_files(folder, found, staging)?, Contents::of(contents)),
+            None => {
+                layers.push(scratch::LAYER);
+                let (files, contents) = convert(folder, staging, space)?;
+                (BTreeMap::from(files), contents)
             }
         };
-        let Description { sizes, largest } = describe(staging.folder())?;
-        let Written { rows, sizes: sizes_sum, links, counts, members, clusters } = written;
-        let named = [(CLUSTERS, rows), (SIZES, sizes_sum), (LinkFile::NAME, links)];
-        let mut files: BTreeMap<String, Sum> =
-            named.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect();
-        let changes = changes.map(|(sum, lines)| {
-            files.insert(CHANGES.to_owned(), sum);
-            lines
-        });
-        let stars = members - counts.verdicts.min(members);
-        let links = counts.links;
-        Ok(Clusters { measure, members, clusters, stars, links, changes, sizes, largest, files })
+        let pile = Pile::open(staging.folder(), &layers)?;
+        let before = Before { pile: &pile, method: self.method, removed: &self.removed };
+        let number = layers.last().map_or(scratch::LAYER, |last| last + 1);
+        let updated = update(&before, interned, engine, staging, number, space)?;
+        files.extend(updated.files);
+        layers.push(number);
+        let pile = merged(staging, &mut layers, &mut files)?;
+        let (sum, lines) = updated.changes;
+        files.insert(CHANGES.to_owned(), sum);
+        contents.merge(updated.contents);
+        let (come, gone) = (updated.come, updated.gone);
+        let verdicts = found.members.saturating_sub(found.stars);
+        let grown: u64 = updated.resized.iter().map(|it| it.now).sum();
+        let shrunk: u64 = updated.resized.iter().map(|it| it.before).sum();
+        Ok(State {
+            sizes: match Sizes::updated(
+                found.clusters,
+                &found.sizes,
+                &found.largest,
+                &updated.resized,
+            ) {
+                Some(sizes) => sizes,
+                None => Sizes::of(&pile)?,
+            },
+            layers,
+            pile,
+            files,
+            contents,
+            counts: LinkCounts {
+                links: (found.links + come.links).saturating_sub(gone.links),
+                verdicts: (verdicts + come.verdicts).saturating_sub(gone.verdicts),
+            },
+            members: (found.members + grown).saturating_sub(shrunk),
+            changes: Some(lines),
+        })
     }
 
     /// What all matches are measured in.
-    fn measure(&self, old: Option<&LinkFile>) -> Result<Measure> {
-        let mut measure = old.map(LinkFile::measure);
+    fn measure(&self) -> Result<Measure> {
+        let mut measure = self.previous.as_ref().map(|previous| previous.found.measure);
         for source in &self.sources {
             let found = source.measure()?;
             let expected = *measure.get_or_insert(found);
@@ -115,4 +191,44 @@ impl Clustering {
         }
         Ok(measure.unwrap_or(Measure::Distance))
     }
+}
+
+/// Shares the files of the layers of a state with the one that is being built.
+fn shared_files(
+    folder: &Path,
+    found: &Clusters,
+    staging: &Staging,
+) -> Result<BTreeMap<String, Sum>> {
+    let mut files = BTreeMap::new();
+    for name in found.layers.iter().flat_map(|&layer| names(layer)) {
+        let sum = found.files.get(&name).ok_or_else(|| {
+            Error::new(Kind::BadData, "the report does not name this file of the state")
+                .at(folder.join(&name))
+        })?;
+        staging.share(&folder.join(&name), &name)?;
+        files.insert(name, sum.clone());
+    }
+    Ok(files)
+}
+
+/// Makes the newest layers one if that is due, and opens all.
+fn merged(
+    staging: &Staging,
+    layers: &mut Vec<u32>,
+    files: &mut BTreeMap<String, Sum>,
+) -> Result<Pile> {
+    let pile = Pile::open(staging.folder(), layers)?;
+    let (Some(first), Some(last)) = (pile.due(), layers.last()) else { return Ok(pile) };
+    let number = last + 1;
+    let merged = layers[first..].iter().flat_map(|&layer| names(layer));
+    let bytes = merged.filter_map(|name| files.get(&name)).map(|sum| sum.bytes).sum();
+    check_free_space(staging.folder(), bytes)?;
+    let made: [Named; 3] = pile.flatten(first, staging, number)?;
+    for name in layers.drain(first..).flat_map(names) {
+        staging.remove(&name)?;
+        files.remove(&name);
+    }
+    files.extend(made);
+    layers.push(number);
+    Pile::open(staging.folder(), layers)
 }

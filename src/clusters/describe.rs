@@ -1,17 +1,18 @@
 //! What a report says of clusters: how large they are, and how wide the largest are. It is a function of the
-//! files alone, so it is the same however they were made.
+//! clusters alone, so it is the same however they were made.
 
-use std::path::Path;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::forest::Forest;
 use super::link::Link;
-use super::link_file::LinkFile;
 use super::measure::Measure;
-use super::row::{RowReader, SizeReader};
-use super::row_set::{RankedRows, RowSet};
+use super::row_set::RowSet;
+use super::state::{Member, Pile};
+use super::update::Resized;
 use crate::error::Result;
 
 /// How many of the largest clusters are described.
@@ -48,57 +49,113 @@ pub struct LargeCluster {
     pub diameter_at_most: Option<u64>,
 }
 
-/// A line of sizes.tsv.
-struct Size {
-    cluster: String,
-    members: u64,
+/// How large clusters are.
+#[derive(Default)]
+pub(super) struct Sizes {
+    /// How many clusters have a size of so many bits.
+    by_bits: BTreeMap<u32, u64>,
+    /// The largest clusters, in the order of sizes.tsv.
+    largest: Vec<(Reverse<u64>, String)>,
 }
 
-/// What the files of a clustering show.
-#[derive(Debug)]
-pub(super) struct Description {
-    pub(super) sizes: Vec<SizeRange>,
-    pub(super) largest: Vec<LargeCluster>,
-}
-
-/// Describes the clusters whose files stand in `folder`.
-pub(super) fn describe(folder: &Path) -> Result<Description> {
-    let (sizes, largest) = read_sizes(folder)?;
-    let links = LinkFile::open(folder)?;
-    let spread = Spread::of(folder, &largest, &links)?;
-    let describe = |(at, size)| spread.describe(at, size);
-    let largest = largest.into_iter().enumerate().map(describe).collect();
-    Ok(Description { sizes, largest })
-}
-
-/// The sizes by powers of two, and the largest clusters with their sizes.
-fn read_sizes(folder: &Path) -> Result<(Vec<SizeRange>, Vec<Size>)> {
-    let mut by_bits = [0; u64::BITS as usize + 1];
-    let mut largest = Vec::new();
-    let mut sizes = SizeReader::open(folder)?;
-    while let Some((size, cluster)) = sizes.next()? {
-        by_bits[(u64::BITS - size.leading_zeros()) as usize] += 1;
-        if largest.len() < LARGEST {
-            largest.push(Size { cluster: cluster.to_owned(), members: size });
-        }
+impl Sizes {
+    /// The sizes in a state.
+    pub(super) fn of(pile: &Pile) -> Result<Sizes> {
+        let mut sizes = Sizes::default();
+        pile.each_size(|cluster, size| {
+            *sizes.by_bits.entry(bits(size)).or_default() += 1;
+            let is_large = sizes.largest.len() < LARGEST
+                || sizes.largest.last().is_some_and(|(Reverse(least), _)| size > *least);
+            if is_large {
+                let place = sizes.largest.partition_point(|(Reverse(it), _)| *it >= size);
+                sizes.largest.insert(place, (Reverse(size), cluster.to_owned()));
+                sizes.largest.truncate(LARGEST);
+            }
+            Ok(())
+        })?;
+        Ok(sizes)
     }
-    let range = |(bits, clusters): (u32, u64)| {
-        let from = 1_u64 << (bits - 1);
-        SizeRange { from, to: from + (from - 1), clusters }
+
+    /// The sizes of so many clusters with these sizes, of which these are the largest, after some were resized; none
+    /// if only a look at all clusters can tell, because large ones have become smaller.
+    pub(super) fn updated(
+        clusters: u64,
+        sizes: &[SizeRange],
+        largest: &[LargeCluster],
+        resized: &[Resized],
+    ) -> Option<Sizes> {
+        let mut by_bits: BTreeMap<u32, u64> =
+            sizes.iter().map(|range| (bits(range.from), range.clusters)).collect();
+        for it in resized {
+            if it.before > 0 {
+                let count = by_bits.get_mut(&bits(it.before))?;
+                *count = count.checked_sub(1)?;
+            }
+            if it.now > 0 {
+                *by_bits.entry(bits(it.now)).or_default() += 1;
+            }
+        }
+        by_bits.retain(|_, count| *count > 0);
+        let was: HashSet<&str> = resized.iter().map(|it| it.cluster.as_str()).collect();
+        let known: Vec<(Reverse<u64>, &str)> =
+            largest.iter().map(|it| (Reverse(it.members), it.cluster.as_str())).collect();
+        // No other cluster comes before the last of those that are known, if there are others.
+        let bound = known.last().copied().filter(|_| clusters > known.len() as u64);
+        let unchanged = known.into_iter().filter(|(_, cluster)| !was.contains(cluster));
+        let changed = resized.iter().map(|it| (Reverse(it.now), it.cluster.as_str()));
+        let mut largest: Vec<(Reverse<u64>, &str)> =
+            unchanged.chain(changed.filter(|&(Reverse(size), _)| size > 0)).collect();
+        largest.sort_unstable();
+        if let Some(bound) = bound {
+            largest.truncate(largest.partition_point(|it| *it <= bound));
+            if largest.len() < LARGEST {
+                return None;
+            }
+        }
+        largest.truncate(LARGEST);
+        let owned = |(size, cluster): (Reverse<u64>, &str)| (size, cluster.to_owned());
+        Some(Sizes { by_bits, largest: largest.into_iter().map(owned).collect() })
+    }
+
+    /// How many clusters have which size.
+    pub(super) fn ranges(&self) -> Vec<SizeRange> {
+        let range = |(&bits, &clusters): (&u32, &u64)| {
+            let from = 1_u64 << (bits.max(1) - 1);
+            SizeRange { from, to: from + (from - 1), clusters }
+        };
+        self.by_bits.iter().map(range).collect()
+    }
+
+    /// How many clusters there are.
+    pub(super) fn clusters(&self) -> u64 {
+        self.by_bits.values().sum()
+    }
+}
+
+/// In how many bits a size is written.
+fn bits(size: u64) -> u32 {
+    u64::BITS - size.leading_zeros()
+}
+
+/// Describes the largest clusters of a state.
+pub(super) fn describe(pile: &Pile, sizes: &Sizes, measure: Measure) -> Result<Vec<LargeCluster>> {
+    let mut ids: Vec<&str> = sizes.largest.iter().map(|(_, cluster)| cluster.as_str()).collect();
+    ids.sort_unstable();
+    let spread = Spread::of(pile, &ids, measure)?;
+    let place = |cluster: &str| ids.binary_search(&cluster).unwrap_or_default();
+    let describe = |(Reverse(members), cluster): &(Reverse<u64>, String)| {
+        spread.describe(place(cluster), cluster, *members)
     };
-    let filled = (1..).zip(by_bits.into_iter().skip(1)).filter(|&(_, clusters)| clusters > 0);
-    Ok((filled.map(range).collect(), largest))
+    Ok(sizes.largest.iter().map(describe).collect())
 }
 
 /// The members of the largest clusters, and what their matches say.
 struct Spread {
     measure: Measure,
-    rows: RankedRows,
-    /// For each of the rows, which of the clusters it is in.
-    clusters: Vec<u8>,
-    /// The rows as the matches connect them.
+    members: Vec<Member>,
+    /// The members as the matches connect them.
     forest: Forest,
-    /// The rows in favour of which others were dropped.
+    /// The members in favour of which others were dropped.
     centres: RowSet,
     /// For each cluster, how many verdicts and the greatest distance.
     verdicts: Vec<u64>,
@@ -106,54 +163,47 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(folder: &Path, largest: &[Size], links: &LinkFile) -> Result<Spread> {
-        let mut rows = RowSet::default();
-        let mut clusters = Vec::new();
-        let mut reader = RowReader::open(folder)?;
-        let mut number = 0;
-        while let Some(row) = reader.next()? {
-            if let Some(at) = largest.iter().position(|size| size.cluster == row.cluster) {
-                rows.insert(number);
-                clusters.push(at as u8);
-            }
-            number += 1;
-        }
+    fn of(pile: &Pile, clusters: &[&str], measure: Measure) -> Result<Spread> {
+        let members = pile.members(clusters, |_| {})?;
         let mut spread = Spread {
-            measure: links.measure(),
-            rows: rows.ranked(),
-            forest: Forest::of(clusters.len() as u32),
-            clusters,
+            measure,
+            forest: Forest::of(members.len() as u32),
+            members: Vec::new(),
             centres: RowSet::default(),
-            verdicts: vec![0; largest.len()],
-            farthest: vec![0; largest.len()],
+            verdicts: vec![0; clusters.len()],
+            farthest: vec![0; clusters.len()],
         };
-        links.links().try_for_each(|link| link.map(|link| spread.take(&link)))?;
+        pile.each_link_between(&members, |link| {
+            spread.take(&link, members[link.new as usize].cluster as usize);
+        })?;
+        spread.members = members;
         Ok(spread)
     }
 
-    fn take(&mut self, link: &Link) {
-        let ends = (self.rows.rank(link.new), self.rows.rank(link.existing));
-        let (Some(new), Some(existing)) = ends else { return };
-        let at = usize::from(self.clusters[new]);
+    /// Takes a link of the cluster `at`.
+    fn take(&mut self, link: &Link, at: usize) {
         self.farthest[at] = self.farthest[at].max(link.apart);
-        self.forest.join(new as u32, existing as u32);
+        self.forest.join(link.new, link.existing);
         if link.is_verdict {
             self.verdicts[at] += 1;
-            self.centres.insert(existing as u32);
+            self.centres.insert(link.existing);
         }
     }
 
-    fn describe(&self, at: usize, Size { cluster, members }: Size) -> LargeCluster {
-        let of_cluster = || (0_u32..).zip(&self.clusters).filter(|(_, of)| usize::from(**of) == at);
-        let pieces = of_cluster().filter(|&(row, _)| self.forest.root(row) == row).count();
-        let centres = of_cluster().filter(|&(row, _)| self.centres.contains(row)).count() as u64;
+    fn describe(&self, at: usize, cluster: &str, members: u64) -> LargeCluster {
+        let of_cluster = || {
+            let all = (0_u32..).zip(&self.members);
+            all.filter(|(_, it)| it.cluster as usize == at).map(|(member, _)| member)
+        };
+        let pieces = of_cluster().filter(|&it| self.forest.root(it) == it).count();
+        let centres = of_cluster().filter(|&it| self.centres.contains(it)).count() as u64;
         let kept = members - self.verdicts[at].min(members);
         let steps_at_most = (pieces == 1).then(|| steps_at_most(members, kept, centres));
         let farthest = self.farthest[at];
         let in_bits = |steps: u64| steps * u64::from(farthest);
         let is_distance = self.measure == Measure::Distance;
         LargeCluster {
-            cluster,
+            cluster: cluster.to_owned(),
             members,
             kept,
             farthest: self.measure.value(farthest),

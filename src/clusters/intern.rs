@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::link::Link;
 use super::method::Method;
 use super::page::Page;
+use super::removed::Removed;
 use super::row_set::RowSet;
 use super::source::{Met, Source};
 use super::space::Space;
-use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
 use crate::runs::{Record, SortedRecords, Sorter};
@@ -70,15 +70,14 @@ impl Record for NumberedEnd {}
 pub(super) fn intern(
     sources: &[Source],
     method: Method,
-    removed: Option<&IdList>,
+    removed: &Removed,
     space: &Space<'_>,
 ) -> Result<Interned> {
     let mut ends = space.sorter();
     let mut count = 0;
-    let is_removed = |id: &str| removed.is_some_and(|removed| removed.place(id).is_some());
     for source in sources {
         source.each_match(method, space, &mut |met: Met<'_>| {
-            if is_removed(met.new) || is_removed(met.existing) {
+            if removed.contains(met.new) || removed.contains(met.existing) {
                 return Ok(());
             }
             let Met { new, existing, day, apart, is_verdict } = met;

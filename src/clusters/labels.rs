@@ -21,11 +21,6 @@ impl Labels {
         number
     }
 
-    /// The number of an id, if it has one.
-    pub(super) fn find(&self, id: &str) -> Option<u32> {
-        self.numbers.get(id).copied()
-    }
-
     pub(super) fn id(&self, number: u32) -> &str {
         &self.ids[number as usize]
     }

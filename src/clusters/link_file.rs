@@ -1,15 +1,12 @@
-//! links.bin: the matches of a clustering, as pairs of rows. FORMAT.md describes it.
+//! links.bin of a state without layers: its matches, as pairs of rows of clusters.tsv. FORMAT.md describes it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::engine::Portions;
 use super::link::Link;
 use super::measure::Measure;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{OutputFile, Staging, Sum};
 
 /// The first bytes of the file.
 const MAGIC: &[u8] = b"DUPSLINK";
@@ -24,17 +21,11 @@ const VERDICT: u32 = 1 << 31;
 /// How many links are read at once.
 const PORTION: u64 = 1 << 16;
 
-/// Opens the links of a clustering in `folder`, as another process has written them.
-pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
-    Ok(Arc::new(LinkFile::open(folder)?))
-}
-
 /// The file, open for reading.
 #[derive(Debug)]
 pub(super) struct LinkFile {
     path: PathBuf,
     file: File,
-    measure: Measure,
     links: u64,
 }
 
@@ -60,17 +51,14 @@ impl LinkFile {
             let error = damaged("the version of this file is not known");
             return Err(error.expected(VERSION).found(word(&head, 8)));
         }
-        let measure = Measure::ALL.get(word(&head, 12) as usize).copied();
-        let measure = measure.ok_or_else(|| damaged("the measure is unknown"))?;
+        if Measure::ALL.len() <= word(&head, 12) as usize {
+            return Err(damaged("the measure is unknown"));
+        }
         if !(bytes - HEAD).is_multiple_of(LINK as u64) {
             return Err(damaged("the file ends within a link"));
         }
         let links = (bytes - HEAD) / LINK as u64;
-        Ok(LinkFile { path, file, measure, links })
-    }
-
-    pub(super) fn measure(&self) -> Measure {
-        self.measure
+        Ok(LinkFile { path, file, links })
     }
 
     /// All links, in order.
@@ -79,6 +67,10 @@ impl LinkFile {
             Ok(links) => links.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
         })
+    }
+
+    fn portions(&self) -> u64 {
+        self.links.div_ceil(PORTION)
     }
 
     fn read(&self, portion: u64) -> Result<Vec<Link>> {
@@ -94,86 +86,7 @@ impl LinkFile {
     }
 }
 
-impl Portions for LinkFile {
-    fn folder(&self) -> Option<&Path> {
-        self.path.parent()
-    }
-
-    fn portions(&self) -> u64 {
-        self.links.div_ceil(PORTION)
-    }
-
-    fn portion(&self, number: u64) -> Result<Vec<(u32, u32)>> {
-        Ok(self.read(number)?.iter().map(|link| (link.new, link.existing)).collect())
-    }
-}
-
 /// The number of 32 bits at a place, the low byte first.
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-/// The file while it is written.
-pub(super) struct LinkWriter {
-    file: OutputFile,
-    last: Option<Link>,
-    /// The page of the verdict that was written last.
-    judged: Option<u32>,
-    counts: LinkCounts,
-}
-
-/// How many links there are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LinkCounts {
-    pub(super) links: u64,
-    pub(super) verdicts: u64,
-}
-
-impl LinkWriter {
-    pub(super) fn create(staging: &Staging, measure: Measure) -> Result<LinkWriter> {
-        let mut file = staging.create(LinkFile::NAME)?;
-        file.write(|out| {
-            out.write_all(MAGIC)?;
-            out.write_all(&VERSION.to_le_bytes())?;
-            out.write_all(&(measure as u32).to_le_bytes())
-        })?;
-        Ok(LinkWriter { file, last: None, judged: None, counts: LinkCounts::default() })
-    }
-
-    /// Takes the next link in order. Links between the same pages become one.
-    ///
-    /// # Errors
-    /// [`Kind::BadData`] if a page has two verdicts.
-    pub(super) fn push(&mut self, link: Link) -> Result<()> {
-        match &mut self.last {
-            Some(last) if last.is_between_those_of(&link) => last.merge(link),
-            last => {
-                let done = last.replace(link);
-                done.map_or(Ok(()), |done| self.write(done))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, link: Link) -> Result<()> {
-        let Link { new, existing, apart, is_verdict } = link;
-        self.counts.links += 1;
-        if is_verdict {
-            self.counts.verdicts += 1;
-            if self.judged.replace(new) == Some(new) {
-                return Err(Error::new(Kind::BadData, "a page has two verdicts")
-                    .help("the outputs contradict each other: make them again"));
-            }
-        }
-        let last = apart | if is_verdict { VERDICT } else { 0 };
-        self.file.write(|out| {
-            [new, existing, last].iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
-        })
-    }
-
-    pub(super) fn finish(mut self) -> Result<(Sum, LinkCounts)> {
-        let last = self.last.take();
-        last.map_or(Ok(()), |last| self.write(last))?;
-        Ok((self.file.finish()?, self.counts))
-    }
 }

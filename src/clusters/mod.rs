@@ -6,16 +6,17 @@
 //! before, by the work of what changed; the files are the same.
 //!
 //! ```text
-//! source -> intern -+-> scratch (forest)         -+-> clusters.tsv, sizes.tsv, links.bin -> describe
-//!                   +-> touched -> update (forest) -+-> changes.tsv
+//! source -> intern -+-> scratch (forest)           -+-> state -+-> lists
+//!                   +-> touched -> update (forest) -+          +-> describe
 //! ```
 //!
-//! - `page`, `link`, `measure`, `method`: the nouns. `row`, `link_file`: the files, see FORMAT.md.
-//! - `source`: the matches of an output. `intern`: pages become numbers.
+//! - `page`, `link`, `measure`, `method`: the nouns. `state`: what stands, in layers of sorted tables. `row`: the lists.
+//! - `source`: the matches of an output. `removed`: ids that leave. `intern`: pages become numbers.
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
-//! - `scratch`: from nothing. `touched`, `regrouped`, `copy`, `update`: from the day before. `change_log`: what that
-//!   changes.
-//! - `describe`: sizes, and how wide the largest clusters are.
+//! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
+//!   `former`, `link_file`: states without layers.
+//! - `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
+//!   largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
 //!
@@ -34,37 +35,43 @@
 
 mod change_log;
 mod clustering;
-mod copy;
+mod contents;
 mod describe;
 mod engine;
 mod forest;
+mod former;
+mod found;
 mod intern;
 mod labels;
 mod link;
 mod link_file;
+mod lists;
 mod measure;
 mod method;
 mod page;
 mod regrouped;
-mod renumbering;
+mod removed;
 mod row;
 mod row_set;
 mod scratch;
 mod source;
 mod space;
+mod state;
 mod touched;
 mod update;
-mod written;
 
 #[cfg(test)]
 mod tests;
 
-pub use clustering::{Clustering, Clusters};
+pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Assignment, Engine, Portions};
 pub use forest::Forest;
-pub use link_file::open_links;
+pub use found::Clusters;
 pub use measure::Measure;
 pub use method::Method;
 pub use page::PageDay;
+pub use removed::Removed;
+pub use scratch::open_links;
 pub use source::Source;
+pub use state::is_layer;

@@ -31,6 +31,16 @@ impl PageDay {
     /// No day is known.
     pub const NONE: PageDay = PageDay(0);
 
+    /// The day with this number.
+    pub(super) fn of(number: u32) -> PageDay {
+        PageDay(number)
+    }
+
+    /// Its number, which ascends with the days.
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
     /// Reads `YYYY-MM-DD`, or nothing at all for no day. The files that it stands in are checksummed, so the
     /// calendar is not asked.
     pub(super) fn read(text: &str) -> Option<PageDay> {

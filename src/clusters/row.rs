@@ -29,18 +29,6 @@ const ROW_HEADER: &str = "member\tcluster\tday";
 /// The first line of sizes.tsv.
 const SIZE_HEADER: &str = "cluster\tsize";
 
-impl Row<'_> {
-    /// Whether the row stands before this page.
-    pub(super) fn is_before(&self, id: &str, day: PageDay) -> bool {
-        (self.id, self.day) < (id, day)
-    }
-
-    /// Whether it is the row of this page.
-    pub(super) fn is_of(&self, id: &str, day: PageDay) -> bool {
-        (self.id, self.day) == (id, day)
-    }
-}
-
 /// clusters.tsv, being read.
 pub(super) struct RowReader {
     path: PathBuf,
@@ -99,32 +87,6 @@ impl RowWriter {
 
     pub(super) fn finish(self) -> Result<Sum> {
         self.file.finish()
-    }
-}
-
-/// sizes.tsv, being read: the largest first, those of one size by their ids.
-pub(super) struct SizeReader {
-    path: PathBuf,
-    lines: Lines,
-}
-
-impl SizeReader {
-    pub(super) fn open(folder: &Path) -> Result<SizeReader> {
-        let path = folder.join(SIZES);
-        let mut lines = Lines::open(path.clone())?;
-        lines.expect_header(SIZE_HEADER)?;
-        Ok(SizeReader { path, lines })
-    }
-
-    /// The next size, and its cluster.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
-        let number = self.lines.number() + 1;
-        let Some(line) = self.lines.next()? else { return Ok(None) };
-        let read = || {
-            let (cluster, size) = line.split_once('\t')?;
-            Some((size.parse().ok()?, cluster))
-        };
-        read().map(Some).ok_or_else(|| wrong(&self.path, number))
     }
 }
 

@@ -4,36 +4,34 @@
 //! two sorts:
 //!
 //! ```text
-//! (name, row)    sorted by name, beside the pages   ->  (row, id of the cluster), and the sizes
-//! (row, id)      sorted by row, beside the pages    ->  clusters.tsv
+//! (name, row)    sorted by name, beside the pages   ->  (row, id of the cluster), and the clusters
+//! (row, id)      sorted by row, beside the pages    ->  the pages
 //! ```
 
-use std::cmp::Reverse;
 use std::iter::Peekable;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::Engine;
+use super::contents::Contents;
+use super::engine::{Engine, Portions};
 use super::forest::Forest;
 use super::intern::Interned;
 use super::link::Link;
-use super::link_file::{LinkCounts, LinkFile, LinkWriter};
-use super::measure::Measure;
 use super::method::Method;
 use super::page::Page;
-use super::row::{Row, RowWriter, SizeWriter};
 use super::row_set::RowSet;
 use super::space::Space;
-use super::written::Written;
+use super::state::{GroupWriter, LinkCounts, LinkWriter, Named, PageRow, PageWriter, SharedLinks};
 use crate::error::{Error, Kind, Result};
 use crate::matches::allocated;
-use crate::output::{Staging, Sum};
+use crate::output::Staging;
 use crate::runs::{Record, SortedRecords, Sorter};
 
 /// A row, after the page that names its cluster.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Named {
+struct NamedRow {
     name: u32,
     row: u32,
 }
@@ -45,14 +43,7 @@ struct Labelled {
     cluster: String,
 }
 
-/// The size of a cluster, in the order of sizes.tsv.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Size {
-    size: Reverse<u64>,
-    cluster: String,
-}
-
-impl Record for Named {}
+impl Record for NamedRow {}
 
 impl Record for Labelled {
     fn bytes(&self) -> usize {
@@ -60,25 +51,38 @@ impl Record for Labelled {
     }
 }
 
-impl Record for Size {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.cluster)
-    }
+/// What a clustering from nothing has made: a state of one layer.
+pub(super) struct Made {
+    /// The files of the layer.
+    pub(super) files: [Named; 3],
+    pub(super) links: LinkCounts,
+    pub(super) members: u64,
+    pub(super) contents: Contents,
 }
 
-/// Writes clusters.tsv, sizes.tsv and links.bin.
+/// The number of the layer.
+pub(super) const LAYER: u32 = 1;
+
+/// Opens the links of a clustering from nothing in `folder`, as another process has written them.
+///
+/// # Errors
+/// [`Kind::BadData`] if the file is damaged.
+pub fn open_links(folder: &Path) -> Result<Arc<dyn Portions>> {
+    Ok(Arc::new(SharedLinks::open(folder, LAYER)?))
+}
+
+/// Writes the first layer of a state.
 pub(super) fn cluster(
     interned: Interned,
     method: Method,
-    measure: Measure,
     engine: &mut dyn Engine,
     staging: &Staging,
     space: &Space<'_>,
-) -> Result<Written> {
+) -> Result<Made> {
     let Interned { pages, count, versions, links } = interned;
-    let (links_sum, links, dropped) = write_links(links, measure, staging)?;
+    let (links_file, links, dropped) = write_links(links, staging)?;
     let forest = Arc::new(Forest::of(count));
-    engine.unite(&forest, Arc::new(LinkFile::open(staging.folder())?))?;
+    engine.unite(&forest, open_links(staging.folder())?)?;
     let names = match method {
         Method::Components => components(&forest, &versions, space),
         Method::Star => stars(&forest, &versions, &dropped, space),
@@ -89,22 +93,22 @@ pub(super) fn cluster(
         names: names.sorted()?.peekable(),
         row: 0,
         labelled: space.sorter(),
-        sizes: space.sorter(),
+        groups: GroupWriter::create(staging, LAYER)?,
     };
     let pages = SortedRecords::through_disk(space.folder, &mut naming)?;
-    let Naming { labelled, sizes, .. } = naming;
-    let (sizes, clusters) = write_sizes(sizes, staging)?;
-    let (rows, members) = write_rows(pages, labelled, staging)?;
-    Ok(Written { rows, sizes, links: links_sum, counts: links, members, clusters })
+    let Naming { labelled, groups, .. } = naming;
+    let groups = groups.finish()?;
+    let (pages, contents) = write_pages(pages, labelled, staging)?;
+    let files = [pages, groups, links_file];
+    Ok(Made { files, links, members: u64::from(count), contents })
 }
 
-/// Writes links.bin, and finds the pages that were dropped.
+/// Writes the links, and finds the pages that were dropped.
 fn write_links(
     links: SortedRecords<Link>,
-    measure: Measure,
     staging: &Staging,
-) -> Result<(Sum, LinkCounts, RowSet)> {
-    let mut writer = LinkWriter::create(staging, measure)?;
+) -> Result<(Named, LinkCounts, RowSet)> {
+    let mut writer = LinkWriter::create(staging, LAYER)?;
     let mut dropped = RowSet::default();
     for link in links {
         let link = link?;
@@ -113,16 +117,16 @@ fn write_links(
         }
         writer.push(link)?;
     }
-    let (sum, counts) = writer.finish()?;
-    Ok((sum, counts, dropped))
+    let (file, counts) = writer.finish()?;
+    Ok((file, counts, dropped))
 }
 
 /// Names each page by the smallest page of its component.
-fn components(forest: &Forest, versions: &RowSet, space: &Space<'_>) -> Result<Sorter<Named>> {
+fn components(forest: &Forest, versions: &RowSet, space: &Space<'_>) -> Result<Sorter<NamedRow>> {
     let rows = || 0..forest.pages();
     rows().filter(|&row| versions.contains(row)).for_each(|row| forest.join(row - 1, row));
     let mut names = space.sorter();
-    names.extend(rows().map(|row| Named { name: forest.root(row), row }))?;
+    names.extend(rows().map(|row| NamedRow { name: forest.root(row), row }))?;
     Ok(names)
 }
 
@@ -132,7 +136,7 @@ fn stars(
     versions: &RowSet,
     dropped: &RowSet,
     space: &Space<'_>,
-) -> Result<Sorter<Named>> {
+) -> Result<Sorter<NamedRow>> {
     /// No page has this number.
     const NONE: u32 = u32::MAX;
     let rows = || 0..forest.pages();
@@ -149,7 +153,7 @@ fn stars(
         while versions.contains(name) {
             name -= 1;
         }
-        names.push(Named { name, row })?;
+        names.push(NamedRow { name, row })?;
     }
     Ok(names)
 }
@@ -160,13 +164,13 @@ pub(super) fn circle() -> Error {
         .help("these outputs were not made one after the other with one store; make them again, or use --method components")
 }
 
-/// Passes the pages on. On the way, the rows that each page names get its id.
+/// Passes the pages on. On the way, the rows that each page names get its id, and the clusters are written.
 struct Naming {
     pages: SortedRecords<Page>,
-    names: Peekable<SortedRecords<Named>>,
+    names: Peekable<SortedRecords<NamedRow>>,
     row: u32,
     labelled: Sorter<Labelled>,
-    sizes: Sorter<Size>,
+    groups: GroupWriter,
 }
 
 impl Naming {
@@ -176,12 +180,13 @@ impl Naming {
         while let Some(named) =
             self.names.next_if(|named| named.as_ref().map_or(true, |named| named.name == own))
         {
+            let row = named?.row;
             size += 1;
-            let cluster = page.id.clone();
-            self.labelled.push(Labelled { row: named?.row, cluster })?;
+            self.groups.member(&page.id, row)?;
+            self.labelled.push(Labelled { row, cluster: page.id.clone() })?;
         }
         if size > 0 {
-            self.sizes.push(Size { size: Reverse(size), cluster: page.id.clone() })?;
+            self.groups.size(&page.id, size)?;
         }
         self.row += 1;
         Ok(page)
@@ -197,26 +202,17 @@ impl Iterator for Naming {
     }
 }
 
-fn write_sizes(sizes: Sorter<Size>, staging: &Staging) -> Result<(Sum, u64)> {
-    let mut writer = SizeWriter::create(staging)?;
-    for size in sizes.sorted()? {
-        let Size { size: Reverse(size), cluster } = size?;
-        writer.push(size, &cluster)?;
-    }
-    let clusters = writer.clusters;
-    Ok((writer.finish()?, clusters))
-}
-
-fn write_rows(
+fn write_pages(
     pages: SortedRecords<Page>,
     labelled: Sorter<Labelled>,
     staging: &Staging,
-) -> Result<(Sum, u64)> {
-    let mut writer = RowWriter::create(staging)?;
+) -> Result<(Named, Contents)> {
+    let mut writer = PageWriter::create(staging, LAYER)?;
+    let mut contents = Contents::default();
     for (page, labelled) in pages.zip(labelled.sorted()?) {
         let (Page { id, day }, Labelled { cluster, .. }) = (page?, labelled?);
-        writer.push(Row { id: &id, day, cluster: &cluster })?;
+        writer.push(&PageRow { id: &id, day, cluster: Some(&cluster), is_fresh: false })?;
+        contents.add(&id, day, &cluster);
     }
-    let rows = writer.rows;
-    Ok((writer.finish()?, rows))
+    Ok((writer.finish()?, contents))
 }

@@ -9,8 +9,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Source};
-use crate::document::IdList;
+use super::state::{Pile, names};
+use super::{
+    Assignment, Clustering, Clusters, Engine, Forest, Method, PageDay, Portions, Previous, Removed,
+    Source,
+};
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
 
@@ -200,13 +203,26 @@ fn matches_of(drafts: &[Draft], of: u8) -> Vec<Match> {
     matches.into_iter().map(|((new, old), (apart, verdict))| (new, old, apart, verdict)).collect()
 }
 
-/// The state's three files.
-fn files(folder: &Path) -> [Vec<u8>; 3] {
-    ["clusters.tsv", "sizes.tsv", "links.bin"].map(|name| fs::read(folder.join(name)).unwrap())
+/// Both lists, and the layers of the state as one.
+fn files(home: &Path, folder: &Path, found: &Clusters) -> Vec<Vec<u8>> {
+    let output = home.join("one");
+    let staging = Staging::beside(&output, Lock::beside(&output).unwrap()).unwrap();
+    let pile = Pile::open(folder, &found.layers).unwrap();
+    pile.flatten(0, &staging, 1).unwrap();
+    let lists = ["clusters.tsv", "sizes.tsv"].map(|name| fs::read(folder.join(name)).unwrap());
+    let layer = names(1).map(|name| fs::read(staging.folder().join(name)).unwrap());
+    lists.into_iter().chain(layer).collect()
+}
+
+/// What does not depend on how a state was made.
+fn comparable(mut found: Clusters) -> Clusters {
+    (found.layers, found.changes) = (Vec::new(), None);
+    found.files.retain(|name, _| ["clusters.tsv", "sizes.tsv"].contains(&&**name));
+    found
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     /// After every day and every removal: what the definition gives, what a clustering from nothing gives, byte
     /// for byte, and the rows before with the changes.
@@ -219,7 +235,7 @@ proptest! {
         let home = TempDir::new().unwrap();
         let at = |name: &str, number: usize| home.path().join(format!("{name}-{number}"));
         let mut matches: Vec<Match> = Vec::new();
-        let mut previous: Option<PathBuf> = None;
+        let mut previous: Option<Previous> = None;
         for (number, event) in events.into_iter().enumerate() {
             let is_removed = |(new, old, ..): &Match| event.removed.contains(&new.0) || event.removed.contains(&old.0);
             matches.extend(event.matches.clone());
@@ -230,7 +246,8 @@ proptest! {
                 method,
                 sources: sources(&at("day", number), &event.matches),
                 previous: previous.clone(),
-                removed: Some(IdList::read(&list, 1 << 20).unwrap()),
+                removed: Removed::read(&list, 1 << 20).unwrap(),
+                writes_lists: true,
                 memory_bytes,
             };
             let updated = at("updated", number);
@@ -247,21 +264,22 @@ proptest! {
                 method,
                 sources: sources(&at("all", number), &matches),
                 previous: None,
-                removed: None,
+                removed: Removed::default(),
+                writes_lists: true,
                 memory_bytes,
             };
             let anew = at("anew", number);
-            let mut from_nothing = cluster(&scratch, &anew).unwrap();
-            prop_assert_eq!(files(&updated), files(&anew));
-            from_nothing.changes = made.changes;
-            let changes = made.files.get("changes.tsv");
-            from_nothing.files.extend(changes.map(|sum| ("changes.tsv".to_owned(), sum.clone())));
-            prop_assert_eq!(made, from_nothing);
+            let from_nothing = cluster(&scratch, &anew).unwrap();
+            let [one, other] = [(&updated, &made), (&anew, &from_nothing)]
+                .map(|(folder, found)| files(home.path(), folder, found));
+            prop_assert_eq!(one, other);
+            prop_assert_eq!(comparable(made.clone()), comparable(from_nothing));
 
             if let Some(previous) = previous {
-                prop_assert_eq!(changed_rows(&previous, &updated), lines(&updated.join("clusters.tsv")));
+                let changed = changed_rows(&previous.folder, &updated);
+                prop_assert_eq!(changed, lines(&updated.join("clusters.tsv")));
             }
-            previous = Some(updated);
+            previous = Some(Previous { folder: updated, found: made });
         }
     }
 }
@@ -284,8 +302,9 @@ fn changed_rows(before: &Path, after: &Path) -> Vec<String> {
     left.map(|(row, _)| [&*row[0], &row[2], &row[1]].join("\t")).collect()
 }
 
-fn clustering(sources: Vec<Source>, method: Method, previous: Option<PathBuf>) -> Clustering {
-    Clustering { method, sources, previous, removed: None, memory_bytes: 1 << 20 }
+fn clustering(sources: Vec<Source>, method: Method, previous: Option<Previous>) -> Clustering {
+    let removed = Removed::default();
+    Clustering { method, sources, previous, removed, writes_lists: true, memory_bytes: 1 << 20 }
 }
 
 fn page(id: &str, of: u8) -> Page {
@@ -301,8 +320,10 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     let error = cluster(&all, &home.path().join("out")).unwrap_err();
     assert_eq!(error.kind(), Kind::BadData);
     let first = clustering(all.sources[..1].to_vec(), Method::Star, None);
-    cluster(&first, &home.path().join("one")).unwrap();
-    let next = clustering(all.sources[1..].to_vec(), Method::Star, Some(home.path().join("one")));
+    let folder = home.path().join("one");
+    let found = cluster(&first, &folder).unwrap();
+    let previous = Some(Previous { folder, found });
+    let next = clustering(all.sources[1..].to_vec(), Method::Star, previous);
     let told = cluster(&next, &home.path().join("two")).unwrap_err();
     assert_eq!(told.to_string(), error.to_string());
     let joined = clustering(all.sources, Method::Components, None);

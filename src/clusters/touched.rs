@@ -12,18 +12,16 @@
 //! ```
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use super::intern::Interned;
 use super::labels::Labels;
 use super::link::Link;
-use super::link_file::LinkFile;
 use super::method::Method;
 use super::page::Page;
-use super::row::RowReader;
+use super::removed::Removed;
 use super::row_set::RowSet;
-use crate::document::IdList;
-use crate::error::{Error, Kind, Result};
+use super::state::{LinkCounts, Member, Pile};
+use crate::error::Result;
 
 /// What an update touches. Its pages and ids are in memory.
 pub(super) struct Touched {
@@ -35,19 +33,25 @@ pub(super) struct Touched {
     pub(super) apart: HashSet<u32>,
     /// The pages that are nodes, in order.
     pub(super) pages: Vec<TouchedPage>,
+    /// The pages that are removed.
+    pub(super) left: Vec<TouchedPage>,
     /// Between nodes: the links, and the versions of one id where they count as connected.
     pub(super) edges: Vec<(u32, u32)>,
     /// The pages of the new links, in order.
     pub(super) linked: Vec<Page>,
+    /// Those of them that stay in standing clusters, and these; the pages are places in `linked`.
+    pub(super) held: Vec<(u32, u32)>,
     /// The new links, between those pages.
     pub(super) links: Vec<Link>,
+    /// The links of the state that no longer count.
+    pub(super) lost: LinkCounts,
 }
 
 /// A page that is a node.
 pub(super) struct TouchedPage {
     pub(super) page: Page,
-    /// Whether the state has it.
-    is_held: bool,
+    /// Its cluster in the state, if it is there.
+    pub(super) before: Option<u32>,
     /// Whether it has a link. If not, it stands in no cluster.
     pub(super) is_linked: bool,
     /// Whether its verdict is among the links.
@@ -66,24 +70,30 @@ enum Place {
 
 /// A state that is to be updated.
 pub(super) struct Before<'a> {
-    pub(super) folder: &'a Path,
-    pub(super) links: &'a LinkFile,
+    pub(super) pile: &'a Pile,
     pub(super) method: Method,
-    pub(super) removed: Option<&'a IdList>,
+    pub(super) removed: &'a Removed,
+}
+
+/// What becomes of clusters that fall apart.
+#[derive(Default)]
+struct Freed {
+    /// Their pages, in order, and those of them that are removed.
+    pages: Vec<TouchedPage>,
+    left: Vec<TouchedPage>,
+    /// Their links between pages that are left, which are numbered by their places; and how many others there are.
+    old_links: Vec<Link>,
+    lost: LinkCounts,
+}
+
+/// What the state says of the pages of new links.
+struct Standing {
+    places: Vec<Place>,
+    /// The clusters that fall apart.
+    apart: HashSet<u32>,
 }
 
 impl Before<'_> {
-    pub(super) fn is_removed(&self, id: &str) -> bool {
-        self.removed.is_some_and(|removed| removed.place(id).is_some())
-    }
-
-    /// The error for a state that is not one.
-    pub(super) fn contradiction(&self, what: &str) -> Error {
-        Error::new(Kind::BadData, what)
-            .at(self.folder)
-            .help("make the clusters again, without --previous")
-    }
-
     /// Finds what the links touch.
     pub(super) fn touched_by(&self, new: Interned) -> Result<Touched> {
         let linked: Vec<Page> = new.pages.collect::<Result<_>>()?;
@@ -91,17 +101,25 @@ impl Before<'_> {
         let mut dropped = RowSet::default();
         links.iter().filter(|link| link.is_verdict).for_each(|link| dropped.insert(link.new));
         let mut labels = Labels::default();
-        let (places, apart) = self.places(&linked, &dropped, &mut labels)?;
-        let freed = self.freed(&apart, &labels)?;
-        let old_links = self.links_between(&freed)?;
-        let standing = labels.len();
+        let Standing { places, apart } = self.standing(&linked, &dropped, &mut labels)?;
+        let Freed { mut pages, left, old_links, lost } = self.freed(&apart, &labels)?;
         let new = places.iter().zip(&linked).filter(|(place, _)| !matches!(place, Place::Held(_)));
-        let new = new.map(|(_, page)| TouchedPage::of(page.clone(), false));
-        let mut pages: Vec<TouchedPage> =
-            freed.into_iter().map(|(_, page)| TouchedPage::of(page, true)).chain(new).collect();
+        pages.extend(new.map(|(_, page)| TouchedPage::of(page.clone(), None)));
         pages.sort_unstable_by(|one, other| one.page.cmp(&other.page));
-        let mut touched =
-            Touched { labels, standing, apart, pages, edges: Vec::new(), linked, links };
+        let standing = labels.len();
+        let mut touched = Touched {
+            labels,
+            standing,
+            apart,
+            pages,
+            left,
+            edges: Vec::new(),
+            held: Vec::new(),
+            linked,
+            links,
+            lost,
+        };
+        touched.held = touched.held_by(&places);
         let nodes = touched.nodes_of(&places);
         touched.connect(&nodes, &old_links);
         if self.method == Method::Components {
@@ -110,95 +128,122 @@ impl Before<'_> {
         Ok(touched)
     }
 
-    /// Looks up the pages of new links, and finds the clusters that fall apart.
-    fn places(
-        &self,
-        linked: &[Page],
-        dropped: &RowSet,
-        labels: &mut Labels,
-    ) -> Result<(Vec<Place>, HashSet<u32>)> {
+    /// Takes the clusters apart that fall apart.
+    fn freed(&self, apart: &HashSet<u32>, labels: &Labels) -> Result<Freed> {
+        let (members, pages) = members(self.pile, labels, apart.iter().copied())?;
+        let mut in_order: Vec<usize> = (0..pages.len()).collect();
+        in_order.sort_unstable_by(|&one, &other| pages[one].0.cmp(&pages[other].0));
+        let mut freed = Freed::default();
+        // For each member its place among the freed pages, unless it is removed.
+        let mut places = vec![None; pages.len()];
+        let mut pages: Vec<Option<(Page, u32)>> = pages.into_iter().map(Some).collect();
+        for at in in_order {
+            let Some((page, label)) = pages[at].take() else { continue };
+            let is_removed = self.removed.contains(&page.id);
+            places[at] = (!is_removed).then_some(freed.pages.len() as u32);
+            let list = if is_removed { &mut freed.left } else { &mut freed.pages };
+            list.push(TouchedPage::of(page, Some(label)));
+        }
+        self.pile.each_link_between(&members, |link| {
+            match (places[link.new as usize], places[link.existing as usize]) {
+                (Some(new), Some(existing)) => {
+                    freed.old_links.push(Link { new, existing, ..link });
+                }
+                _ => freed.lost.add(&link),
+            }
+        })?;
+        Ok(freed)
+    }
+
+    /// Looks up the pages of new links and those that are removed, and finds the clusters that fall apart.
+    fn standing(&self, linked: &[Page], dropped: &RowSet, labels: &mut Labels) -> Result<Standing> {
         let mut places = vec![Place::New; linked.len()];
         let mut apart = HashSet::new();
-        let mut rows = RowReader::open(self.folder)?;
-        // The page to look up next, and the last row whose id it shares: its id and its cluster.
-        let (mut next, mut last) = (0, (String::new(), 0));
-        while let Some(row) = rows.next()? {
-            if self.is_removed(row.id) {
-                apart.insert(labels.number(row.cluster));
+        let mut next = 0;
+        let linked_ids = linked.iter().map(|page| page.id.as_str());
+        let ids = merged(linked_ids, self.removed.ids().iter().map(String::as_str));
+        self.pile.each_id(ids, |id, versions| {
+            if self.removed.contains(id) {
+                apart.extend(versions.iter().map(|(_, cluster)| labels.number(cluster)));
             }
-            while next < linked.len() && !row.is_before(&linked[next].id, linked[next].day) {
-                let page = &linked[next];
-                if row.is_of(&page.id, page.day) {
-                    let label = labels.number(row.cluster);
+            while let Some(page) = linked.get(next).filter(|page| page.id == id) {
+                let own = versions.iter().find(|(day, _)| *day == page.day);
+                if let Some((_, cluster)) = own {
+                    let label = labels.number(cluster);
                     places[next] = Place::Held(label);
                     if self.method == Method::Star && dropped.contains(next as u32) {
                         apart.insert(label);
                     }
-                } else if page.id == row.id {
-                    places[next] = Place::VersionOf(labels.number(row.cluster));
-                } else if page.id == last.0 {
-                    places[next] = Place::VersionOf(last.1);
+                } else if let (Method::Components, Some((_, cluster))) =
+                    (self.method, versions.first())
+                {
+                    places[next] = Place::VersionOf(labels.number(cluster));
                 }
                 next += 1;
             }
-            // Only a page that comes next can be a version of this row.
-            if linked.get(next).is_some_and(|page| page.id == row.id) && last.0 != row.id {
-                last = (row.id.to_owned(), labels.number(row.cluster));
-            }
-        }
-        for (page, place) in linked.iter().zip(&mut places).skip(next) {
-            if page.id == last.0 {
-                *place = Place::VersionOf(last.1);
-            }
-        }
-        Ok((places, apart))
-    }
-
-    /// The rows of the clusters that fall apart, without those that are removed.
-    fn freed(&self, apart: &HashSet<u32>, labels: &Labels) -> Result<Vec<(u32, Page)>> {
-        let mut freed = Vec::new();
-        if apart.is_empty() {
-            return Ok(freed);
-        }
-        let mut rows = RowReader::open(self.folder)?;
-        let mut number = 0;
-        while let Some(row) = rows.next()? {
-            let is_apart = labels.find(row.cluster).is_some_and(|label| apart.contains(&label));
-            if is_apart && !self.is_removed(row.id) {
-                freed.push((number, Page { id: row.id.to_owned(), day: row.day }));
-            }
-            number += 1;
-        }
-        Ok(freed)
-    }
-
-    /// The links of the state between freed pages, as their places among them.
-    fn links_between(&self, freed: &[(u32, Page)]) -> Result<Vec<Link>> {
-        let mut links = Vec::new();
-        if freed.is_empty() {
-            return Ok(links);
-        }
-        let mut set = RowSet::default();
-        freed.iter().for_each(|&(row, _)| set.insert(row));
-        let places = set.ranked();
-        for link in self.links.links() {
-            let link = link?;
-            if let (Some(new), Some(existing)) = (places.rank(link.new), places.rank(link.existing))
-            {
-                links.push(Link { new: new as u32, existing: existing as u32, ..link });
-            }
-        }
-        Ok(links)
+            Ok(())
+        })?;
+        Ok(Standing { places, apart })
     }
 }
 
+/// The distinct texts of two sequences that ascend.
+fn merged<'a>(
+    one: impl Iterator<Item = &'a str>,
+    other: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = &'a str> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    let mut last = None;
+    std::iter::from_fn(move || {
+        loop {
+            let is_first = match (one.peek(), other.peek()) {
+                (Some(one), Some(other)) => one <= other,
+                (one, _) => one.is_some(),
+            };
+            let next = if is_first { one.next() } else { other.next() }?;
+            if last.replace(next) != Some(next) {
+                return Some(next);
+            }
+        }
+    })
+}
+
+/// A page, and the label of its cluster.
+type Labelled = (Page, u32);
+
+/// The members of the clusters with these labels, and for each its page and its label.
+pub(super) fn members(
+    pile: &Pile,
+    labels: &Labels,
+    of: impl Iterator<Item = u32>,
+) -> Result<(Vec<Member>, Vec<Labelled>)> {
+    let mut clusters: Vec<(&str, u32)> = of.map(|label| (labels.id(label), label)).collect();
+    clusters.sort_unstable();
+    let (ids, labels): (Vec<&str>, Vec<u32>) = clusters.into_iter().unzip();
+    let mut pages = Vec::new();
+    let members =
+        pile.members(&ids, |row| pages.push(Page { id: row.id.to_owned(), day: row.day }))?;
+    let label = |member: &Member| labels[member.cluster as usize];
+    let pages = pages.into_iter().zip(members.iter().map(label)).collect();
+    Ok((members, pages))
+}
+
 impl TouchedPage {
-    fn of(page: Page, is_held: bool) -> TouchedPage {
-        TouchedPage { page, is_held, is_linked: false, is_dropped: false }
+    fn of(page: Page, before: Option<u32>) -> TouchedPage {
+        TouchedPage { page, before, is_linked: false, is_dropped: false }
     }
 }
 
 impl Touched {
+    /// The pages of new links that stay in standing clusters.
+    fn held_by(&self, places: &[Place]) -> Vec<(u32, u32)> {
+        let held = (0..).zip(places).filter_map(|(at, place)| match place {
+            Place::Held(label) if !self.apart.contains(label) => Some((at, *label)),
+            _ => None,
+        });
+        held.collect()
+    }
+
     /// The node of each page of the new links.
     fn nodes_of(&self, places: &[Place]) -> Vec<u32> {
         let mut own = 0;
@@ -218,7 +263,7 @@ impl Touched {
     fn connect(&mut self, nodes: &[u32], old_links: &[Link]) {
         let freed: Vec<u32> = (self.standing..)
             .zip(&self.pages)
-            .filter(|(_, page)| page.is_held)
+            .filter(|(_, page)| page.before.is_some())
             .map(|(node, _)| node)
             .collect();
         let old = old_links

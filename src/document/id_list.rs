@@ -85,7 +85,7 @@ impl IdList {
 }
 
 /// Calls `take` with the number and the id of each line that is not blank.
-fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut lines = BufReader::new(small_file::open(path)?);
     let mut line = Vec::new();
     for number in 1.. {

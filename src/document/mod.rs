@@ -76,6 +76,7 @@ pub use format::Format;
 pub use host::host;
 pub(crate) use id::MAX_ID_BYTES;
 pub use id_list::IdList;
+pub(crate) use id_list::each_id;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined};
 pub use read::{FilesRead, read};

@@ -19,6 +19,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
+use super::copy::copy;
 use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
 use super::output_file::OutputFile;
@@ -65,6 +66,25 @@ impl Staging {
     /// Creates a file of the output.
     pub fn create(&self, name: &str) -> Result<OutputFile> {
         OutputFile::create(&self.folder().join(name))
+    }
+
+    /// Makes a file of another output a file of this one too. The two are one file where the file system can do
+    /// that; else the second is a copy. Neither is changed later.
+    pub fn share(&self, source: &Path, name: &str) -> Result<()> {
+        let path = self.folder().join(name);
+        if fs::hard_link(source, &path).is_ok() {
+            return Ok(());
+        }
+        let [source_file, copied] =
+            [File::open(source).at(source)?, File::create(&path).at(&path)?];
+        copy(&source_file, &copied).at(&path)?;
+        copied.sync_all().at(&path)
+    }
+
+    /// Removes a file of the output again.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let path = self.folder().join(name);
+        fs::remove_file(&path).at(&path)
     }
 
     /// Fails if another run has taken over the lock; that run has removed the folder, too.

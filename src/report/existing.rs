@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::made::Made;
 use super::parameters::{Parameters, made_otherwise};
+use crate::clusters::is_layer;
 use crate::error::{At, Error, Kind, Result};
 use crate::output;
 
@@ -77,8 +78,9 @@ pub fn refuse_strangers<'a>(
 ) -> Result<()> {
     for entry in fs::read_dir(output).at(output)? {
         let name = entry.at(output)?.file_name();
-        let ours =
-            OURS.iter().any(|ours| name == *ours) || files.clone().any(|file| name == **file);
+        let ours = OURS.iter().any(|ours| name == *ours)
+            || files.clone().any(|file| name == **file)
+            || name.to_str().is_some_and(is_layer);
         if !ours {
             return Err(Error::new(
                 Kind::Exists,

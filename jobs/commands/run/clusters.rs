@@ -24,6 +24,7 @@ use crate::commands::cluster::{
     self, Input, PREVIOUS, Request, cluster_pages, matches_of, state, sums,
 };
 use crate::flags::global::GlobalFlags;
+use crate::flags::settings::ClustersSettings;
 use crate::outcome::summary::Summary;
 
 /// Makes the clusters of `day`, if the file asks for clusters. Every process of the cluster calls this; process 0
@@ -39,7 +40,7 @@ pub(super) fn make<'a>(
     let Some(settings) = plan.config.clusters else { return Ok(unchanged) };
     let topology = *cluster.topology();
     let made = cluster.clustering(|engine| {
-        let made = find()?.make(settings.method, engine, topology, global)?;
+        let made = find()?.make(settings, engine, topology, global)?;
         log_day(day, &made);
         Ok(made)
     })?;
@@ -85,11 +86,12 @@ impl<'a> Chain<'a> {
     /// Makes the clusters of the last day, unless they are there.
     fn make(
         &self,
-        method: Method,
+        settings: ClustersSettings,
         engine: &mut dyn Engine,
         topology: Topology,
         global: &GlobalFlags,
     ) -> Result<Summary> {
+        let method = settings.method;
         let last = self.days.len() - 1;
         let output = self.clusters(last).path;
         match self.standing(last, method) {
@@ -106,12 +108,12 @@ impl<'a> Chain<'a> {
             first -= 1;
         }
         if first == 0 {
-            let request = self.request(method, 0, last)?;
+            let request = self.request(settings, 0, last)?;
             return cluster_pages(engine, topology, &request, global);
         }
         let mut made = Summary::new();
         for at in first..=last {
-            let request = self.request(method, at, at)?;
+            let request = self.request(settings, at, at)?;
             made = cluster_pages(engine, topology, &request, global)?;
         }
         Ok(made)
@@ -119,7 +121,7 @@ impl<'a> Chain<'a> {
 
     /// The request for clusters from the matches of the days `from` to `to` and, unless `from` is the first day,
     /// the clusters before these.
-    fn request(&self, method: Method, from: usize, to: usize) -> Result<Request> {
+    fn request(&self, settings: ClustersSettings, from: usize, to: usize) -> Result<Request> {
         let matches: Vec<Input> = (from..=to).map(|at| self.joined(at)).collect();
         for Input { path, day, .. } in &matches {
             if !path.exists() {
@@ -133,9 +135,10 @@ impl<'a> Chain<'a> {
         Ok(Request {
             matches,
             output: self.clusters(to).path,
-            method: Some(method),
+            method: Some(settings.method),
             previous: from.checked_sub(1).map(|before| self.clusters(before)),
             removed: None,
+            writes_lists: settings.lists,
             replaces_outdated: true,
         })
     }

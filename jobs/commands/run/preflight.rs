@@ -86,7 +86,7 @@ fn warn_of_few_matches(clusters: Option<ClustersSettings>, dedup: &DedupSettings
 
 /// Fails if clusters exist already that were made with another method.
 fn check_clusters(path: &Path, settings: Option<ClustersSettings>) -> Result<()> {
-    let (Ok(Some(report)), Some(ClustersSettings { method })) =
+    let (Ok(Some(report)), Some(ClustersSettings { method, .. })) =
         (ClusterReport::read(path), settings)
     else {
         return Ok(());

@@ -4,10 +4,17 @@ use dupsieve::clusters::Method;
 use serde::Deserialize;
 
 /// How `run` makes the clusters of a day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClustersSettings {
     /// Which pages are one cluster.
     #[serde(default)]
     pub(crate) method: Method,
+    /// Whether clusters.tsv and sizes.tsv are written for each day.
+    #[serde(default = "yes")]
+    pub(crate) lists: bool,
+}
+
+fn yes() -> bool {
+    true
 }

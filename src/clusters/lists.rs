@@ -1,0 +1,43 @@
+//! The lists that people read, written from a state: clusters.tsv and sizes.tsv.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::row::{CLUSTERS, Row, RowWriter, SIZES, SizeWriter};
+use super::space::Space;
+use super::state::{Named, Pile};
+use crate::error::Result;
+use crate::matches::allocated;
+use crate::output::Staging;
+use crate::runs::{Record, Sorter};
+
+/// The size of a cluster, in the order of sizes.tsv.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Size {
+    size: Reverse<u64>,
+    cluster: String,
+}
+
+impl Record for Size {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.cluster)
+    }
+}
+
+/// Writes both lists.
+pub(super) fn write_lists(pile: &Pile, staging: &Staging, space: &Space<'_>) -> Result<[Named; 2]> {
+    let mut rows = RowWriter::create(staging)?;
+    pile.each_page(|page, cluster| rows.push(Row { id: page.id, day: page.day, cluster }))?;
+    let rows = (CLUSTERS.to_owned(), rows.finish()?);
+    let mut sorter: Sorter<Size> = space.sorter();
+    pile.each_size(|cluster, size| {
+        sorter.push(Size { size: Reverse(size), cluster: cluster.to_owned() })
+    })?;
+    let mut sizes = SizeWriter::create(staging)?;
+    for size in sorter.sorted()? {
+        let Size { size: Reverse(size), cluster } = size?;
+        sizes.push(size, &cluster)?;
+    }
+    Ok([rows, (SIZES.to_owned(), sizes.finish()?)])
+}

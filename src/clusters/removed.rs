@@ -1,0 +1,52 @@
+//! Ids whose pages leave a clustering.
+
+use std::path::Path;
+
+use crate::document::each_id;
+use crate::error::{Error, Kind, Result};
+use crate::store::Digest;
+
+/// A set of ids, in order.
+#[derive(Debug, Default)]
+pub struct Removed {
+    ids: Vec<String>,
+}
+
+impl Removed {
+    /// Reads a list, one id a line in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if a line is no id; [`Kind::Usage`] if the list needs more memory.
+    pub fn read(path: &Path, memory_bytes: u64) -> Result<Removed> {
+        let (mut ids, mut bytes) = (Vec::new(), 0);
+        each_id(path, |line, id| {
+            let id = str::from_utf8(id)
+                .map_err(|_| Error::new(Kind::BadData, "an id is not UTF-8").at(path).line(line))?;
+            bytes += (size_of::<String>() + id.len()) as u64;
+            if bytes > memory_bytes {
+                return Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
+                    .at(path)
+                    .expected(format_args!("at most {memory_bytes} bytes"))
+                    .help("allow more with --memory"));
+            }
+            ids.push(id.to_owned());
+            Ok(())
+        })?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(Removed { ids })
+    }
+
+    /// The digest of the set.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.ids.join("\n").as_bytes())
+    }
+
+    pub(super) fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.ids.binary_search_by(|own| own.as_str().cmp(id)).is_ok()
+    }
+}
