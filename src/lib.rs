@@ -82,6 +82,8 @@ pub mod matches;
 
 pub mod index;
 
+pub mod journal;
+
 pub mod lsh;
 
 pub mod clusters;

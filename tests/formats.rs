@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::document::Content;
 use dupsieve::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
+use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::lsh::{Bands, kept_bands};
-use dupsieve::store::{KeyRange, Segment, Store};
+use dupsieve::store::{KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::{Error, Kind};
 
 use crate::support::Bench;
@@ -269,4 +270,27 @@ fn any_damage_to_a_store_is_an_error() {
         fs::write(&file, sound).unwrap();
     }
     assert_eq!(versions(&path).unwrap(), told);
+}
+
+#[test]
+fn the_journal_of_the_museum_becomes_the_segment_of_its_day() {
+    let bench = Bench::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/journal-1");
+    bench.write("journal/000001.journal", fs::read(data.join("000001.journal")).unwrap());
+    let segment = SegmentOptions {
+        lengths: true,
+        classes: true,
+        check_bytes: 16,
+        band_bytes: 5,
+        stamp: "a recipe".to_owned(),
+        ..SegmentOptions::default()
+    };
+    let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
+    let journal = Journal::open(&bench.path(""), options).unwrap();
+    let day = "2026-11-22".parse().unwrap();
+    assert_eq!((journal.sealed(), journal.pages()), (vec![day], 12));
+    let path = bench.path("day.seg");
+    journal.write_segment(day, &path, 1 << 20).unwrap();
+    let told = fs::read_to_string(data.join("day.txt")).unwrap();
+    assert_eq!(contents(&path).unwrap().split_once('\n').unwrap().1, told);
 }

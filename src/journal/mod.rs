@@ -1,0 +1,68 @@
+//! Pages that a store is to remember before a day of it has them: appended to a file, and found at once.
+//!
+//! A crawler asks about a page and has it remembered in the same moment. Adding a segment for each would be far too
+//! much, so pages go into a [`Journal`], which becomes the segment of a day once the day is over. A page is
+//! acknowledged when it is on disk. Many requests share one write.
+//!
+//! ```text
+//! turn -> part (memory)     -> frame -> file (disk) -> acknowledged, visible
+//!                                         seal: this is 2026-11-22 -> segment -> store add -> forget
+//! ```
+//!
+//! - `folder`: requests, the thread that writes, seals ([`Journal`]).
+//! - `part`, `near`, `nearest`: the pages of one file in memory, and which of them are near.
+//! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
+//!
+//! Imports `store` and `matches` and what they import. Plain threads; nothing is asynchronous.
+//!
+//! ```
+//! use std::sync::mpsc::channel;
+//! use dupsieve::document::Position;
+//! use dupsieve::fingerprint::{Class, Width};
+//! use dupsieve::journal::{Journal, JournalOptions, Wanted};
+//! use dupsieve::store::{FingerprintedDocument, SegmentOptions};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let store = folder.path();
+//!
+//! let options =
+//!     JournalOptions { width: Width::W64, segment: SegmentOptions::default(), most_bytes: 1 << 20 };
+//! let page = FingerprintedDocument {
+//!     id: "a".to_owned(),
+//!     position: Position { file: 0, line: 1 },
+//!     content: 0,
+//!     fingerprint: Some(0xff),
+//!     length: 0,
+//!     time: None,
+//!     class: Class::Full,
+//!     check: Vec::new(),
+//!     bands: Vec::new(),
+//! };
+//! let wanted = Wanted { fingerprint: 0xfe, distance: 3, page: None, check: None };
+//!
+//! let journal = Journal::open(store, options.clone())?;
+//! let (told, acknowledged) = channel();
+//! let mut insertion = journal.turn()?;
+//! insertion.add(page);
+//! insertion.finish(Box::new(move |done| drop(told.send(done))))?;
+//! acknowledged.recv().unwrap()?;
+//! assert_eq!(journal.near(&wanted, 10).0[0].id, "a");
+//!
+//! // The file has it, whatever becomes of the process.
+//! drop(journal);
+//! assert_eq!(Journal::open(store, options)?.near(&wanted, 10).0[0].distance, 1);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod file;
+mod folder;
+mod header;
+mod near;
+mod nearest;
+mod page_bytes;
+mod part;
+
+#[cfg(test)]
+mod tests;
+
+pub use folder::{Done, Insertion, Journal, JournalOptions};
+pub use part::{Remembered, Wanted};

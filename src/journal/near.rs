@@ -1,0 +1,155 @@
+//! Finds near fingerprints among those held in memory, while more are added.
+//!
+//! A fingerprint is cut into blocks of 16 bits: 4 of 64 bits, 8 of 128. If two differ in at most k bits, then in one
+//! of `b` blocks they differ in at most k / b. So each block has a table of chains by its 16 bits, and a search
+//! follows the chains of the block's value and of the values within k / b bits of it:
+//!
+//! ```text
+//! 64 bits, k = 3     1 chain in each of 4 tables
+//! 64 bits, k = 7     17 chains in each of 4 tables
+//! 128 bits, k = 7    1 chain in each of 8 tables
+//! ```
+//!
+//! A chain has one in 65,536 of what is held, if fingerprints are spread evenly. Copies are no matter: each distinct
+//! fingerprint stands in a table once.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::fingerprint::Width;
+
+/// The bits of a block.
+const BLOCK_BITS: u32 = 16;
+/// The values of a block.
+const VALUES: usize = 1 << BLOCK_BITS;
+/// The end of a chain.
+const END: u32 = u32::MAX;
+
+/// All values of a block, those with few bits first.
+static FLIPS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut flips: Vec<u16> = (0..=u16::MAX).collect();
+    flips.sort_by_key(|flip| flip.count_ones());
+    flips
+});
+
+/// Distinct fingerprints in tables, numbered as they came.
+#[derive(Debug)]
+pub(super) struct NearTables {
+    blocks: usize,
+    fingerprints: Vec<u128>,
+    numbers: HashMap<u128, u32>,
+    /// For each block, the last fingerprint with each value of it.
+    heads: Vec<u32>,
+    /// For each fingerprint, the one before it in the chain of each block.
+    before: Vec<u32>,
+}
+
+impl NearTables {
+    /// Empty tables for fingerprints of this width.
+    pub(super) fn new(width: Width) -> NearTables {
+        let blocks = (width.bits() / BLOCK_BITS) as usize;
+        NearTables {
+            blocks,
+            fingerprints: Vec::new(),
+            numbers: HashMap::new(),
+            heads: vec![END; blocks * VALUES],
+            before: Vec::new(),
+        }
+    }
+
+    /// The number of a fingerprint, which is added if it is new.
+    pub(super) fn add(&mut self, fingerprint: u128) -> u32 {
+        let next = self.fingerprints.len() as u32;
+        let number = *self.numbers.entry(fingerprint).or_insert(next);
+        if number == next {
+            self.fingerprints.push(fingerprint);
+            for block in 0..self.blocks {
+                let head = &mut self.heads[block * VALUES + value(fingerprint, block)];
+                self.before.push(*head);
+                *head = next;
+            }
+        }
+        number
+    }
+
+    /// Calls `found` with the number and the distance of each fingerprint within `distance` bits of `asked`, in
+    /// no particular order.
+    pub(super) fn search(&self, asked: u128, distance: u32, mut found: impl FnMut(u32, u8)) {
+        let within = distance / self.blocks as u32;
+        for block in 0..self.blocks {
+            let own = value(asked, block);
+            for &flip in FLIPS.iter().take_while(|flip| flip.count_ones() <= within) {
+                let mut at = self.heads[block * VALUES + (own ^ usize::from(flip))];
+                while at != END {
+                    let differing = self.fingerprints[at as usize] ^ asked;
+                    let apart = differing.count_ones();
+                    if apart <= distance && first_within(differing, within) == block {
+                        found(at, apart as u8);
+                    }
+                    at = self.before[at as usize * self.blocks + block];
+                }
+            }
+        }
+    }
+}
+
+/// The bits of a block.
+fn value(fingerprint: u128, block: usize) -> usize {
+    (fingerprint >> (block as u32 * BLOCK_BITS)) as usize % VALUES
+}
+
+/// The first block with at most so many bits set. One fingerprint may be met in several tables, and counts in the
+/// first.
+fn first_within(differing: u128, within: u32) -> usize {
+    (0..).find(|&block| value(differing, block).count_ones() <= within).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Random fingerprints, copies among them, and some that are near each other.
+    fn fingerprints(width: Width, count: usize) -> Vec<u128> {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mask = u128::MAX >> (128 - width.bits());
+        let mut all: Vec<u128> = Vec::new();
+        for _ in 0..count {
+            let near = !all.is_empty() && random.random_bool(0.7);
+            let from = if near { all[random.random_range(0..all.len())] } else { random.random() };
+            let flips = (0..random.random_range(0..6))
+                .fold(0, |flips, _| flips | 1_u128 << random.random_range(0..width.bits()));
+            all.push((from ^ flips) & mask);
+        }
+        all
+    }
+
+    #[test]
+    fn finds_what_a_comparison_of_all_pairs_finds() {
+        for width in [Width::W64, Width::W128] {
+            let all = fingerprints(width, 1500);
+            let mut tables = NearTables::new(width);
+            let numbers: Vec<u32> = all.iter().map(|&it| tables.add(it)).collect();
+            for (&asked, &own) in all.iter().zip(&numbers).take(200) {
+                assert_eq!(tables.add(asked), own, "a copy is added once");
+                for k in (0..=7).chain([10, 15]) {
+                    let mut found = Vec::new();
+                    tables.search(asked, k, |number, apart| found.push((number, apart)));
+                    found.sort_unstable();
+                    let mut expected: Vec<(u32, u8)> = numbers
+                        .iter()
+                        .zip(&all)
+                        .map(|(&number, &it)| (number, (it ^ asked).count_ones()))
+                        .filter(|&(_, apart)| apart <= k)
+                        .map(|(number, apart)| (number, apart as u8))
+                        .collect();
+                    expected.sort_unstable();
+                    expected.dedup();
+                    assert_eq!(found, expected, "{width:?} {k}");
+                }
+            }
+        }
+    }
+}

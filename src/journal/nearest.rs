@@ -1,0 +1,42 @@
+//! The nearest pages up to a limit, and the number of the others.
+
+use std::collections::BinaryHeap;
+
+use super::part::Remembered;
+use crate::store::{Day, FingerprintedDocument};
+
+/// Collects what is near.
+pub(super) struct Nearest {
+    limit: usize,
+    /// The nearest so far; the farthest of them is on top.
+    held: BinaryHeap<Remembered>,
+    found: u64,
+}
+
+impl Nearest {
+    /// Collects at most `limit` pages.
+    pub(super) fn new(limit: usize) -> Nearest {
+        Nearest { limit, held: BinaryHeap::new(), found: 0 }
+    }
+
+    /// Takes a page.
+    pub(super) fn take(&mut self, page: &FingerprintedDocument, distance: u8, day: Option<Day>) {
+        self.found += 1;
+        let is_full = self.held.len() == self.limit;
+        let place = (distance, page.id.as_str(), day);
+        let is_nearer = |it: &Remembered| place < (it.distance, it.id.as_str(), it.day);
+        if is_full && !self.held.peek().is_some_and(is_nearer) {
+            return;
+        }
+        if is_full {
+            self.held.pop();
+        }
+        self.held.push(Remembered { distance, id: page.id.clone(), day });
+    }
+
+    /// The nearest by distance, id and day, and how many more there are.
+    pub(super) fn finish(self) -> (Vec<Remembered>, u64) {
+        let more = self.found - self.held.len() as u64;
+        (self.held.into_sorted_vec(), more)
+    }
+}

@@ -1,0 +1,75 @@
+//! The bytes of a remembered page in a journal, as FORMAT.md beside this file specifies them.
+
+use crate::document::{MAX_ID_BYTES, Position};
+use crate::fingerprint::Class;
+use crate::store::FingerprintedDocument;
+
+use super::header::Header;
+
+/// The parts that a page may lack, and its class, as bits of its first byte.
+const HAS_FINGERPRINT: u8 = 1;
+const HAS_TIME: u8 = 2;
+const IS_SHORT: u8 = 4;
+
+/// Appends the bytes of `page`. What a page of this journal does not have is left out.
+pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec<u8>) {
+    let flag = |is: bool, bit: u8| if is { bit } else { 0 };
+    out.push(
+        flag(page.fingerprint.is_some(), HAS_FINGERPRINT)
+            | flag(page.time.is_some(), HAS_TIME)
+            | flag(page.class == Class::Short, IS_SHORT),
+    );
+    out.extend((page.id.len() as u32).to_le_bytes());
+    out.extend(page.id.as_bytes());
+    out.extend(page.length.to_le_bytes());
+    out.extend(page.content.to_le_bytes());
+    if let Some(time) = page.time {
+        out.extend(time.to_le_bytes());
+    }
+    if let Some(fingerprint) = page.fingerprint {
+        out.extend(&fingerprint.to_le_bytes()[..header.fingerprint_bytes()]);
+        out.extend(&page.check);
+        out.extend(&page.bands);
+    }
+}
+
+/// Takes a page from the front of `bytes`, and gives it this number; none if there is no such page.
+pub(super) fn read(
+    bytes: &mut &[u8],
+    header: &Header,
+    number: u64,
+) -> Option<FingerprintedDocument> {
+    let flags = *bytes.split_off_first()?;
+    if flags & !(HAS_FINGERPRINT | HAS_TIME | IS_SHORT) != 0 {
+        return None;
+    }
+    let id_bytes = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?) as usize;
+    if !(1..=MAX_ID_BYTES).contains(&id_bytes) {
+        return None;
+    }
+    let id = str::from_utf8(bytes.split_off(..id_bytes)?).ok()?.to_owned();
+    let mut integer = || Some(u64::from_le_bytes(*bytes.split_off(..8)?.first_chunk()?));
+    let length = integer()?;
+    let content = integer()?;
+    let time = if flags & HAS_TIME != 0 { Some(integer()?.cast_signed()) } else { None };
+    let mut page = FingerprintedDocument {
+        id,
+        position: Position { file: 0, line: number },
+        content,
+        fingerprint: None,
+        length,
+        time,
+        class: if flags & IS_SHORT != 0 { Class::Short } else { Class::Full },
+        check: Vec::new(),
+        bands: Vec::new(),
+    };
+    if flags & HAS_FINGERPRINT != 0 {
+        let mut fingerprint = [0; 16];
+        let width = header.fingerprint_bytes();
+        fingerprint[..width].copy_from_slice(bytes.split_off(..width)?);
+        page.fingerprint = Some(u128::from_le_bytes(fingerprint));
+        page.check = bytes.split_off(..header.options.check_bytes)?.to_vec();
+        page.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
+    }
+    Some(page)
+}

@@ -1,0 +1,305 @@
+//! The journal against a plain list, its file at every byte, and a disk that fails.
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::document::Position;
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::{Class, Width};
+use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
+
+fn options(width: Width) -> JournalOptions {
+    let segment = SegmentOptions {
+        lengths: true,
+        classes: true,
+        check_bytes: 16,
+        band_bytes: 5,
+        stamp: "a recipe".to_owned(),
+        ..SegmentOptions::default()
+    };
+    JournalOptions { width, segment, most_bytes: 1 << 30 }
+}
+
+/// Random pages: copies, near ones, empty ones; some short, some with a time.
+fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mask = u128::MAX >> (128 - width.bits());
+    let mut last = 0;
+    let page = |number: usize| {
+        let flips = (0..random.random_range(0..5))
+            .fold(0, |flips, _| flips | 1_u128 << random.random_range(0..width.bits()));
+        let base = if random.random_bool(0.8) { last } else { random.random() };
+        last = (base ^ flips) & mask;
+        let fingerprint = random.random_bool(0.95).then_some(last);
+        let row = |bytes: usize, random: &mut ChaCha8Rng| match fingerprint {
+            Some(_) => vec![random.random_range(0..2) * 255; bytes],
+            None => Vec::new(),
+        };
+        FingerprintedDocument {
+            id: format!("page {number}"),
+            position: Position { file: 0, line: number as u64 + 1 },
+            content: random.random(),
+            fingerprint,
+            length: random.random_range(0..1 << 40),
+            time: random.random_bool(0.5).then(|| random.random_range(-5..1 << 33)),
+            class: if random.random_bool(0.3) && fingerprint.is_some() {
+                Class::Short
+            } else {
+                Class::Full
+            },
+            check: row(16, &mut random),
+            bands: row(5, &mut random),
+        }
+    };
+    (0..count).map(page).collect()
+}
+
+/// Adds pages by one request.
+fn add(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<Receiver<Result<()>>> {
+    let (told, acknowledged) = channel();
+    let mut insertion = journal.turn()?;
+    pages.iter().for_each(|page| insertion.add(page.clone()));
+    insertion.finish(Box::new(move |done| drop(told.send(done))))?;
+    Ok(acknowledged)
+}
+
+fn add_all(journal: &Journal, pages: &[FingerprintedDocument]) -> Result<()> {
+    add(journal, pages)?.recv().expect("every request is told")
+}
+
+/// What is near by definition.
+fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered> {
+    let mut near: Vec<Remembered> = pages
+        .iter()
+        .filter_map(|page| {
+            let distance = (page.fingerprint? ^ wanted.fingerprint).count_ones();
+            let alike = wanted.page.is_none_or(|(class, signature)| {
+                class == page.class
+                    && wanted.check.is_none_or(|check| {
+                        check.similarity(signature, &page.check).is_some()
+                            || (distance == 0 && signature == page.check)
+                    })
+            });
+            (distance <= wanted.distance && alike).then(|| Remembered {
+                distance: distance as u8,
+                id: page.id.clone(),
+                day: None,
+            })
+        })
+        .collect();
+    near.sort();
+    near
+}
+
+#[test]
+fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
+    for width in [Width::W64, Width::W128] {
+        let home = tempfile::tempdir().unwrap();
+        let all = pages(width, 400, 3);
+        let mut journal = Journal::open(home.path(), options(width))?;
+        for (number, some) in all.chunks(40).enumerate() {
+            add_all(&journal, some)?;
+            if number == 6 {
+                drop(journal);
+                journal = Journal::open(home.path(), options(width))?;
+            }
+        }
+        assert_eq!(journal.pages(), 400);
+        let check = Some("minhash-64x2:0.5".parse()?);
+        for page in all.iter().filter(|page| page.fingerprint.is_some()).take(60) {
+            for distance in 0..=7 {
+                let fingerprint = page.fingerprint.unwrap_or_default();
+                let itself = Some((page.class, &page.check[..]));
+                for (page, check) in [(None, None), (itself, None), (itself, check)] {
+                    let wanted = Wanted { fingerprint, distance, page, check };
+                    let expected = near(&all, &wanted);
+                    assert_eq!(journal.near(&wanted, usize::MAX), (expected.clone(), 0));
+                    let (nearest, more) = journal.near(&wanted, 3);
+                    assert_eq!(nearest, expected[..expected.len().min(3)]);
+                    assert_eq!(nearest.len() as u64 + more, expected.len() as u64);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A journal of three frames, and where each of them ends.
+fn three_frames(folder: &Path) -> Result<(Vec<FingerprintedDocument>, Vec<u8>, Vec<usize>)> {
+    let all = pages(Width::W64, 9, 5);
+    let journal = Journal::open(folder, options(Width::W64))?;
+    let mut ends = vec![journal.bytes() as usize];
+    for some in all.chunks(3) {
+        add_all(&journal, some)?;
+        ends.push(journal.bytes() as usize);
+    }
+    Ok((all, fs::read(folder.join("journal/000001.journal")).unwrap(), ends))
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_has_all_whole_frames() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (all, bytes, ends) = three_frames(home.path())?;
+    let path = home.path().join("journal/000001.journal");
+    for cut in 0..=bytes.len() {
+        fs::write(&path, &bytes[..cut]).unwrap();
+        let contents = file::read(&path);
+        let Some(frames) = ends.iter().rposition(|&end| end <= cut) else {
+            assert_eq!(contents.unwrap_err().kind(), Kind::BadData, "{cut}");
+            continue;
+        };
+        let contents = contents?;
+        assert_eq!(contents.pages, all[..3 * frames], "{cut}");
+        assert_eq!(contents.torn, (cut - ends[frames]) as u64);
+        let journal = Journal::open(home.path(), options(Width::W64))?;
+        add_all(&journal, &all[3 * frames..])?;
+        drop(journal);
+        assert_eq!(file::read(&path)?.pages, all, "what is added after a cut is read back");
+    }
+    Ok(())
+}
+
+#[test]
+fn damage_before_the_last_frame_is_an_error_that_names_the_byte() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (all, bytes, ends) = three_frames(home.path())?;
+    let path = home.path().join("journal/000001.journal");
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&path, &damaged).unwrap();
+        let read = file::read(&path);
+        if at < ends[2] {
+            let error = Journal::open(home.path(), options(Width::W64)).unwrap_err();
+            assert_eq!(error.kind(), Kind::BadData, "{at}");
+            let is_named = error.to_string().contains(" at byte ") || at < ends[0];
+            assert!(is_named && error.to_string().contains("000001.journal"), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), damaged, "nothing is cut");
+        } else {
+            assert_eq!(read?.pages, all[..6], "the last frame looks unfinished");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_full_journal_says_so_and_another_recipe_is_refused() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let small = JournalOptions { most_bytes: 500, ..options(Width::W64) };
+    let journal = Journal::open(home.path(), small.clone())?;
+    let all = pages(Width::W64, 20, 1);
+    add_all(&journal, &all)?;
+    let full = add(&journal, &all).unwrap_err();
+    assert_eq!((full.kind(), full.what()), (Kind::Temporary, "the journal is full"));
+    let second = Journal::open(home.path(), small).unwrap_err();
+    assert_eq!(second.kind(), Kind::Temporary, "one process writes it");
+    drop(journal);
+    let other = Journal::open(home.path(), options(Width::W128)).unwrap_err();
+    assert_eq!(other.kind(), Kind::Exists);
+    Ok(())
+}
+
+#[test]
+fn sealed_pages_become_a_segment_and_are_forgotten() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [one, two]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
+    let all = pages(Width::W64, 3000, 9);
+    let journal = Journal::open(store.path(), options(Width::W64))?;
+    add_all(&journal, &all)?;
+    journal.seal(one)?;
+    add_all(&journal, &all[..10])?;
+    drop(journal);
+    let journal = Journal::open(store.path(), options(Width::W64))?;
+    assert_eq!((journal.sealed(), journal.pages()), (vec![one], 3010));
+    let path = home.path().join("one.seg");
+    let segment = journal.write_segment(one, &path, 1 << 16)?;
+    let empties = all.iter().filter(|page| page.fingerprint.is_none()).count() as u64;
+    assert_eq!((segment.rows(), segment.empties()), (3000 - empties, empties));
+    assert!(segment.has_times() && segment.has_classes() && segment.check_bytes() == 16);
+    let again = journal.write_segment(one, &path, 1 << 30)?;
+    assert_eq!(again.digest(), segment.digest());
+    let wanted = Wanted {
+        fingerprint: all.iter().find_map(|page| page.fingerprint).unwrap_or_default(),
+        distance: 0,
+        page: None,
+        check: None,
+    };
+    assert_eq!(journal.near(&wanted, 9).0.iter().filter(|near| near.day == Some(one)).count(), 1);
+    journal.forget(one)?;
+    journal.forget(one)?;
+    assert_eq!((journal.sealed(), journal.pages()), (vec![], 10));
+    assert_eq!(journal.write_segment(one, &path, 1 << 16).unwrap_err().kind(), Kind::Missing);
+    journal.seal(two)?;
+    drop(journal);
+    let journal = Journal::open(store.path(), options(Width::W64))?;
+    let two = journal.write_segment(two, &path, 1 << 16)?;
+    assert_eq!(two.rows() + two.empties(), 10);
+    Ok(())
+}
+
+#[test]
+fn after_a_failed_write_the_file_is_made_anew_and_nothing_else_is_lost() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let all = pages(Width::W64, 30, 2);
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    add_all(&journal, &all[..10])?;
+    journal.break_down();
+    let failed = add(&journal, &all[10..20])?.recv().expect("told");
+    assert!(failed.is_err(), "it was not written");
+    assert_eq!(journal.pages(), 10);
+    add_all(&journal, &all[20..])?;
+    assert_eq!(journal.pages(), 20);
+    journal.break_down();
+    assert!(journal.seal("2026-11-22".parse()?).is_err());
+    add_all(&journal, &all[10..20])?;
+    drop(journal);
+    let read = file::read(&home.path().join("journal/000001.journal"))?;
+    let ids: Vec<&str> = read.pages.iter().map(|page| page.id.as_str()).collect();
+    let expected = [&all[..10], &all[20..], &all[10..20]].concat();
+    assert!(ids.iter().eq(expected.iter().map(|page| &page.id)));
+    Ok(())
+}
+
+#[test]
+fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    let keep = |number: u64| {
+        let page = pages(Width::W64, 1, number).remove(0);
+        let page = FingerprintedDocument {
+            id: format!("{number}"),
+            fingerprint: Some(u128::from(number % 16) << 32),
+            check: vec![0; 16],
+            bands: vec![0; 5],
+            ..page
+        };
+        let (told, acknowledged) = channel();
+        let fingerprint = page.fingerprint.unwrap_or_default();
+        let wanted = Wanted { fingerprint, distance: 0, page: None, check: None };
+        let mut insertion = journal.turn()?;
+        let kept = insertion.near(&wanted, 1).0.is_empty();
+        if kept {
+            insertion.add(page);
+        }
+        insertion.finish(Box::new(move |done| drop(told.send(done))))?;
+        acknowledged.recv().expect("told")?;
+        Ok::<_, Error>(kept)
+    };
+    let kept: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                let keep = &keep;
+                scope.spawn(move || (0..50).filter(|it| keep(it * 8 + thread) == Ok(true)).count())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!((kept, journal.pages()), (16, 16));
+    Ok(())
+}
