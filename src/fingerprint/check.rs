@@ -128,6 +128,20 @@ impl Check {
         }
     }
 
+    /// The bits of a slot, if texts are alike by how many slots of their signatures agree.
+    pub(crate) fn slot_bits(self) -> Option<u32> {
+        match self.0 {
+            Sort::MinHash { bits, .. } | Sort::WordMinHash { bits, .. } => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// How alike the texts are behind signatures of which so many of all slots differ. At least one of them has some text.
+    pub(crate) fn of_differing(self, differing: u32, slots: u32) -> Option<f64> {
+        let bits = self.slot_bits()?;
+        Some(minhash::similarity_of(differing, f64::from(slots), bits))
+    }
+
     /// A maker of its signatures.
     #[must_use]
     pub fn signer(self) -> Signer {

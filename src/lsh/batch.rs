@@ -42,6 +42,31 @@ pub(super) struct Item<'a> {
     pub(super) evidence: &'a [u8],
 }
 
+/// The evidence of all groups in memory, where all have as many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slab<'a> {
+    pub(super) memory: &'a [u8],
+    /// The number of each group's item.
+    pub(super) items: &'a [u32],
+    /// The bytes of an item, and how many of them are keys.
+    pub(super) stride: usize,
+    pub(super) offset: usize,
+}
+
+impl Slab<'_> {
+    /// The evidence of the group with this index.
+    #[inline(always)]
+    pub(super) fn evidence(&self, group: usize) -> &[u8] {
+        let start = self.items[group] as usize * self.stride;
+        &self.memory[start + self.offset..start + self.stride]
+    }
+
+    /// How many bytes it has of each group.
+    pub(super) fn evidence_bytes(&self) -> usize {
+        self.stride - self.offset
+    }
+}
+
 /// The ids of a batch, sorted.
 pub(super) struct Ids {
     /// Of documents with a sketch.
@@ -133,6 +158,12 @@ impl Batch {
         mut key: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
         self.item(group, buffer)?.keys().try_for_each(&mut key)
+    }
+
+    /// The evidence of all groups, if it is in memory and of one length.
+    pub(super) fn slab(&self) -> Option<Slab<'_>> {
+        let (memory, stride) = self.evidence.slab()?;
+        Some(Slab { memory, items: &self.items, stride, offset: 8 * self.bands })
     }
 
     /// What is kept of a group.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::point::Point;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Width};
-use crate::matches::Similarity;
+use crate::matches::{Similarity, Unlikeness};
 
 /// What is compared of two documents that share a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,6 +119,39 @@ impl Comparison {
             }
         };
         (similarity >= self.least).then_some(similarity)
+    }
+}
+
+impl Comparison {
+    /// The bits of a slot, if pages are compared only by how many slots of their evidence differ.
+    pub(super) fn slot_bits(&self) -> Option<u32> {
+        match &self.compared {
+            Compared::Hashes(_) => Some(u32::BITS),
+            Compared::Signatures(check) => check.slot_bits(),
+            Compared::Bits(_) => Some(1),
+            _ => None,
+        }
+    }
+
+    /// How far pages are apart of whose `slots` so many differ, if that is enough for a match.
+    pub(super) fn of_differing(&self, differing: u32, slots: u32) -> Option<Unlikeness> {
+        let similarity = match &self.compared {
+            Compared::Hashes(by_agreement) => by_agreement[(slots - differing) as usize],
+            Compared::Signatures(check) => {
+                Similarity::nearest(check.of_differing(differing, slots)?)
+            }
+            Compared::Bits(width) => {
+                let bits = u64::from(width.bits());
+                let agreeing = bits.saturating_sub(differing.into());
+                let similarity = Similarity::of_share(agreeing, bits);
+                if let Confirmation::SimHash(most) = self.confirmation {
+                    return (differing <= most).then(|| similarity.into());
+                }
+                similarity
+            }
+            _ => return None,
+        };
+        (similarity >= self.least).then(|| similarity.into())
     }
 }
 

@@ -22,13 +22,15 @@ pub(super) struct Evidence {
     memory: Vec<u8>,
     /// Where each item begins, and the end of the last one.
     starts: Vec<u64>,
+    /// The bytes of an item, if all have as many.
+    stride: Option<usize>,
     disk: Option<(PathBuf, File)>,
 }
 
 impl Gathering {
     /// Keeps at most `memory_bytes` in memory, and the rest in `folder`.
     pub(super) fn new(folder: &Path, memory_bytes: usize) -> Gathering {
-        let held = Evidence { memory: Vec::new(), starts: vec![0], disk: None };
+        let held = Evidence { memory: Vec::new(), starts: vec![0], stride: None, disk: None };
         Gathering { held, memory_bytes, folder: folder.to_path_buf(), disk: None }
     }
 
@@ -51,6 +53,8 @@ impl Gathering {
     /// All items, to be looked up.
     pub(super) fn finish(self) -> Result<Evidence> {
         let Gathering { mut held, folder, disk, .. } = self;
+        let mut lengths = held.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        held.stride = lengths.next().filter(|&first| lengths.all(|length| length == first));
         if let Some(disk) = disk {
             let file =
                 disk.into_inner().map_err(std::io::IntoInnerError::into_error).at(&folder)?;
@@ -61,6 +65,12 @@ impl Gathering {
 }
 
 impl Evidence {
+    /// All items one after the other, and the bytes of each, if all are in memory and have as many.
+    pub(super) fn slab(&self) -> Option<(&[u8], usize)> {
+        let stride = self.stride.filter(|_| self.disk.is_none())?;
+        Some((&self.memory, stride))
+    }
+
     /// The item of this number. `buffer` holds it if it is on disk.
     pub(super) fn get<'a>(&'a self, number: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let [start, end] = [self.starts[number], self.starts[number + 1]];

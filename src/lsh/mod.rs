@@ -39,6 +39,7 @@ mod bit_sampling;
 mod buckets;
 mod compare;
 mod confirmation;
+mod counting;
 mod deduplicate;
 mod document;
 mod evidence;

@@ -12,6 +12,7 @@ use super::banding::Banding;
 use super::bands::{KEY_BYTES, low};
 use super::batch::Batch;
 use super::confirmation::Comparison;
+use super::counting::Counting;
 use super::finding::{Finding, StoreMatch};
 use super::found::Hot;
 use super::kept::RowEvidence;
@@ -34,6 +35,8 @@ pub(crate) struct StoreProbe {
     hottest: Vec<Hot>,
     /// Whether all matches are wanted, or only the nearest ones of each group.
     all: bool,
+    /// How many are compared at once; none if they are compared one by one.
+    counting: Option<Counting>,
     /// The nearest match of each group that this process has found.
     nearest: Vec<AtomicU16>,
     /// The blocks of all segments, in portions.
@@ -50,7 +53,15 @@ pub(crate) struct StoreProbe {
 pub(crate) struct ProbeScratch {
     passed: Vec<Passed>,
     candidates: Candidates,
-    buffer: Vec<u8>,
+    reading: Reading,
+}
+
+/// What the evidence of candidates is read into.
+#[derive(Default)]
+struct Reading {
+    item: Vec<u8>,
+    /// Of each candidate, how many slots differ.
+    differing: Vec<u32>,
 }
 
 /// How many groups can have their keys in `memory_bytes`.
@@ -70,8 +81,22 @@ impl StoreProbe {
         let far = || AtomicU16::new(u16::MAX);
         let nearest = (0..batch.len()).map(|_| far()).collect();
         let units = units(&store);
+        let counting =
+            batch.slab().and_then(|slab| Counting::of(&comparison, slab.evidence_bytes()));
         let index = Mutex::new(None);
-        StoreProbe { batch, comparison, store, hottest, all, nearest, units, most, index, workers }
+        StoreProbe {
+            batch,
+            comparison,
+            store,
+            hottest,
+            all,
+            counting,
+            nearest,
+            units,
+            most,
+            index,
+            workers,
+        }
     }
 
     /// How many chunks there are: the portions of the store, as many times as it is read.
@@ -200,14 +225,14 @@ impl Chunk<'_> {
             scratch.passed.clear();
             each_passed(self.index, bytes, width, |it| scratch.passed.push(it));
             scratch.passed.sort_unstable();
-            let ProbeScratch { passed, candidates, buffer } = scratch;
+            let ProbeScratch { passed, candidates, reading } = scratch;
             for passed in passed.chunk_by(|one, other| one.row == other.row) {
                 let at = passed[0].row;
                 let keys = &bytes[at * width..][..width];
                 // All bits set: the row has nothing to compare.
                 if keys.iter().any(|&byte| byte != u8::MAX) {
                     let row = rows.start + at as u64;
-                    self.probe_row(row, keys, passed, (candidates, buffer), take)?;
+                    self.probe_row(row, keys, passed, (candidates, reading), take)?;
                 }
             }
         }
@@ -220,7 +245,7 @@ impl Chunk<'_> {
         row: u64,
         keys: &[u8],
         passed: &[Passed],
-        (candidates, buffer): (&mut Candidates, &mut Vec<u8>),
+        (candidates, reading): (&mut Candidates, &mut Reading),
         take: &mut dyn FnMut(Pair),
     ) -> Result<()> {
         let Chunk { probe, index, segment, .. } = *self;
@@ -235,15 +260,23 @@ impl Chunk<'_> {
         progress::tick(Activity::Working);
         self.pairs += numbers.len() as u64;
         let evidence = self.evidence.get(row)?;
-        for &number in numbers {
+        let mut found = |number: u32, distance| {
             let group = index.group(number);
-            let item = probe.batch.item(group, buffer)?;
-            let Some(similarity) = probe.comparison.compare(item.evidence, evidence) else {
-                continue;
-            };
-            let distance = Unlikeness::from(similarity);
             if probe.is_wanted(group, distance) {
                 take(Finding::Match(StoreMatch { segment, row, group, distance }).into());
+            }
+        };
+        match (&probe.counting, probe.batch.slab()) {
+            (Some(counting), Some(slab)) if evidence.iter().any(|&byte| byte != 0) => {
+                let groups = (index.group(0).index(), numbers);
+                counting.each_match(evidence, &slab, groups, &mut reading.differing, found);
+            }
+            _ => {
+                for &number in numbers {
+                    let item = probe.batch.item(index.group(number), &mut reading.item)?;
+                    let similarity = probe.comparison.compare(item.evidence, evidence);
+                    similarity.into_iter().for_each(|it| found(number, it.into()));
+                }
             }
         }
         let (keys, evidence, groups) = (keys.to_vec(), evidence.to_vec(), numbers.len() as u64);
