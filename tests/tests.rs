@@ -31,6 +31,7 @@ mod report;
 mod resume;
 mod run;
 mod run_clusters;
+mod run_overlaps;
 mod same_bytes;
 mod skew;
 mod skipped;

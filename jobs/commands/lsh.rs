@@ -32,6 +32,7 @@ use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
+pub(crate) use batch::{Asked as BatchAsked, make as make_batch};
 pub(crate) use scheme::{read as read_parameter, scheme_of};
 
 use scheme::SchemeFlags;
@@ -111,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         let (least, confirmation) = arguments.scheme.confirming();
         let asked = batch::Asked {
             batch: batch.clone(),
+            batch_place: None,
             store,
             output,
             least,
@@ -118,6 +120,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             keep,
             detail,
             max_matches,
+            replaces_outdated: false,
         };
         let mut cluster = cluster::join(global, &format!("{asked:?}"))?;
         return finish(&mut cluster, &asked.output, global, |cluster| {

@@ -64,7 +64,16 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         let found = path.join("dedup");
         let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
         held::check(&found, &batch)?;
-        let verified = segment_summary(&batch).then(joined);
+        let mut verified = segment_summary(&batch).then(joined);
+        let overlaps = path.join("lsh");
+        if overlaps.exists() {
+            let found = verify_join(&overlaps, None, arguments, global)?;
+            for name in ["bytes", "recomputed", "rows_recomputed"] {
+                let sum = verified.counted(name) + found.counted(name);
+                verified = verified.count(name, sum);
+            }
+            verified = verified.path("lsh", &overlaps);
+        }
         let clusters = path.join("clusters");
         if !clusters.exists() {
             return Ok(verified);

@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{
-    ClustersSettings, DedupSettings, FingerprintSettings, StoreSettings, read_text, typed,
+    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, StoreSettings, read_text,
+    typed,
 };
 
 /// A configuration file. Unknown keys are refused.
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) cluster: ClusterSettings,
     /// How the clusters of a day are made; none are made without the section.
     pub(crate) clusters: Option<ClustersSettings>,
+    /// How the pages of a day that overlap are found; they are not looked for without the section.
+    pub(crate) lsh: Option<LshSettings>,
 }
 
 /// Which pages enter the store after a day has been joined.
@@ -63,6 +66,10 @@ impl Config {
         let mut config: Config = parse(&read_text(path)?).map_err(|error| error.at(path))?;
         config.fingerprint.preset = config.fingerprint.preset.or(config.preset);
         config.dedup.preset = config.dedup.preset.or(config.preset);
+        if let Some(lsh) = &config.lsh {
+            let bands = lsh.keep_bands(config.fingerprint.keep_bands);
+            config.fingerprint.keep_bands = Some(bands.map_err(|error| error.at(path))?);
+        }
         Ok(config)
     }
 }

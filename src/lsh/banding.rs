@@ -40,6 +40,9 @@ const KEY_BITS: u32 = 40;
 const STEPS: usize = 1000;
 
 impl Banding {
+    /// How many hashes are divided into bands, unless another number is asked for.
+    pub const USUAL_HASHES: usize = 112;
+
     /// The most hashes of a point.
     pub const MOST_HASHES: usize = 4096;
 

@@ -39,6 +39,19 @@ impl Bands {
     /// The most bands: their keys take at most 1024 bytes a page.
     pub const MOST: usize = 1024 / KEY_BYTES;
 
+    /// The usual bands for sets that are at least so similar.
+    pub fn of_sets_alike(least: Similarity) -> Bands {
+        let bands = |banding| Bands {
+            space: Space::Jaccard,
+            banding,
+            shingle: Shingle::USUAL,
+            permutations: Permutations::Many,
+            seed: 0,
+        };
+        let scheme = bands(Banding { bands: 1, rows: 1 }).scheme();
+        bands(Banding::best(Banding::USUAL_HASHES, least.number(), |it| scheme.collision(it)))
+    }
+
     /// The bytes of the keys of a page.
     pub fn bytes(&self) -> usize {
         KEY_BYTES * self.banding.bands
@@ -53,7 +66,7 @@ impl Bands {
             width: Width::W64,
             vectors: false,
             banding: self.banding,
-            least: Similarity::nearest(0.8),
+            least: Similarity::USUAL,
             confirmation: Confirmation::Signature,
             seed: self.seed,
         }

@@ -27,6 +27,9 @@ pub struct Confirm {
 pub struct Similarity(u16);
 
 impl Similarity {
+    /// The least similarity of pages that overlap, unless another one is asked for.
+    pub const USUAL: Similarity = Similarity(8_000);
+
     /// That of a page and its copy.
     pub(crate) const SAME: Similarity = Similarity(Similarity::WHOLE);
 

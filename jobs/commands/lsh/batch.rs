@@ -12,7 +12,7 @@ use dupsieve::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Parameters, Report};
-use dupsieve::store::{Digest, RecordCounts, Segment, Version};
+use dupsieve::store::{Day, Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -26,15 +26,19 @@ use crate::outcome::summary::Summary;
 
 /// A batch to be compared, and how.
 #[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) batch: PathBuf,
-    pub(super) store: StoreAt,
-    pub(super) output: PathBuf,
-    pub(super) least: Similarity,
-    pub(super) confirmation: Confirmation,
-    pub(super) keep: Option<KeepOrder>,
-    pub(super) detail: Detail,
-    pub(super) max_matches: Option<Count>,
+pub(crate) struct Asked {
+    pub(crate) batch: PathBuf,
+    /// Where the batch will be when the job is done, if not where it is.
+    pub(crate) batch_place: Option<PathBuf>,
+    pub(crate) store: StoreAt,
+    pub(crate) output: PathBuf,
+    pub(crate) least: Similarity,
+    pub(crate) confirmation: Confirmation,
+    pub(crate) keep: Option<KeepOrder>,
+    pub(crate) detail: Detail,
+    pub(crate) max_matches: Option<Count>,
+    /// Whether an output of other pages or of another version of the store is replaced.
+    pub(crate) replaces_outdated: bool,
 }
 
 /// What process 0 tells the others: make the output of these.
@@ -48,7 +52,7 @@ struct Task {
 }
 
 /// Compares the batch. Every process of the cluster calls this, and process 0 writes the output.
-pub(super) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -> Result<Summary> {
+pub(crate) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -> Result<Summary> {
     let output = asked.output.display();
     let topology = *cluster.topology();
     let start = cluster.agree(&format!("lsh {output}"), || {
@@ -75,9 +79,16 @@ pub(super) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -
 struct Job {
     overlap: Overlap,
     output: PathBuf,
+    /// Where the batch will be when the job is done.
+    batch_place: PathBuf,
     store: Option<PathBuf>,
+    day: Option<Day>,
+    replaces_outdated: bool,
     topology: Topology,
 }
+
+/// The parameters that say what was compared, not how.
+const INPUTS: [&str; 3] = ["batch", "records", "store"];
 
 impl Job {
     fn open(
@@ -115,7 +126,10 @@ impl Job {
         let overlap = Overlap { batch, store: version, deduplicate, budget };
         let output = asked.output.clone();
         let store = asked.store.path().map(Path::to_path_buf);
-        Ok(Job { overlap, output, store, topology })
+        let batch_place = asked.batch_place.as_ref().unwrap_or(&asked.batch).clone();
+        let day = asked.store.day();
+        let replaces_outdated = asked.replaces_outdated;
+        Ok(Job { overlap, output, batch_place, store, day, replaces_outdated, topology })
     }
 
     /// Process 0 takes the lock and checks whether the output has to be made.
@@ -125,7 +139,7 @@ impl Job {
         let lock = (!global.dry_run).then(|| Lock::beside(output)).transpose()?;
         let parameters = self.parameters();
         if let Existing::Same(report) =
-            report::existing(output, &parameters, |_| false, global.overwrite)?
+            report::existing(output, &parameters, |it| self.is_outdated(it), global.overwrite)?
         {
             tracing::info!("{} is done already", output.display());
             lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
@@ -141,6 +155,15 @@ impl Job {
         let staging = Staging::beside(output, lock)?;
         let (inputs, fence) = (self.overlap.inputs(), staging.fence().clone());
         Ok(Start::make(Task { inputs, fence, build: join::build()? }, (self, staging)))
+    }
+
+    /// Whether an output that was `made` may be replaced: it was made in the same way from other inputs.
+    fn is_outdated(&self, made: &Parameters) -> bool {
+        let how = |parameters: &Parameters| -> Parameters {
+            let kept = parameters.iter().filter(|(name, _)| !INPUTS.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        self.replaces_outdated && how(made) == how(&self.parameters())
     }
 
     /// The output replaces its folder as a whole, so it is neither in the store nor around the batch.
@@ -211,7 +234,7 @@ impl Job {
         let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
         Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
-            day: None,
+            day: self.day,
             recipe: json!(parameters),
             parameters,
             store_version: store.as_ref().map(Version::number),
@@ -220,7 +243,7 @@ impl Job {
             probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
             run: json!({
-                "inputs": { "batch": place(batch.path()), "store": self.store.as_deref().map(place) },
+                "inputs": { "batch": place(&self.batch_place), "store": self.store.as_deref().map(place) },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
                 "chunks_resumed": chunks_resumed,

@@ -12,9 +12,6 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::flags::settings::{FingerprintSettings, parse_width};
 
-/// How many hashes are divided into bands, unless another number is asked for.
-const HASHES: usize = 112;
-
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SchemeFlags {
@@ -136,7 +133,7 @@ impl SchemeFlags {
         let banding = match (self.bands, self.rows) {
             (Some(bands), Some(rows)) => Banding { bands, rows },
             _ => {
-                let hashes = self.hashes.unwrap_or(HASHES);
+                let hashes = self.hashes.unwrap_or(Banding::USUAL_HASHES);
                 Banding { bands: 1, rows: hashes }.check()?;
                 Banding::best(hashes, self.similarity.number(), |it| scheme.collision(it))
             }

@@ -115,6 +115,11 @@ impl DayPlan<'_> {
         self.output(day).join("dedup")
     }
 
+    /// The output folder of the pages of a day that overlap.
+    pub(crate) fn overlaps(&self, day: Day) -> PathBuf {
+        self.output(day).join("lsh")
+    }
+
     /// The output folder of the clusters of a day.
     pub(crate) fn clusters(&self, day: Day) -> PathBuf {
         self.output(day).join("clusters")

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use dupsieve::clusters::Method;
 use dupsieve::fingerprint::Recipe;
+use dupsieve::lsh::kept_comparison;
 use dupsieve::matches::{Detail, KeepOrder};
 use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::store::{Segment, Store};
@@ -28,7 +29,13 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         Err(error) => return Err(error),
     };
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
-    check_keep_order(dedup, fingerprint, &recipe)?;
+    check_keep_order(dedup.keep, fingerprint, &recipe)?;
+    if let Some(lsh) = &plan.config.lsh {
+        check_keep_order(lsh.keep, fingerprint, &recipe)?;
+        let confirmation = lsh.confirm.unwrap_or_default();
+        kept_comparison(confirmation, lsh.least(), recipe.stamp().as_str())
+            .map_err(|error| error.at(config))?;
+    }
     warn_of_few_matches(plan.config.clusters, dedup);
     if global.overwrite {
         return Ok(());
@@ -45,18 +52,18 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
 
 /// Fails if --keep needs the time or the length of pages and these are not known.
 fn check_keep_order(
-    dedup: &DedupSettings,
+    keep: Option<KeepOrder>,
     fingerprint: &FingerprintSettings,
     recipe: &Recipe,
 ) -> Result<()> {
-    let (lacks, help) = match dedup.keep {
+    let (lacks, help) = match keep {
         Some(KeepOrder::Oldest) if fingerprint.time_field.is_none() => {
             ("time", "name its field with --time-field")
         }
         Some(KeepOrder::Longest) if recipe.is_external() => ("length", "use first-id"),
         _ => return Ok(()),
     };
-    let order = dedup.keep.map_or(String::new(), |keep| keep.to_string());
+    let order = keep.map_or(String::new(), |keep| keep.to_string());
     let what = format!("--keep {order} needs the {lacks} of each page, which is not known");
     Err(Error::new(Kind::Usage, what).help(help))
 }

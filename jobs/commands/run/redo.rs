@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clusters::{self, Chain};
 use super::days::{DayPlan, STAGED};
+use super::overlaps;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::reading::{QUARANTINE, REPEATED};
@@ -30,6 +31,9 @@ use crate::outcome::summary::Summary;
 
 /// The files that failed attempts leave beside a segment.
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
+
+/// What is made of a day, in the order in which it is moved to its place.
+const MADE: [&str; 4] = ["batch.seg", "lsh", "clusters", "dedup"];
 
 /// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
@@ -232,6 +236,7 @@ fn make(
         pages: asked.pages,
     };
     let found = dedup(cluster, &joined, global)?;
+    let overlapped = overlaps::make(plan, cluster, &joined, global)?;
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
         draft.as_mut().map_or(Ok(()), |draft| draft.add(&batch, day, only.as_deref()))
@@ -241,7 +246,7 @@ fn make(
         let base = Store::open(&plan.store)?.at(Some(redo_plan.base))?;
         Ok(Chain::redone(plan, &base, &redo_plan.days[..=before]))
     })?;
-    Ok(read.then(found).then(clustered).changed())
+    Ok(read.then(found).then(overlapped).then(clustered).changed())
 }
 
 /// Whether the store holds the output that a redo has staged for `day`.
@@ -260,15 +265,16 @@ fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
 /// what has been moved already stays.
 fn put_in_place(output: &Path) -> Result<()> {
     let staged = output.join(STAGED);
-    let [batch, clusters, found] = ["batch.seg", "clusters", "dedup"].map(|name| output.join(name));
-    let _locks = [Lock::beside(&batch)?, Lock::beside(&clusters)?, Lock::beside(&found)?];
+    let [batch, overlaps, clusters, found] = MADE.map(|name| output.join(name));
+    let locked = [&batch, &overlaps, &clusters, &found].map(|path| Lock::beside(path));
+    let _locks = locked.into_iter().collect::<Result<Vec<Lock>>>()?;
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
     // The join comes last: by it, a later run knows that there is something to move.
-    for (name, place) in [("clusters", &clusters), ("dedup", &found)] {
+    for (name, place) in [("lsh", &overlaps), ("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
             output::publish_folder(&staged.join(name), place)?;
             remove_file(&output::beside(place, failure::SUFFIX))?;
@@ -307,7 +313,7 @@ fn clear(output: &Path) -> Result<()> {
         let name = entry.at(&staged)?.file_name();
         let name = name.to_string_lossy();
         let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
-        if !["batch.seg", "clusters", "dedup"].iter().any(|ours| name.starts_with(ours)) {
+        if !MADE.iter().any(|ours| name.starts_with(ours)) {
             return Err(output::foreign(&staged, "only files of an earlier redo"));
         }
     }

@@ -2,7 +2,8 @@
 //! and by serde from the file, so that both always have the same settings.
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
-//! [`StoreSettings`] is the section `[store]` and [`ClustersSettings`] the section `[clusters]`, which only files have.
+//! [`StoreSettings`] is the section `[store]` [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
+//! section `[lsh]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
@@ -10,6 +11,7 @@
 mod clusters;
 mod dedup;
 mod fingerprint;
+mod lsh;
 mod recipe;
 mod store;
 mod text;
@@ -18,6 +20,7 @@ mod values;
 pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
+pub(crate) use lsh::LshSettings;
 pub(crate) use recipe::RecipeChoice;
 pub(crate) use store::StoreSettings;
 pub(crate) use text::read_text;

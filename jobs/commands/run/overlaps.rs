@@ -1,0 +1,44 @@
+//! The pages of a day that overlap: the batch and the store as it was before the day, by their buckets.
+//!
+//! What enters the store is decided by `dedup` alone.
+
+use dupsieve::Result;
+use dupsieve::flow::Cluster;
+
+use super::days::DayPlan;
+use crate::commands::dedup;
+use crate::commands::lsh::{BatchAsked, make_batch};
+use crate::flags::global::GlobalFlags;
+use crate::outcome::failure;
+use crate::outcome::summary::Summary;
+
+/// Finds the pages that overlap, if the file asks for them: with the same batch and the same version of the store as
+/// `joined`, beside its output. Every process of the cluster calls this.
+pub(super) fn make(
+    plan: &DayPlan<'_>,
+    cluster: &mut Cluster,
+    joined: &dedup::Request,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let unchanged = Summary::new().already_done();
+    let Some(settings) = &plan.config.lsh else { return Ok(unchanged) };
+    let asked = BatchAsked {
+        batch: joined.batch.clone(),
+        batch_place: joined.batch_place.clone(),
+        store: joined.store.clone(),
+        output: joined.output.with_file_name("lsh"),
+        least: settings.least(),
+        confirmation: settings.confirm.unwrap_or_default(),
+        keep: settings.keep,
+        detail: settings.matches.unwrap_or_default(),
+        max_matches: settings.max_matches,
+        replaces_outdated: true,
+    };
+    let is_leader = cluster.is_leader();
+    let made = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
+        make_batch(cluster, &asked, global)
+    })?;
+    let [dropped, matches] = ["dropped", "matches"].map(|name| made.counted(name));
+    let done = unchanged.count("lsh_dropped", dropped).count("lsh_matches", matches);
+    Ok(if made.is_already_done() { done } else { done.changed() })
+}

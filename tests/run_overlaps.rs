@@ -1,0 +1,112 @@
+//! Whole days with `run` and `[lsh]`: the pages of each day that overlap, beside what `dedup` found, whatever happened to
+//! the days.
+
+use std::fs;
+
+use crate::support::Bench;
+
+const DAYS: [&str; 3] = ["2026-11-18", "2026-11-19", "2026-11-20"];
+
+/// The bundled sample, with a section `[lsh]` of these keys.
+fn sample(keys: &str) -> Bench {
+    let bench = Bench::new();
+    let config = format!(
+        "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\noutput = \"out/{{date}}\"\n\
+         store = \"out/store\"\ndates = {DAYS:?}\n[fingerprint]\ntime_field = \"fetched\"\n\
+         [cluster]\nworkers = 1\n[lsh]\n{keys}\n",
+        env!("CARGO_MANIFEST_DIR"),
+    );
+    bench.write("sample.toml", config);
+    bench
+}
+
+#[test]
+fn each_day_is_compared_by_buckets_with_the_days_before_it() {
+    let bench = sample("similarity = 0.5\nmatches = \"all\"");
+    let ended = bench.done("run sample.toml");
+    assert!(ended.count("lsh_dropped") > 20, "{ended:?}");
+    assert!(ended.summary()["paths"]["lsh"].as_str().unwrap().ends_with("20/lsh"));
+    for (at, day) in DAYS.iter().enumerate() {
+        let [own, dedup] = ["lsh", "dedup"].map(|name| bench.report(&format!("out/{day}/{name}")));
+        for same in ["day", "store_version"] {
+            assert_eq!(own[same], dedup[same], "{day}");
+        }
+        bench.done(&format!(
+            "lsh --batch out/{day}/batch.seg --store out/store --as-of {} --similarity 0.5 --matches all --output by-hand-{at}",
+            own["store_version"]
+        ));
+        for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
+            let [run, hand] = [format!("out/{day}/lsh"), format!("by-hand-{at}")]
+                .map(|folder| bench.read(&format!("{folder}/{file}")));
+            assert!(run == hand, "{day} {file}");
+        }
+        let verified = bench.done(&format!("verify out/{day}"));
+        assert!(!verified.stderr.contains("nothing was recomputed"), "{verified:?}");
+        assert!(verified.summary()["paths"]["lsh"].is_string());
+    }
+    assert!(bench.read("out/2026-11-20/lsh/matches.tsv").contains("\t2026-11-1"));
+    let (files, times) = (bench.files("out"), bench.times("out"));
+    for flags in ["", "--workers 2", "--processes 2", "--date 2026-11-19"] {
+        let again = bench.done(&format!("run sample.toml {flags}"));
+        assert_eq!(again.summary()["already_done"], true, "{flags}");
+    }
+    assert_eq!(bench.times("out"), times);
+    for flags in ["--workers 7", "--processes 2"] {
+        let other = sample("similarity = 0.5\nmatches = \"all\"");
+        other.done(&format!("run sample.toml {flags}"));
+        assert_eq!(other.files("out"), files, "{flags}");
+    }
+    // What was lost is made again, as it was; what was forged is found.
+    fs::remove_dir_all(bench.path("out/2026-11-19/lsh")).unwrap();
+    assert_eq!(bench.done("run sample.toml").summary()["already_done"], false);
+    assert_eq!(bench.files("out"), files);
+    bench.write("out/2026-11-19/lsh/keep.txt", "nobody\n");
+    bench.fails(65, "verify out/2026-11-19");
+}
+
+#[test]
+fn a_day_made_again_takes_its_overlaps_along() {
+    let bench = sample("similarity = 0.6\nbands = 28\nrows = 4\nconfirm = \"simhash:20\"");
+    bench.done("run sample.toml");
+    let before = bench.read("out/2026-11-20/lsh/verdicts.tsv");
+    let changed = bench.read("sample.toml").replace("dates =", "add = \"all\"\ndates =");
+    bench.write("sample.toml", changed);
+    bench.done("run sample.toml --redo 2026-11-18");
+    for day in DAYS {
+        bench.done(&format!("verify out/{day}"));
+        let names = bench.names(&format!("out/{day}"));
+        assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+    }
+    assert!(bench.read("out/2026-11-20/lsh/verdicts.tsv") != before);
+    assert_eq!(bench.done("run sample.toml").summary()["already_done"], true);
+}
+
+#[test]
+fn a_section_that_does_not_fit_is_refused_before_work_begins() {
+    for (keys, code) in [
+        ("similarities = 0.5", 78),
+        ("similarity = 2", 78),
+        ("bands = 5", 78),
+        ("bands = 500\nrows = 5", 2),
+        ("confirm = \"exact\"", 2),
+    ] {
+        let bench = sample(keys);
+        bench.fails(code, "run sample.toml");
+        assert!(!bench.path("out/2026-11-18").exists(), "{keys}");
+    }
+    let both = sample("bands = 5\nrows = 5");
+    let config = both.read("sample.toml");
+    both.write(
+        "sample.toml",
+        config.replace("[cluster]", "keep_bands = \"minhash-4x4\"\n[cluster]"),
+    );
+    let said = both.fails(78, "run sample.toml");
+    assert!(said.contains("keep_bands"), "{said}");
+    let other = sample("similarity = 0.7");
+    other.done("run sample.toml --date 2026-11-18");
+    let config = other.read("sample.toml");
+    other.write("sample.toml", config.replace("0.7", "0.5\nbands = 16\nrows = 7"));
+    other.fails(2, "run sample.toml --date 2026-11-18");
+    other.write("sample.toml", config.replace("0.7", "0.6\nbands = 22\nrows = 5"));
+    other.fails(73, "run sample.toml --date 2026-11-18");
+}
