@@ -156,10 +156,10 @@ fn lengths_times_and_empties_of_the_museum() {
     assert!(all.ends_with(&format!("wide\t0x{}\tNone\tNone\n", "f".repeat(32))), "{all}");
 }
 
-/// A copy of the museum's store that may be changed.
-fn store(bench: &Bench) -> PathBuf {
+/// A copy of a store of the museum that may be changed.
+fn store(bench: &Bench, named: &str) -> PathBuf {
     for folder in ["", "manifests", "segments"] {
-        for entry in fs::read_dir(museum(1).join("store").join(folder)).unwrap() {
+        for entry in fs::read_dir(museum(1).join(named).join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
                 let name = path.file_name().unwrap().to_str().unwrap();
@@ -173,7 +173,7 @@ fn store(bench: &Bench) -> PathBuf {
 #[test]
 fn the_store_of_the_museum_is_read_and_goes_on() {
     let bench = Bench::new();
-    store(&bench);
+    store(&bench, "store");
     let listed = bench.run("store list store").stdout;
     assert!(
         listed.starts_with(&fs::read_to_string(museum(1).join("store.txt")).unwrap()),
@@ -243,18 +243,47 @@ fn assert_unharmed(found: Result<String, Error>, told: &str, place: impl Fn() ->
 fn versions(path: &Path) -> Result<String, Error> {
     let store = Store::open(path)?;
     let mut all = format!("{:?}\n", store.verify()?.entries());
-    for number in 1..=3 {
-        writeln!(all, "{:?}", store.at(Some(number))?.entries()).unwrap();
+    for number in 1..=store.at(None)?.number() {
+        let version = store.at(Some(number))?;
+        writeln!(all, "{:?} {}", version.entries(), version.shown_rows()).unwrap();
     }
     Ok(all)
 }
 
 #[test]
-fn any_damage_to_a_store_is_an_error() {
+fn the_forgetful_store_of_the_museum_is_read_and_goes_on() {
     let bench = Bench::new();
-    let path = store(&bench);
+    store(&bench, "forgetful");
+    let told = fs::read_to_string(museum(1).join("forgetful.txt")).unwrap();
+    assert_eq!(bench.answer("store list store"), told);
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 7);
+    bench.segment("batch", 64, &[("two".into(), 2)]);
+    let joined = |version: u32| {
+        let line = "dedup --batch batch.seg --store store --matches all";
+        bench.done(&format!("{line} --as-of {version} --output out-{version}"));
+        bench.read(&format!("out-{version}/matches.tsv"))
+    };
+    let head = "new\texisting\tdistance\tagainst\n";
+    assert_eq!(joined(2), head);
+    assert_eq!(joined(3), format!("{head}two\t页\t2\t2026-11-20\ntwo\tnine\t3\t2026-11-20\n"));
+    // A page of a later day is a new page.
+    let newest = "two\tzero\t1\t2026-11-21\ntwo\tlast\t2\t2026-11-21\ntwo\t页\t2\t2026-11-20\n\
+        two\tnine\t3\t2026-11-20\n";
+    assert_eq!(joined(6), format!("{head}{newest}"));
+}
+
+#[test]
+fn any_damage_to_a_store_is_an_error() {
+    every_damage_is_an_error("store", |name| name != "LOCK");
+    every_damage_is_an_error("forgetful", |name| name == "REMOVED");
+}
+
+/// Damages those files of a store that are to be `harmed`.
+fn every_damage_is_an_error(named: &str, harmed: fn(&str) -> bool) {
+    let bench = Bench::new();
+    let path = store(&bench, named);
     let told = versions(&path).unwrap();
-    for name in bench.files("store").into_keys().filter(|name| name != "LOCK") {
+    for name in bench.files("store").into_keys().filter(|name| harmed(name)) {
         let file = path.join(&name);
         let sound = fs::read(&file).unwrap();
         for at in 0..sound.len() {

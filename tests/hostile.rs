@@ -62,6 +62,12 @@ fn manifests() {
 }
 
 #[test]
+fn removed_pages() {
+    let list = include_bytes!("data/1/forgetful/REMOVED").to_vec();
+    attack(&[list], readers::removed);
+}
+
+#[test]
 fn ledgers() {
     attack(&museum("ledger"), readers::ledger);
 }

@@ -29,6 +29,7 @@ mod query;
 mod readers;
 mod report;
 mod resume;
+mod retention;
 mod run;
 mod run_clusters;
 mod run_overlaps;

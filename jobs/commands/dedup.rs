@@ -349,6 +349,7 @@ impl Job {
             recipe: recipe(self.join.batch.stamp()),
             parameters: self.parameters(),
             store_version: self.join.store.as_ref().map(Version::number),
+            removals: self.join.store.as_ref().and_then(Version::removals),
             batch: self.join.batch.counts(),
             outcome,
             probe: Some(proof),

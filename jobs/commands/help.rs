@@ -225,6 +225,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("Keep the newest 30 versions", "dupsieve store prune store --keep-versions 30")],
     ),
     (
+        "store remove",
+        &[(
+            "Take the pages whose ids are in a file out of all versions",
+            "dupsieve store remove store --ids gone.txt",
+        )],
+    ),
+    (
         "store rollback",
         &[("Go back to the contents of version 7", "dupsieve store rollback store --to 7")],
     ),
@@ -408,6 +415,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store compact",
             "store index",
             "store prune",
+            "store remove",
             "store rollback",
         ],
     ),

@@ -362,6 +362,7 @@ impl Job {
             recipe: json!(parameters),
             parameters,
             store_version: None,
+            removals: None,
             batch,
             outcome,
             probe: None,

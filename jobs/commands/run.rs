@@ -170,7 +170,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say(format!("  {kept} kept, because no earlier page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
-        .say(format!("The store {store} holds {} pages (version {}).", held.rows(), held.number()))
+        .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
         .say("  verdicts.tsv         the verdict on each page, and the page it is a duplicate of")
         .say("  matches.tsv          pairs of near pages with their distance in bits")

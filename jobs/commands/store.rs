@@ -2,6 +2,7 @@
 
 mod indexing;
 mod listing;
+mod retention;
 mod upkeep;
 
 use std::num::NonZero;
@@ -15,6 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use listing::{list, log, summary_of};
+use retention::remove;
 use upkeep::{compact, prune};
 pub(crate) use upkeep::{keep_up, show_verifying};
 
@@ -107,6 +109,16 @@ enum Change {
         #[arg(long, value_name = "N")]
         keep_versions: NonZero<u64>,
     },
+    /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
+    /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned
+    Remove {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        /// Ids of the pages, one a line
+        #[arg(long, value_name = "ids.txt")]
+        ids: PathBuf,
+    },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
     Rollback {
@@ -147,6 +159,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
+        Change::Remove { store, ids } => remove(&Store::open(store)?, ids, global),
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
 }

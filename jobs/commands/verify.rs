@@ -211,7 +211,7 @@ impl JoinOutput<'_> {
     }
 
     /// Opens the version of the store that was read, and checks that its contents are the same. None if it
-    /// was pruned.
+    /// was pruned, or if pages have been removed from it since.
     fn verify_store(&self, path: &Path) -> Result<Option<Version>> {
         let store = Store::open(path)?;
         let number = self.report.store_version;
@@ -221,7 +221,7 @@ impl JoinOutput<'_> {
         let version = store.at(number)?;
         self.expect("store", version.digest().to_string(), path)?;
         version.segments()?;
-        Ok(Some(version))
+        Ok(Some(version).filter(|version| version.removals() == self.report.removals))
     }
 
     /// Checks that the files agree with each other and with the batch.
@@ -278,8 +278,7 @@ impl JoinOutput<'_> {
         sample: (u64, u64),
     ) -> Result<Recomputed> {
         let Some(batch) = self.is_there(batch, store) else { return Ok(Recomputed::default()) };
-        let segments = store.map_or(Ok(Vec::new()), Version::segments)?;
-        let dated = store.map_or(Vec::new(), |version| version.dated(segments));
+        let dated = store.map_or(Ok(Vec::new()), Version::dated)?;
         let by = ByDistance {
             batch,
             distance: self.distance()?,
@@ -298,7 +297,11 @@ impl JoinOutput<'_> {
         let lacks_store = store.is_none() && self.report.store_version.is_some();
         let there = batch.filter(|_| !lacks_store);
         if there.is_none() {
-            self.say_gone(if batch.is_none() { "batch" } else { "store or its version" });
+            self.say_gone(if batch.is_none() {
+                "batch"
+            } else {
+                "store, its version or a page in it"
+            });
         }
         there
     }

@@ -33,6 +33,7 @@ mod fingerprinting;
 mod gather;
 mod host_counting;
 mod overlapping;
+mod places;
 mod portions;
 mod probe;
 mod read;

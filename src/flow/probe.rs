@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dispatch::{Claim, UnitRunner, Yield};
 use super::findings::Findings;
+use super::places::Places;
 use super::stretches::Stretches;
 use super::sweep::Sweep;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{Pair, Place, Sieve};
-use crate::store::{KeyRange, Segment};
+use crate::store::{Dated, KeyRange};
 use crate::tables::{Hit, Method, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 
 /// A join in progress, shared by the workers of a process.
@@ -24,7 +25,7 @@ pub(crate) struct Probing<F: Fingerprint> {
     /// The join of the batch with itself.
     pub(crate) itself: SelfJoin<F>,
     /// The segments of the store; none without a store.
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) store: Vec<Dated>,
     /// The memory in which each worker reads them, in bytes.
     pub(crate) reading_bytes: u64,
     /// All chunks, the same in every process.
@@ -50,6 +51,8 @@ pub(crate) struct Probing<F: Fingerprint> {
 pub(super) struct Prober<F: Fingerprint> {
     join: Arc<Probing<F>>,
     pairs: Findings,
+    /// Finds which rows of the store are shown.
+    places: Places,
     /// What the chunks of the store are probed in.
     scratch: MethodScratch<F>,
     /// What the parts of the batch are joined in.
@@ -70,33 +73,37 @@ impl<F: Fingerprint> Prober<F> {
         let scratch = MethodScratch::default();
         let self_scratch = SelfJoinScratch::default();
         let worker = index % join.workers;
-        Prober { join, pairs, scratch, self_scratch, run: Vec::new(), sweep: None, worker }
+        let places = Places::new(&join.store);
+        Prober { join, pairs, places, scratch, self_scratch, run: Vec::new(), sweep: None, worker }
     }
 
     fn probe_store(&mut self, range: KeyRange<F>) -> Result<u64> {
         // One of the two works at a time, and only that one holds memory.
         self.self_scratch = SelfJoinScratch::default();
-        let Prober { join, pairs, scratch, run, sweep: last, .. } = self;
+        let Prober { join, pairs, places, scratch, run, sweep: last, .. } = self;
         let (window, memory_bytes) = (join.method.window(), join.reading_bytes);
         let most = Sweep::<F>::most_segments(memory_bytes);
         let mut fingerprints = 0;
-        for (segments, first) in join.segments.chunks(most).zip((0..).step_by(most)) {
-            let is_all = segments.len() == join.segments.len();
+        for (segments, first) in join.store.chunks(most).zip((0..).step_by(most)) {
+            let is_all = segments.len() == join.store.len();
             let gone_on = last.take().filter(|_| is_all).and_then(|last| last.go_on(range));
             let new = || Sweep::new(segments, range, window, memory_bytes);
             let mut sweep = gone_on.unwrap_or_else(new);
             while let Some(read) = sweep.next(run)? {
                 fingerprints += read;
                 join.probed.fetch_add(read, Ordering::Relaxed);
+                places.begin();
                 join.method.probe(
                     &sweep.runs(),
                     scratch,
                     &mut |Hit { batch, run, at, distance }| {
                         let (row, rows) = sweep.rows(run, at);
-                        let existing = Place::Store { segment: first + run, row, rows };
-                        pairs.push(Pair { new: batch.into(), existing, distance });
+                        if let Some(existing) = places.shown(first + run, row, rows) {
+                            pairs.push(Pair { new: batch.into(), existing, distance });
+                        }
                     },
                 );
+                places.check()?;
             }
             *last = Some(sweep);
         }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::store::{BLOCK_ROWS, KeyRange, Scan, Segment};
+use crate::store::{BLOCK_ROWS, Dated, KeyRange, Scan};
 
 /// About how many bytes are read at once from all segments together, if memory allows; at least one block of each.
 const PIECES_BYTES: u64 = 4 << 20;
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Sweep<F> {
     /// A pass over `segments` that begins with `range`. Together they have about `window` fingerprints in a window, and are read
     /// in `memory_bytes`.
     pub(super) fn new(
-        segments: &[Segment],
+        segments: &[Dated],
         range: KeyRange<F>,
         window: usize,
         memory_bytes: u64,
@@ -80,10 +80,10 @@ impl<F: Fingerprint> Sweep<F> {
         let KeyRange { low, high } = range;
         let all = KeyRange { low, high: F::MAX };
         // What is needed, and at most one block more.
-        let most = |segment: &Segment| (least + BLOCK_ROWS).min(segment.rows() as usize);
-        let feed = |segment: &Segment| Feed {
-            scan: Some(segment.scan(all).in_pieces_of(pieces)),
-            held: Vec::with_capacity(most(segment)),
+        let most = |rows: u64| (least + BLOCK_ROWS).min(rows as usize);
+        let feed = |dated: &Dated| Feed {
+            scan: Some(dated.segment().scan(all).in_pieces_of(pieces)),
+            held: Vec::with_capacity(most(dated.segment().rows())),
             window: 0..0,
             rows: Rows::default(),
         };

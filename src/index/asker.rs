@@ -11,7 +11,7 @@ use super::shelf::Found;
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::matches::{GroupKey, GroupKeyReader, Similarity};
-use crate::store::{Dated, Day, Ids, RowDays};
+use crate::store::{Dated, Day, Ids, RowDays, Shown};
 
 /// A page that is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,7 @@ pub struct Asker {
 struct Readers {
     ids: Ids,
     days: RowDays,
+    shown: Shown,
     keys: GroupKeyReader,
 }
 
@@ -126,8 +127,12 @@ impl Rows<'_> {
         let Range { start, end } = self.found.rows;
         for row in start..end {
             if named == self.most && self.question.page.is_none() {
-                answer.more += end - row;
+                let shown = readers.shown.among(row, end - row)?;
+                answer.more += shown.map_or(0, |(_, count)| count);
                 break;
+            }
+            if !readers.shown.get(row)? {
+                continue;
             }
             let Some(similarity) = self.confirm(readers, row)? else { continue };
             if named == self.most {
@@ -157,6 +162,6 @@ impl Readers {
     fn of(dated: &Dated, lookup: &Lookup) -> Result<Readers> {
         let segment = dated.segment();
         let keys = GroupKeyReader::new(segment, lookup.options().check.as_ref())?;
-        Ok(Readers { ids: segment.ids(), days: dated.days(), keys })
+        Ok(Readers { ids: segment.ids(), days: dated.days(), shown: dated.shown(), keys })
     }
 }

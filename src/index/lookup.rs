@@ -48,7 +48,7 @@ impl Lookup {
         }
         let design = design_of(store)?;
         let tables = TableFile { store: store.path() };
-        let segments = version.dated(version.segments()?);
+        let segments = version.dated()?;
         let mut shelves = Vec::new();
         let mut without_index = 0;
         for dated in &segments {

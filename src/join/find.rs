@@ -14,7 +14,7 @@ use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
-use crate::store::{BLOCK_ROWS, Digest, Segment, Version};
+use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
 use crate::tables::{Distribution, Estimate, Method, Plan, Problem, SelfJoin};
 
 /// About how many fingerprints of a store tell how it is distributed.
@@ -43,7 +43,7 @@ pub(super) struct Found {
     pub(super) chunks: u64,
     pub(super) pairs: Sorter<Pair>,
     pub(super) receipts: Vec<Receipt>,
-    pub(super) segments: Vec<Segment>,
+    pub(super) store: Vec<Dated>,
     pub(super) ledger: Ledger,
     pub(super) figures: Figures,
 }
@@ -57,14 +57,15 @@ impl Join {
     ) -> Result<Found> {
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
-        let segments = self.store.as_ref().map_or(Ok(Vec::new()), Version::segments)?;
+        let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;
+        let segments: Vec<Segment> = store.iter().map(|it| it.segment().clone()).collect();
         let topology = *cluster.topology();
         let problem = Problem {
             distribution: Distribution::of(&groups, &samples(&segments)),
             ..self.problem(groups.len() as u64, topology.workers as u64)
         };
         let plan = self.plan(&problem, &site.prices, site.itself_bytes)?;
-        let probing = Arc::new(self.arrange(groups, segments, &plan, topology, site)?);
+        let probing = Arc::new(self.arrange(groups, (store, &segments), &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self
             .probe(cluster, site, &probing)
@@ -79,20 +80,20 @@ impl Join {
             design: self.store.as_ref().map_or(&plan.itself, |_| &plan.chosen).name(),
             itself: plan.itself.name(),
             chunks_resumed,
-            bytes_read: probing.segments.iter().map(Segment::bytes_read).sum(),
+            bytes_read: segments.iter().map(Segment::bytes_read).sum(),
             tables,
             probe,
         };
-        let segments = probing.segments.clone();
+        let store = probing.store.clone();
         let ledger = probing.ledger.clone();
-        Ok(Found { chunks, pairs, receipts, segments, ledger, figures })
+        Ok(Found { chunks, pairs, receipts, store, ledger, figures })
     }
 
     /// Arranges the batch as planned, and opens the ledgers of earlier runs.
     fn arrange<F: Fingerprint>(
         &self,
         groups: Arc<[F]>,
-        segments: Vec<Segment>,
+        (store, segments): (Vec<Dated>, &[Segment]),
         plan: &Plan,
         topology: Topology,
         site: &Site<'_>,
@@ -100,14 +101,14 @@ impl Join {
         let workers = topology.workers;
         let itself =
             SelfJoin::new(&groups, plan.itself.design, self.distance, plan.share, workers)?;
-        let chunks = ledger::chunks(itself.parts(), &segments);
+        let chunks = ledger::chunks(itself.parts(), segments);
         let sieve = self.sieve(groups.len());
         let key = LedgerKey {
             build: site.build,
             batch: self.batch.digest(),
             distance: self.distance,
             sieve: sieve.as_ref(),
-            segments: &segments,
+            store: &store,
             chunks: &chunks,
             itself: &itself,
         };
@@ -126,7 +127,7 @@ impl Join {
             itself,
             chunks,
             groups,
-            segments,
+            store,
             reading_bytes,
             ledger,
             probed: Arc::default(),

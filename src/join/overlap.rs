@@ -153,7 +153,7 @@ impl Overlap {
         let how = format!("{} {} {detail} {most}", scheme.confirmation, scheme.least);
         hash.update(how.as_bytes());
         for dated in store {
-            hash.update(&dated.segment().digest().0.to_le_bytes());
+            hash.update(&dated.digest().0.to_le_bytes());
         }
         Digest(hash.digest128())
     }

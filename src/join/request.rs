@@ -21,13 +21,16 @@ pub struct JoinInputs {
     pub batch: Digest,
     /// The store's version, and the digest of what it holds.
     pub store: Option<(u64, Digest)>,
+    /// The digest of what was removed from it, if something was.
+    pub removals: Option<Digest>,
 }
 
 impl JoinInputs {
     /// Those of a batch and a store.
     pub(super) fn of(batch: &Segment, store: Option<&Version>) -> JoinInputs {
+        let removals = store.and_then(Version::removals);
         let store = store.map(|store| (store.number(), store.digest()));
-        JoinInputs { batch: batch.digest(), store }
+        JoinInputs { batch: batch.digest(), store, removals }
     }
 
     /// Checks that these are the inputs that process 0 sees; the batch is at `path`.

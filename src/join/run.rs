@@ -95,9 +95,8 @@ impl Join {
         staging: &Staging,
         workers: usize,
     ) -> Result<Joined> {
-        let Found { chunks, pairs, receipts, segments, figures, .. } = found;
+        let Found { chunks, pairs, receipts, store, figures, .. } = found;
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?;
-        let store = self.store.as_ref().map_or(Vec::new(), |version| version.dated(segments));
         let finalize = Finalize {
             segment: &self.batch,
             confirm: self.check,

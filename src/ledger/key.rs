@@ -6,7 +6,7 @@ use super::chunk::Chunk;
 use super::frame::VERSION;
 use crate::fingerprint::Fingerprint;
 use crate::matches::Sieve;
-use crate::store::{Digest, Segment};
+use crate::store::{Dated, Digest};
 use crate::tables::SelfJoin;
 
 /// Everything that decides which pairs each chunk has. The design for the store and the number of workers and
@@ -21,8 +21,8 @@ pub(crate) struct LedgerKey<'a, F: Fingerprint> {
     pub(crate) distance: u32,
     /// Which pairs are listed.
     pub(crate) sieve: Option<&'a Sieve>,
-    /// The segments of the store, in their order.
-    pub(crate) segments: &'a [Segment],
+    /// The segments of the store, in their order, and what is hidden of them.
+    pub(crate) store: &'a [Dated],
     /// All chunks.
     pub(crate) chunks: &'a [Chunk<F>],
     /// The join of the batch with itself, whose keys or blocks cut the batch into parts.
@@ -38,9 +38,9 @@ impl<F: Fingerprint> LedgerKey<'_, F> {
         hash.update(&self.batch.0.to_le_bytes());
         hash.update(&[Sieve::number(self.sieve)]);
         hash.update(&self.distance.to_le_bytes());
-        hash.update(&(self.segments.len() as u64).to_le_bytes());
-        for segment in self.segments {
-            hash.update(&segment.digest().0.to_le_bytes());
+        hash.update(&(self.store.len() as u64).to_le_bytes());
+        for dated in self.store {
+            hash.update(&dated.digest().0.to_le_bytes());
         }
         for chunk in self.chunks {
             let (kind, low, high) = match chunk {

@@ -20,7 +20,7 @@ use super::key_index::KeyIndex;
 use crate::error::Result;
 use crate::matches::{KeepRank, Number, Pair, Unlikeness};
 use crate::progress::{self, Activity};
-use crate::store::{Dated, Fingerprints, RowBytes};
+use crate::store::{Dated, Fingerprints, RowBytes, Shown};
 
 /// The fewest and the most blocks of a chunk, and about how many chunks a large store has.
 const CHUNK_BLOCKS: (usize, usize) = (1, 64);
@@ -136,6 +136,7 @@ impl StoreProbe {
             segment: *segment,
             evidence: RowEvidence::of(dated.segment(), &self.comparison),
             fingerprints: dated.segment().fingerprints(),
+            shown: dated.shown(),
             last: None,
             pairs: 0,
             hottest: vec![0; self.hottest.len()],
@@ -192,6 +193,7 @@ struct Chunk<'a> {
     segment: u32,
     evidence: RowEvidence,
     fingerprints: Fingerprints,
+    shown: Shown,
     /// The last row that was compared.
     last: Option<Compared>,
     /// Pairs that share a bucket.
@@ -249,6 +251,9 @@ impl Chunk<'_> {
         take: &mut dyn FnMut(Pair),
     ) -> Result<()> {
         let Chunk { probe, index, segment, .. } = *self;
+        if !self.shown.get(row)? {
+            return Ok(());
+        }
         self.count_hot(passed);
         if !probe.all && self.is_copy(row, keys)? {
             return Ok(());

@@ -206,9 +206,13 @@ impl Regrouped<'_> {
         let mut rows = HeldRows::of(dated, comparison);
         let mut ids = dated.segment().ids();
         let mut days = dated.days();
+        let mut shown = dated.shown();
         let mut buffer = Vec::new();
         for row in 0..dated.segment().rows() {
             progress::tick(Activity::Working);
+            if !shown.get(row)? {
+                continue;
+            }
             let Some(keys) = rows.keys(row)? else { continue };
             for at in sharing(table, keys.into_iter()) {
                 let expected = &mut expected[at as usize];

@@ -30,7 +30,7 @@ use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::Dated;
+use crate::store::{Dated, Shown};
 
 /// A pair of groups, with its similarity where it was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -180,30 +180,32 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
 
     /// The pairs with the store, in the order of the disk.
     fn store(&mut self, pairs: SortedRecords<StorePair<FingerprintIndex>>) -> Result<()> {
-        let mut reader: Option<(u32, GroupKeyReader)> = None;
+        let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
         let mut signature = Vec::new();
         each_place(pairs, |place, near| {
-            let (_, reader) = match &mut reader {
+            let (_, reader, shown) = match &mut reader {
                 Some(reader) if reader.0 == place.segment => reader,
                 other => {
-                    let segment = self.store[place.segment as usize].segment();
-                    let reader = GroupKeyReader::new(segment, self.keys.confirm())?;
-                    other.insert((place.segment, reader))
+                    let dated = &self.store[place.segment as usize];
+                    let reader = GroupKeyReader::new(dated.segment(), self.keys.confirm())?;
+                    other.insert((place.segment, reader, dated.shown()))
                 }
             };
             let mut row = place.row;
-            let end = place.row + place.rows;
-            while row < end {
-                let first = row;
-                let key = reader.get(row)?;
+            let mut left = place.rows;
+            while left > 0 {
+                let first = shown.next(row)?;
+                let key = reader.get(first)?;
                 signature.clear();
                 signature.extend(key.signature);
                 let key = GroupKey { class: key.class, signature: &signature };
-                row += 1;
-                while row < end && reader.get(row)? == key {
-                    row += 1;
+                let mut rows = 0;
+                row = first;
+                while left > 0 && reader.get(row)? == key {
+                    rows += 1;
+                    left -= 1;
+                    row = if left > 0 { shown.next(row + 1)? } else { row };
                 }
-                let rows = row - first;
                 let existing = Place::Store { segment: place.segment, row: first, rows };
                 self.same_key(existing, key, near)?;
             }

@@ -15,7 +15,7 @@ use super::similarity::Similarity;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::{Dated, Day, Ids, RowDays, Segment};
+use crate::store::{Dated, Day, Ids, RowDays, Segment, Shown};
 
 /// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,13 +59,14 @@ pub(super) fn expand_store(
     mut rows: Option<&mut Sorter<MatchRow>>,
     nearest: &mut Sorter<NearestStored>,
 ) -> Result<()> {
-    let mut reader: Option<(u32, Ids, RowDays)> = None;
+    let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
     each_place(pairs, |first, near| {
-        let (_, ids, days) = match &mut reader {
+        let (_, ids, days, shown) = match &mut reader {
             Some(reader) if reader.0 == first.segment => reader,
             other => {
                 let dated = &store[first.segment as usize];
-                other.insert((first.segment, dated.segment().ids(), dated.days()))
+                let ids = dated.segment().ids();
+                other.insert((first.segment, ids, dated.days(), dated.shown()))
             }
         };
         // Of rows that share a fingerprint the first has the smallest id and its earliest day.
@@ -77,9 +78,12 @@ pub(super) fn expand_store(
             }
         }
         if let Some(rows) = &mut rows {
-            for row in first.row..first.row + first.rows {
+            let mut next = first.row;
+            for _ in 0..first.rows {
+                let row = shown.next(next)?;
                 let origin = Origin::Day(days.get(row)?);
                 expand_row(batch, near, ids.get(row)?, origin, rows)?;
+                next = row + 1;
             }
         }
         Ok(())
@@ -264,7 +268,7 @@ mod tests {
         let finalize = Finalize {
             segment: batch,
             confirm: None,
-            store: &version.dated(segments),
+            store: &version.dated()?,
             distance: 3,
             keep: KeepOrder::FirstId,
             detail,

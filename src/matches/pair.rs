@@ -20,13 +20,13 @@ pub struct Pair<N = FingerprintIndex> {
 /// Where the existing side of a pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Place<N = FingerprintIndex> {
-    /// In the store: consecutive rows of one segment that share one fingerprint.
+    /// In the store: rows of one segment that share one fingerprint. They are consecutive, but for hidden rows.
     Store {
         /// The segment's number in its version of the store.
         segment: u32,
-        /// The first row.
+        /// The first row that is shown.
         row: u64,
-        /// How many rows, at least one.
+        /// How many rows are shown, at least one.
         rows: u64,
     },
     /// In the batch itself.

@@ -13,9 +13,9 @@ use crate::runs::{Record, SortedRecords};
 pub(super) struct StorePair<N> {
     /// The segment's number in its version of the store.
     pub(super) segment: u32,
-    /// The first row.
+    /// The first row that is shown.
     pub(super) row: u64,
-    /// How many rows share the fingerprint.
+    /// How many shown rows share the fingerprint.
     pub(super) rows: u64,
     /// The fingerprint or group of the batch.
     pub(super) new: N,

@@ -16,7 +16,7 @@ use crate::join::Proof;
 use crate::lsh::Found;
 use crate::matches::Outcome;
 use crate::output::{SUCCESS, Staging, Sum};
-use crate::store::{Day, RecordCounts};
+use crate::store::{Day, Digest, RecordCounts};
 
 /// The report of a join, or of `lsh`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Report {
     pub parameters: Parameters,
     /// The version of the store that was read.
     pub store_version: Option<u64>,
+    /// The digest of what had been removed from it until then, if something had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removals: Option<Digest>,
     /// How many records the batch was made from, and what became of them.
     pub batch: RecordCounts,
     /// Pages found, kept and dropped.

@@ -3,16 +3,21 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::thread;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::output::{Lock, NewFile, check_free_space};
 
+use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
-use super::id_filter::IdFilter;
+use super::id_filter::{IdFilter, Reduction};
+use super::id_search::find;
 use super::manifest::{Entry, Manifest, SEGMENTS};
+use super::removals::{Removals, RemovedRows};
 use super::segment::Segment;
 use super::version::Version;
 
@@ -71,9 +76,10 @@ impl Store {
         lock: &Lock,
     ) -> Result<Manifest> {
         let Addition { segment, only } = addition;
-        let digest = only.as_ref().map(IdFilter::digest);
-        let file = file_name(day, segment.digest(), digest);
-        let held = self.take_in(&segment, only.as_ref(), &file, lock)?;
+        let removed = self.removed_rows(&segment, day)?;
+        let reduction = Reduction { only: only.as_ref(), removed: &removed };
+        let file = reduction.file(segment.digest(), day);
+        let held = self.take_in(&segment, &reduction, &file, lock)?;
         let entry = Entry {
             day,
             file,
@@ -83,7 +89,8 @@ impl Store {
             bytes: held.bytes(),
             added_in: last.version + 1,
             source: segment.digest(),
-            only: digest,
+            only: only.as_ref().map(IdFilter::digest),
+            dropped: 0,
         };
         Ok(last.with(&held, entry))
     }
@@ -155,22 +162,35 @@ impl Store {
             .help("fingerprint the batch with the recipe of the store, or add it to another store"))
     }
 
-    /// Writes a segment into the store as `file`, checked and reduced to `only`.
+    /// The rows of a segment of `day` whose pages were removed from the store.
+    fn removed_rows(&self, segment: &Segment, day: Day) -> Result<RemovedRows> {
+        let removals = Removals::read(self.path())?;
+        let mut removed = RemovedRows::default();
+        if removals.reaches(day) {
+            let dated = Dated::new(segment.clone(), Some(day));
+            let is_removed = |id: &str| removals.until(id).filter(|until| day <= *until);
+            let threads = thread::available_parallelism().map_or(1, usize::from);
+            find(&dated, threads, &AtomicU64::new(0), is_removed)?.add_to(&mut removed);
+        }
+        Ok(removed)
+    }
+
+    /// Writes a segment into the store as `file`, checked and reduced.
     fn take_in(
         &self,
         segment: &Segment,
-        only: Option<&IdFilter>,
+        reduction: &Reduction<'_>,
         file: &str,
         lock: &Lock,
     ) -> Result<Segment> {
         let path = self.path().join(SEGMENTS).join(file);
-        match only {
-            Some(ids) => {
-                segment.verify()?;
-                ids.write(segment, &path)
-            }
-            None if is_held(&path, segment.digest()) => Segment::open(&path),
-            None => self.copy(segment, &path, lock),
+        if reduction.only.is_some() || !reduction.removed.is_empty() {
+            segment.verify()?;
+            return reduction.write(segment, &path);
+        }
+        match is_held(&path, segment.digest()) {
+            true => Segment::open(&path),
+            false => self.copy(segment, &path, lock),
         }
     }
 
@@ -198,12 +218,4 @@ impl Store {
 fn is_held(path: &Path, digest: Digest) -> bool {
     let own = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.nlink() == 1);
     own && Segment::open(path).is_ok_and(|held| held.digest() == digest && held.verify().is_ok())
-}
-
-/// The name of the file for the segment `source`, reduced to `only`, of `day`.
-fn file_name(day: Day, source: Digest, only: Option<Digest>) -> String {
-    match only {
-        Some(only) => format!("{day}-{source}-{only}.seg"),
-        None => format!("{day}-{source}.seg"),
-    }
 }

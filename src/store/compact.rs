@@ -1,6 +1,7 @@
 //! Compaction: a version whose days are in fewer segments. Either all of them become one, or as many as the
 //! rule of the tiers says (see `tiers`).
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::Result;
@@ -11,9 +12,9 @@ use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest::{Manifest, SEGMENTS};
+use super::manifest::SEGMENTS;
 use super::merge::{Target, merge};
-use super::segment::{Codec, Segment};
+use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
 
@@ -47,38 +48,36 @@ impl Store {
     /// [`crate::Kind::Temporary`].
     pub fn compact(&self, codec: Codec, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
-        let current = self.current()?;
-        let version = Version::new(self.path(), current.clone());
-        if is_compact(&version.segments()?, codec)? {
+        let version = self.at(None)?;
+        if is_compact(&version.dated()?, codec)? {
             return Ok(Compacted::Already(version));
         }
         let all = Merger::of(version.files());
-        self.merge(&current, &all, codec, &lock, merged).map(Compacted::New)
+        self.merge(&version, &all, codec, &lock, merged).map(Compacted::New)
     }
 
     /// Whether [`Store::compact`] would change anything.
     pub fn would_compact(&self, codec: Codec) -> Result<bool> {
-        Ok(!is_compact(&self.at(None)?.segments()?, codec)?)
+        Ok(!is_compact(&self.at(None)?.dated()?, codec)?)
     }
 
     /// Does the one merge that is due by the rule of the tiers ([`Version::due`]), so that the store never
     /// has many segments. Otherwise as [`Store::compact`].
     pub fn compact_tiers(&self, merged: &AtomicU64) -> Result<Compacted> {
         let lock = self.lock()?;
-        let current = self.current()?;
-        let version = Version::new(self.path(), current.clone());
+        let version = self.at(None)?;
         match version.due() {
             None => Ok(Compacted::Already(version)),
             Some(due) => {
-                self.merge(&current, &due, Codec::default(), &lock, merged).map(Compacted::New)
+                self.merge(&version, &due, Codec::default(), &lock, merged).map(Compacted::New)
             }
         }
     }
 
-    /// Makes the version after `current`, in which the segments of `merger` are one.
-    fn merge(
+    /// Makes the version after `current`, in which the segments of `merger` are one, without removed rows.
+    pub(super) fn merge(
         &self,
-        current: &Manifest,
+        current: &Version,
         merger: &Merger,
         codec: Codec,
         lock: &Lock,
@@ -86,12 +85,12 @@ impl Store {
     ) -> Result<Version> {
         self.remove_orphans(lock)?;
         let segments = self.path().join(SEGMENTS);
-        let records = FileRecord::all(current).into_iter().filter(|it| merger.takes(&it.file));
+        let records = current.files().into_iter().filter(|it| merger.takes(&it.file));
         let parts = records
-            .map(|record| Ok(Dated::new(record.open(&segments)?, record.day())))
+            .map(|record| current.date(record.open(&segments)?, &record))
             .collect::<Result<Vec<Dated>>>()?;
         check_free_space(self.path(), parts.iter().map(|part| part.segment().bytes()).sum())?;
-        let file = merged_name(current.version + 1);
+        let file = merged_name(current.number() + 1);
         let target = Target {
             path: &segments.join(&file),
             codec,
@@ -99,7 +98,12 @@ impl Store {
             fence: Some(lock.fence()),
         };
         let merged = merge(parts, &target, merged)?;
-        self.commit(current.merging(&merger.files, &merged, file), lock)
+        let mut removed: BTreeMap<Day, u64> = BTreeMap::new();
+        for (day, count) in merger.files.iter().flat_map(|file| current.removed_of(file)) {
+            *removed.entry(day).or_default() += count;
+        }
+        let next = current.manifest().merging(&merger.files, &removed, &merged, file);
+        self.commit(next, lock)
     }
 }
 
@@ -117,7 +121,7 @@ impl Version {
 }
 
 impl Merger {
-    fn of(records: Vec<FileRecord>) -> Merger {
+    pub(super) fn of(records: Vec<FileRecord>) -> Merger {
         let mut days: Vec<Day> = records.iter().flat_map(FileRecord::days).collect();
         days.sort_unstable();
         let rows = records.iter().map(FileRecord::rows).sum();
@@ -145,11 +149,12 @@ fn identity(parts: &[Dated]) -> String {
     format!("{} segments {}", parts.len(), Digest::of(&digests.collect::<Vec<u8>>()))
 }
 
-/// Whether there is nothing to merge and nothing to recode.
-fn is_compact(segments: &[Segment], codec: Codec) -> Result<bool> {
+/// Whether there is nothing to merge, to leave out or to recode.
+fn is_compact(segments: &[Dated], codec: Codec) -> Result<bool> {
     match segments {
         [] => Ok(true),
-        [one] => Ok(one.codecs()?.into_keys().all(|found| found == codec)),
+        [one] if one.hides() => Ok(false),
+        [one] => Ok(one.segment().codecs()?.into_keys().all(|found| found == codec)),
         _ => Ok(false),
     }
 }

@@ -1,10 +1,12 @@
-//! The segments of a version with the days of their rows: one day for a whole segment, or one for each
-//! row.
+//! The segments of a version with the days of their rows, one day for a whole segment or one for each row,
+//! and with what the version hides of them.
 
 use crate::error::Result;
 
 use super::day::Day;
+use super::digest::Digest;
 use super::segment::{Days, Segment};
+use super::shown::{Hidden, Shown};
 
 /// A segment of a store and the days of its rows.
 #[derive(Clone, Debug)]
@@ -12,6 +14,7 @@ pub struct Dated {
     segment: Segment,
     /// The day of all its rows; none if each row has its own.
     day: Option<Day>,
+    hidden: Hidden,
 }
 
 /// The days of a segment's rows.
@@ -23,9 +26,14 @@ pub enum RowDays {
 }
 
 impl Dated {
-    /// A segment whose rows all have `day`; without one, each row has its own.
+    /// A segment whose rows all have `day`, or without one each its own, and of which nothing is hidden.
     pub fn new(segment: Segment, day: Option<Day>) -> Dated {
-        Dated { segment, day }
+        Dated { segment, day, hidden: Hidden::default() }
+    }
+
+    /// The same segment with this hidden.
+    pub(super) fn hiding(self, hidden: Hidden) -> Dated {
+        Dated { hidden, ..self }
     }
 
     /// The segment.
@@ -39,6 +47,36 @@ impl Dated {
             Some(day) => RowDays::All(day),
             None => RowDays::Each(Days::new(self.segment.clone())),
         }
+    }
+
+    /// Whether any of its rows may be hidden.
+    pub fn hides(&self) -> bool {
+        self.hidden.is_any()
+    }
+
+    /// A digest of what is shown: that of the segment, and of what is hidden of it.
+    pub fn digest(&self) -> Digest {
+        let segment = self.segment.digest();
+        let both = |hidden: Digest| [segment, hidden].map(|it| it.0.to_le_bytes()).concat();
+        self.hidden.digest().map_or(segment, |hidden| Digest::of(&both(hidden)))
+    }
+
+    /// Tells which rows are shown.
+    pub fn shown(&self) -> Shown {
+        Shown::new(&self.segment, &self.hidden)
+    }
+
+    /// The ids of the documents without a fingerprint that are shown, in ascending order.
+    pub(super) fn empty_ids(&self) -> impl Iterator<Item = Result<String>> {
+        let removed = self.hidden.removed.clone();
+        let is_shown = move |row| removed.as_ref().is_none_or(|it| !it.empties.contains(row));
+        let ids = (0..).zip(self.segment.empty_ids());
+        ids.filter(move |(row, _)| is_shown(*row)).map(|(_, id)| id)
+    }
+
+    /// How many rows and documents without a fingerprint are hidden.
+    pub(super) fn hidden_counts(&self) -> (u64, u64) {
+        self.hidden.counts()
     }
 }
 

@@ -52,7 +52,7 @@ impl Store {
     /// The version with that number in an uncommitted draft.
     pub fn drafted(&self, number: u64) -> Result<Version> {
         let (manifest, _) = Manifest::read(&self.manifest_path(number), number)?;
-        Ok(Version::new(self.path(), manifest))
+        Version::of(self.path(), manifest)
     }
 }
 

@@ -52,8 +52,8 @@ impl FileRecord {
                     weight: 0,
                 });
             }
-            records[place].days.insert(entry.day, entry.rows);
-            records[place].weight += u128::from(entry.rows) + u128::from(entry.empties) + 1;
+            records[place].days.insert(entry.day, entry.held());
+            records[place].weight += u128::from(entry.held()) + u128::from(entry.empties) + 1;
         }
         records
     }

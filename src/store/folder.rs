@@ -100,7 +100,7 @@ impl Store {
             Some(number) => self.manifest(number)?,
             None => self.current()?,
         };
-        Ok(Version::new(&self.path, manifest))
+        Version::of(&self.path, manifest)
     }
 
     /// The version to join `day` with, as [`Version::before`]. Of a version that was pruned only the days are
@@ -141,7 +141,7 @@ impl Store {
     pub(super) fn commit(&self, manifest: Manifest, lock: &Lock) -> Result<Version> {
         let checksum = manifest.write(&self.manifest_path(manifest.version), lock)?;
         self.point_to(manifest.version, checksum, lock)?;
-        Ok(Version::new(&self.path, manifest))
+        Version::of(&self.path, manifest)
     }
 
     /// Makes the version with that number, whose manifest has this checksum, the newest.

@@ -1,4 +1,4 @@
-//! Reduces a segment to a list of ids.
+//! Reduces a segment to a list of ids, or to those of its pages that were not removed from the store.
 
 use std::path::Path;
 
@@ -6,7 +6,9 @@ use crate::document::IdList;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
 
+use super::day::Day;
 use super::digest::Digest;
+use super::removals::RemovedRows;
 use super::segment::Details;
 use super::segment::KeyRange;
 use super::segment::Segment;
@@ -28,7 +30,27 @@ impl IdFilter {
         Digest::of(&bytes)
     }
 
-    /// Writes the rows of `segment` whose ids are in the list, and nothing else, to `path`.
+    /// Fails if not all listed ids were `found` in `segment`.
+    fn expect_all(&self, found: &[bool], segment: &Segment) -> Result<()> {
+        if found.contains(&false) {
+            let looked_up = format!("the segment is {}", segment.path().display());
+            let what = "the segment does not have this id";
+            return Err(self.0.missing(found, what).help(looked_up));
+        }
+        Ok(())
+    }
+}
+
+/// What of a segment enters the store.
+pub(crate) struct Reduction<'a> {
+    /// Only these ids, without those of documents that have no fingerprint; or all.
+    pub(crate) only: Option<&'a IdFilter>,
+    /// But not these rows.
+    pub(crate) removed: &'a RemovedRows,
+}
+
+impl Reduction<'_> {
+    /// Writes what is left of `segment` to `path`.
     ///
     /// # Errors
     /// An id that the segment does not have is [`Kind::BadData`](crate::Kind::BadData).
@@ -44,25 +66,55 @@ impl IdFilter {
         let mut ids = segment.ids();
         let mut details = Details::new(segment);
         let mut writer = SegmentWriter::create(path, options(segment))?;
-        let mut found = vec![false; self.0.len()];
+        let mut found = vec![false; self.only.map_or(0, |only| only.0.len())];
+        let (mut rows, mut empty) = (0, 0);
         let mut run = Vec::new();
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
                 let id = ids.get(row)?;
-                if let Some(place) = self.0.place(id) {
+                if let Some(only) = self.only {
+                    let Some(place) = only.0.place(id) else { continue };
                     found[place] = true;
+                }
+                if !self.removed.rows.contains(row) {
+                    rows += 1;
                     writer.push(&details.row(row, fingerprint, id)?)?;
                 }
             }
         }
-        if found.contains(&false) {
-            let looked_up = format!("the segment is {}", segment.path().display());
-            let what = "the segment does not have this id";
-            return Err(self.0.missing(&found, what).help(looked_up));
+        if let Some(only) = self.only {
+            only.expect_all(&found, segment)?;
+        } else {
+            for (row, id) in (0..).zip(segment.empty_ids()) {
+                if !self.removed.empties.contains(row) {
+                    empty += 1;
+                    writer.push_empty(&id?)?;
+                }
+            }
         }
-        let rows = self.0.len() as u64;
-        let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };
-        writer.finish(counts, &format!("{} only {}", segment.digest(), self.digest()))
+        let counts = RecordCounts {
+            read: rows + empty,
+            fingerprinted: rows,
+            empty,
+            ..RecordCounts::default()
+        };
+        writer.finish(counts, &self.identity(segment.digest()))
+    }
+
+    /// What it makes of the segment `source`, in words.
+    fn identity(&self, source: Digest) -> String {
+        let only = self.only.map_or(String::new(), |only| format!(" only {}", only.digest()));
+        let without =
+            (!self.removed.is_empty()).then(|| format!(" without {}", self.removed.digest()));
+        format!("{source}{only}{}", without.unwrap_or_default())
+    }
+
+    /// The name of the file in which the store keeps it as `day`.
+    pub(crate) fn file(&self, source: Digest, day: Day) -> String {
+        let only = self.only.map_or(String::new(), |only| format!("-{}", only.digest()));
+        let without =
+            (!self.removed.is_empty()).then(|| format!("-without-{}", self.removed.digest()));
+        format!("{day}-{source}{only}{}.seg", without.unwrap_or_default())
     }
 }
 

@@ -10,7 +10,7 @@
 //! xxh3-64 9a7d3c...                           the checksum of everything above
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct Entry {
     pub source: Digest,
     /// The digest of the ids to which the segment was reduced, if it was.
     pub only: Option<Digest>,
+    /// How many of its fingerprints were left out since, because their pages were removed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 /// A segment that several days share, each row with its day.
@@ -86,6 +89,17 @@ pub struct Merged {
     pub rows: u64,
     /// The size of its file.
     pub bytes: u64,
+}
+
+impl Entry {
+    /// The rows that its file has of the day.
+    pub fn held(&self) -> u64 {
+        self.rows.saturating_sub(self.dropped)
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The most bytes of a manifest: enough for a million days.
@@ -115,13 +129,21 @@ impl Manifest {
         next
     }
 
-    /// The next version, with the days of `files` in the one segment `merged`, whose file is `file`.
-    pub(crate) fn merging(&self, files: &[String], merged: &Segment, file: String) -> Manifest {
+    /// The next version, with the days of `files` in the one segment `merged`, whose file is `file`. It was made
+    /// without the `removed` rows of each day.
+    pub(crate) fn merging(
+        &self,
+        files: &[String],
+        removed: &BTreeMap<Day, u64>,
+        merged: &Segment,
+        file: String,
+    ) -> Manifest {
         let mut next = self.clone();
         next.version += 1;
         next.merged.retain(|merged| !files.contains(&merged.file));
         for entry in next.entries.iter_mut().filter(|entry| files.contains(&entry.file)) {
             entry.file.clone_from(&file);
+            entry.dropped += removed.get(&entry.day).copied().unwrap_or(0);
         }
         let (digest, rows, bytes) = (merged.digest(), merged.rows(), merged.bytes());
         next.merged.push(Merged { file, digest, rows, bytes });
@@ -211,15 +233,18 @@ impl Manifest {
         }
     }
 
-    /// Checks that the days of a shared segment have all its rows, and that the sum of rows is possible.
+    /// Checks that the days of a shared segment have all its rows, that rows were left out of such segments only, and
+    /// that the sum of rows is possible.
     fn check_rows(&self) -> Result<()> {
         let mut rows: HashMap<&str, u128> = HashMap::new();
         for entry in &self.entries {
-            *rows.entry(&entry.file).or_default() += u128::from(entry.rows);
+            *rows.entry(&entry.file).or_default() += u128::from(entry.held());
         }
+        let drops = |it: &Entry| it.dropped == 0 || self.merged(&it.file).is_some();
+        let sound = self.entries.iter().all(|it| it.dropped <= it.rows && drops(it));
         let countable = rows.values().sum::<u128>() <= u128::from(u64::MAX);
         let shared = |it: &Merged| rows.get(&*it.file).copied() == Some(u128::from(it.rows));
-        if !countable || !self.merged.iter().all(shared) {
+        if !sound || !countable || !self.merged.iter().all(shared) {
             return Err(damaged("the numbers of rows in the manifest do not add up"));
         }
         Ok(())

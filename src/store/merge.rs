@@ -1,5 +1,5 @@
 //! Merges segments into one, so that a scan reads one file and equal fingerprints are next to each other.
-//! Every row keeps its day.
+//! Every row keeps its day. Rows that are hidden are left out.
 //!
 //! ```text
 //! 2026-11-20   0a 5f c3          merged   0a   5f   5f   91   c3
@@ -20,9 +20,10 @@ use crate::output::{Fence, UNFINISHED};
 use super::dated::{Dated, RowDays};
 use super::day::Day;
 use super::segment::{
-    Codec, Details, EmptyIds, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment,
-    SegmentOptions, SegmentWriter,
+    Codec, Details, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment, SegmentOptions,
+    SegmentWriter,
 };
+use super::shown::Shown;
 
 /// The most segments that are merged at once. Each needs about a megabyte.
 const FAN_IN: usize = 128;
@@ -103,8 +104,7 @@ fn merge_rows<F: Fingerprint>(
     })?;
     let mut counts = counts(segments);
     // An empty document with the same id on several days is kept once.
-    let all: u64 = segments.iter().map(|dated| dated.segment().empties()).sum();
-    counts.repeated += all - empty;
+    counts.repeated += counts.empty - empty;
     counts.empty = empty;
     writer.finish(counts, target.identity)
 }
@@ -128,9 +128,18 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
     }
 }
 
-/// The sum of the counts of the parts.
+/// The sum of the counts of the parts, without what is hidden of them.
 fn counts(segments: &[Dated]) -> RecordCounts {
-    let all = segments.iter().map(|dated| dated.segment().counts());
+    let all = segments.iter().map(|dated| {
+        let (rows, empties) = dated.hidden_counts();
+        let counts = dated.segment().counts();
+        RecordCounts {
+            read: counts.read.saturating_sub(rows + empties),
+            fingerprinted: counts.fingerprinted.saturating_sub(rows),
+            empty: dated.segment().empties() - empties,
+            ..counts
+        }
+    });
     all.fold(RecordCounts::default(), |mut sum, part| {
         sum.skipped.add(part.skipped);
         RecordCounts {
@@ -167,6 +176,7 @@ struct MergeSource<'a, F: Fingerprint> {
     ids: Option<Ids>,
     details: Details,
     days: RowDays,
+    shown: Shown,
     /// The rows that were read of all segments.
     merged: &'a AtomicU64,
 }
@@ -182,13 +192,18 @@ impl<F: Fingerprint> MergeSource<'_, F> {
             ids: with_ids.then(|| segment.ids()),
             details: Details::new(segment),
             days: dated.days(),
+            shown: dated.shown(),
             merged,
         }
     }
 
-    /// Makes `head` the next row. Returns whether there is one.
+    /// Makes `head` the next shown row. Returns whether there is one.
     fn advance(&mut self, head: &mut Head<F>) -> Result<bool> {
-        if self.left == 0 {
+        while !self.is_at_shown()? {
+            if self.left > 0 {
+                self.pass();
+                continue;
+            }
             if self.scan.next(&mut self.run)?.is_none() {
                 return Ok(false);
             }
@@ -201,9 +216,18 @@ impl<F: Fingerprint> MergeSource<'_, F> {
             head.id.clear();
             head.id.push_str(ids.get(self.next)?);
         }
+        self.pass();
+        Ok(true)
+    }
+
+    /// Whether a row is left to be read that is shown.
+    fn is_at_shown(&mut self) -> Result<bool> {
+        Ok(self.left > 0 && self.shown.get(self.next)?)
+    }
+
+    fn pass(&mut self) {
         self.next += 1;
         self.left -= 1;
-        Ok(true)
     }
 
     /// The complete current row.
@@ -215,8 +239,7 @@ impl<F: Fingerprint> MergeSource<'_, F> {
 
 /// Calls `take` with the ids of all documents without a fingerprint, in ascending order, each once.
 fn each_empty(segments: &[Dated], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    let mut sources: Vec<EmptyIds> =
-        segments.iter().map(|dated| dated.segment().empty_ids()).collect();
+    let mut sources: Vec<_> = segments.iter().map(Dated::empty_ids).collect();
     let mut next = BinaryHeap::new();
     for (number, source) in sources.iter_mut().enumerate() {
         next.extend(source.next().transpose()?.map(|id| Reverse((id, number))));

@@ -14,6 +14,7 @@ use super::day::Day;
 use super::folder::{LOCK, Store};
 use super::manifest::{MANIFESTS, SEGMENTS, manifest_name};
 use super::pointer::CURRENT;
+use super::removals::Removals;
 use super::version::Version;
 use crate::output::{Lock, UNFINISHED};
 
@@ -37,7 +38,20 @@ impl Store {
         remains.extend(pruned);
         // If another run has taken over, its new segments look like orphans, but are not.
         lock.check()?;
-        remains.iter().try_for_each(|path| fs::remove_file(path).at(path))
+        remains.iter().try_for_each(|path| fs::remove_file(path).at(path))?;
+        self.forget_rows(lock)
+    }
+
+    /// Forgets the removed rows of segments that have gone. Nobody can open these without their marks any more.
+    fn forget_rows(&self, lock: &Lock) -> Result<()> {
+        let segments = self.path().join(SEGMENTS);
+        let removals = Removals::read(self.path())?;
+        if removals.files().all(|file| segments.join(file).exists()) {
+            return Ok(());
+        }
+        let mut rest = Removals::clone(&*removals);
+        rest.retain(|file| segments.join(file).exists());
+        rest.write(self.path(), lock)
     }
 
     /// The segments that none of `versions` names. If only runs that died can have left any, these are no

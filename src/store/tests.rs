@@ -277,13 +277,16 @@ fn chunks_cover_every_key_and_split_no_fingerprint() -> Result<()> {
     Ok(())
 }
 
-/// All rows of a version with their days, in the order of a compacted segment.
+/// All rows that a version shows, with their days, in the order of a compacted segment.
 fn dated(version: &Version) -> Result<Vec<(Document<u64>, Day)>> {
     let mut all = Vec::new();
-    for dated in version.dated(version.segments()?) {
+    for dated in version.dated()? {
         let mut days = dated.days();
+        let mut shown = dated.shown();
         for (row, document) in (0..).zip(read::<u64>(dated.segment())?) {
-            all.push((document, days.get(row)?));
+            if shown.get(row)? {
+                all.push((document, days.get(row)?));
+            }
         }
     }
     all.sort();

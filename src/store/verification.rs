@@ -1,14 +1,23 @@
 //! Verifies versions of a store: reads each of their segments once and compares it with all that the
-//! manifests say about it.
+//! manifests say about it. No page that was removed may be shown in any, and no other may be hidden.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::thread;
+
+use roaring::RoaringTreemap;
 
 use crate::error::{Kind, Result};
 
+use super::damage::damaged;
+use super::dated::Dated;
 use super::file_record::FileRecord;
 use super::folder::Store;
+use super::id_search::find;
 use super::manifest::SEGMENTS;
+use super::removals::Removals;
+use super::segment::Segment;
 use super::version::Version;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
@@ -105,6 +114,7 @@ impl Verification {
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
         let segments = self.store.path().join(SEGMENTS);
+        let removals = Removals::read(self.store.path())?;
         for Claims { records, newest } in self.files.values() {
             let segment = match records[0].open(&segments) {
                 Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(*newest)? => {
@@ -117,7 +127,36 @@ impl Verification {
                 record.check(&segment)?;
                 record.check_days(&segment, &days)?;
             }
+            check_removed(&removals, &records[0], segment)?;
         }
         Ok(())
+    }
+}
+
+/// Fails unless exactly the removed pages are hidden in the segment of `record`.
+fn check_removed(removals: &Removals, record: &FileRecord, segment: Segment) -> Result<()> {
+    if removals.is_empty() {
+        return Ok(());
+    }
+    let path = segment.path().to_path_buf();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let dated = Dated::new(segment, record.day());
+    let found = find(&dated, threads, &AtomicU64::new(0), |id| removals.until(id))?;
+    let expected = found.rows.iter().filter(|(_, day, until)| day <= until);
+    let expected: RoaringTreemap = expected.map(|&(row, ..)| row).collect();
+    // A file does not say of which day these are. Those of the last day may be of pages that came after a removal.
+    let last = record.days().max();
+    let certain = found.empties.iter().filter(|(_, until)| last.is_some_and(|last| last <= *until));
+    let certain: RoaringTreemap = certain.map(|&(row, _)| row).collect();
+    let hidden = removals.of(&record.file).map_or_else(Arc::default, Arc::clone);
+    let is_sound = hidden.rows == expected && certain.is_subset(&hidden.empties);
+    let told = |rows: u64, empties: u64| format!("{rows} rows and {empties} empty pages");
+    match is_sound {
+        true => Ok(()),
+        false => Err(damaged("other pages are hidden than those that were removed")
+            .at(path)
+            .expected(told(expected.len(), certain.len()))
+            .found(told(hidden.rows.len(), hidden.empties.len()))
+            .help("run `dupsieve store remove` again with the ids of all removed pages, or restore `REMOVED` from a copy")),
     }
 }

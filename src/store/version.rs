@@ -1,7 +1,9 @@
 //! One version of the store: its segments, and how its key space is divided into chunks.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xxhash_rust::xxh3::Xxh3;
@@ -9,14 +11,17 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
+use super::damage::damaged;
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::manifest::{Entry, Manifest, Merged, SEGMENTS};
 use super::pointer::Pointer;
+use super::removals::Removals;
 use super::segment::KeyRange;
 use super::segment::Segment;
+use super::shown::Hidden;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
@@ -32,18 +37,22 @@ pub(crate) fn chunk_bytes(segments: &[Segment]) -> u64 {
     (all / CHUNKS).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end())
 }
 
-/// A version of a store, which never changes.
+/// A version of a store. It never changes, but for pages that are removed from all versions.
 #[derive(Clone, Debug)]
 pub struct Version {
     store: PathBuf,
     manifest: Manifest,
+    /// What was removed from the store when this was read.
+    removals: Arc<Removals>,
     /// Whether nothing but its manifest is known.
     is_pruned: bool,
 }
 
 impl Version {
-    pub(crate) fn new(store: &Path, manifest: Manifest) -> Version {
-        Version { store: store.to_path_buf(), manifest, is_pruned: false }
+    /// The version of the store at `store` with this manifest.
+    pub(super) fn of(store: &Path, manifest: Manifest) -> Result<Version> {
+        let removals = Removals::read(store)?;
+        Ok(Version { store: store.to_path_buf(), manifest, removals, is_pruned: false })
     }
 
     /// The version that `day` was joined with, after it was pruned: its days are those of this version that
@@ -90,9 +99,20 @@ impl Version {
         self.files().len() as u64
     }
 
-    /// The number of its fingerprints.
+    /// The number of fingerprints in its files, which is what a join reads.
     pub fn rows(&self) -> u64 {
-        self.entries().iter().map(|entry| entry.rows).sum()
+        self.entries().iter().map(Entry::held).sum()
+    }
+
+    /// The number of fingerprints of pages that were not removed.
+    pub fn shown_rows(&self) -> u64 {
+        self.entries().iter().map(|entry| self.shown_of(entry)).sum()
+    }
+
+    /// The number of fingerprints of a day whose pages were not removed.
+    pub fn shown_of(&self, entry: &Entry) -> u64 {
+        let removed = self.removals.of(&entry.file).and_then(|it| it.days.get(&entry.day));
+        entry.held().saturating_sub(removed.copied().unwrap_or(0))
     }
 
     /// The digest of its contents: the days and the digests of their segments. Its number does not count.
@@ -172,10 +192,51 @@ impl Version {
             .help("raise the hard limit on open files (`ulimit -Hn`, or `LimitNOFILE` in systemd), or merge the segments with `dupsieve store compact`")
     }
 
-    /// Adds the days of their rows to its segments, which [`Version::segments`] has opened.
-    pub fn dated(&self, segments: Vec<Segment>) -> Vec<Dated> {
-        let days = self.files().into_iter().map(|record| record.day());
-        segments.into_iter().zip(days).map(|(segment, day)| Dated::new(segment, day)).collect()
+    /// Opens all segments, as [`Version::segments`], with the days of their rows and what is hidden of them.
+    ///
+    /// # Errors
+    /// As [`Version::segments`]; removed rows that a segment does not have are [`Kind::BadData`].
+    pub fn dated(&self) -> Result<Vec<Dated>> {
+        let segments = self.segments()?.into_iter();
+        segments.zip(self.files()).map(|(segment, record)| self.date(segment, &record)).collect()
+    }
+
+    /// The segment of `record`, with the days of its rows and what is hidden of it.
+    pub(super) fn date(&self, segment: Segment, record: &FileRecord) -> Result<Dated> {
+        let removed = self.removals.of(&record.file).cloned();
+        if let Some(removed) = &removed {
+            let beyond = removed.rows.max() >= Some(segment.rows())
+                || removed.empties.max() >= Some(segment.empties());
+            if beyond {
+                return Err(
+                    damaged("more rows were removed than the segment has").at(segment.path())
+                );
+            }
+        }
+        Ok(Dated::new(segment, record.day()).hiding(Hidden { removed }))
+    }
+
+    /// A digest of what was removed from its files; none if nothing was.
+    pub fn removals(&self) -> Option<Digest> {
+        let mut hasher = Xxh3::new();
+        let mut is_any = false;
+        for record in self.files() {
+            let Some(removed) = self.removals.of(&record.file) else { continue };
+            is_any = true;
+            hasher.update(record.file.as_bytes());
+            hasher.update(&removed.digest().0.to_le_bytes());
+        }
+        is_any.then(|| Digest(hasher.digest128()))
+    }
+
+    /// Its manifest.
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// How many rows of each day were removed from a file.
+    pub(super) fn removed_of(&self, file: &str) -> BTreeMap<Day, u64> {
+        self.removals.of(file).map_or_else(BTreeMap::new, |removed| removed.days.clone())
     }
 
     /// What its manifest says about each of its files, in the order of their first days.

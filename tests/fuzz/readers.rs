@@ -151,6 +151,18 @@ pub fn manifest(bytes: &[u8]) {
     let _ = Store::open(store).and_then(|store| store.at(None));
 }
 
+/// The list of removed pages of a store.
+pub fn removed(bytes: &[u8]) {
+    let folder = FOLDER.with(|folder| folder.path().join("forgetful"));
+    let store = Store::init(folder).expect("an empty store can be made").0;
+    for bytes in [bytes.to_vec(), repair::removed(bytes)] {
+        file("forgetful/REMOVED", &bytes);
+        if let Ok(version) = store.at(None) {
+            let _ = (version.removals(), version.shown_rows(), store.verify());
+        }
+    }
+}
+
 /// The ledger of a join.
 pub fn ledger(bytes: &[u8]) {
     let key = Digest(KEY);

@@ -79,6 +79,13 @@ pub(crate) fn current(manifest: &[u8]) -> String {
     format!("000001 {:016x}\n", xxh3_64(manifest))
 }
 
+/// A list of removed pages: its last bytes are the checksum of those before.
+pub(crate) fn removed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes[..bytes.len().saturating_sub(8)].to_vec();
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes
+}
+
 /// A ledger of this key: its header, and the heads and bodies of its frames.
 pub(crate) fn ledger(bytes: &[u8], key: u128) -> Vec<u8> {
     const HEADER: usize = 40;

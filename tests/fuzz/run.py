@@ -80,7 +80,7 @@ def run(target, seconds, seed):
 
 def seeds(target):
     """What a target begins with."""
-    museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger"}
+    museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger", "removed": "**/REMOVED"}
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
     if target == "documents":

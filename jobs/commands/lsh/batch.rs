@@ -104,7 +104,7 @@ impl Job {
             kept_comparison(asked.confirmation, asked.least, batch.stamp()).map_err(at)?;
         join::check_recipe(version.as_ref(), batch.stamp()).map_err(at)?;
         let store = match &version {
-            Some(version) => version.dated(version.segments()?),
+            Some(version) => version.dated()?,
             None => Vec::new(),
         };
         let mut scheme = bands.scheme();
@@ -238,6 +238,7 @@ impl Job {
             recipe: json!(parameters),
             parameters,
             store_version: store.as_ref().map(Version::number),
+            removals: store.as_ref().and_then(Version::removals),
             batch: counts,
             outcome,
             probe: store.as_ref().map(|_| proof),

@@ -75,9 +75,9 @@ impl Index {
 
 /// The days as one JSON object.
 fn days(version: &Version, older: u64, index: &Index) -> Value {
-    let days = version.entries().iter().map(|Entry { day, added_in, rows, bytes, digest, .. }| {
-        let day = day.to_string();
-        let digest = digest.to_string();
+    let days = version.entries().iter().map(|entry| {
+        let Entry { day, added_in, bytes, digest, .. } = entry;
+        let (day, rows, digest) = (day.to_string(), version.shown_of(entry), digest.to_string());
         json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
     });
     let merged = version.merged().iter().map(|Merged { file, rows, bytes, digest }| {
@@ -86,7 +86,8 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
     });
     json!({
         "version": version.number(),
-        "fingerprints": version.rows(),
+        "fingerprints": version.shown_rows(),
+        "removed": version.rows() - version.shown_rows(),
         "segments": version.segment_count(),
         "preset": preset_of(version),
         "days": days.collect::<Vec<_>>(),
@@ -111,8 +112,8 @@ fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day>
     version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
 
-/// Each day as it was added; then the segments that several days share; then what older versions need besides, and the
-/// index.
+/// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages in all
+/// files, what older versions need besides, and the index.
 fn print_days(
     version: &Version,
     older: u64,
@@ -120,13 +121,18 @@ fn print_days(
     out: &mut impl Write,
 ) -> io::Result<()> {
     writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
-    for Entry { day, added_in, rows, bytes, digest, .. } in version.entries() {
-        let day = day.to_string();
+    for entry in version.entries() {
+        let Entry { day, added_in, bytes, digest, .. } = entry;
+        let (day, rows) = (day.to_string(), version.shown_of(entry));
         writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
     }
     for Merged { file, rows, bytes, digest } in version.merged() {
         let days = format!("{} days", days_in(version, file).count());
         writeln!(out, "{days:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged")?;
+    }
+    let removed = version.rows() - version.shown_rows();
+    if removed > 0 {
+        writeln!(out, "{:<10}  {:>7}  {removed:>13}", "removed", "")?;
     }
     if older > 0 {
         writeln!(out, "{:<10}  {:>7}  {:>13}  {older:>15}", "older", "", "")?;
@@ -146,6 +152,6 @@ pub(super) fn summary_of(store: &Store, version: &Version) -> Summary {
         .count("version", version.number())
         .count("days", version.entries().len() as u64)
         .count("segments", version.segment_count())
-        .count("fingerprints", version.rows())
+        .count("fingerprints", version.shown_rows())
         .path("store", store.path())
 }

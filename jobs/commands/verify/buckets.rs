@@ -62,7 +62,7 @@ impl JoinOutput<'_> {
                     ByBuckets::load(documents, comparison, keep, &spill, self.memory_bytes)?;
                 audit.run(Some(judged))?;
                 let dated = match &store {
-                    Some(version) => version.dated(version.segments()?),
+                    Some(version) => version.dated()?,
                     None => Vec::new(),
                 };
                 recomputed = by.recompute(&self.recompute_of(&dated, sample, &spill)?)?;

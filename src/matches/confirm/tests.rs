@@ -255,7 +255,7 @@ proptest! {
         let segment = segment(folder.path().join("batch"), &batch, classes, check.bytes()).unwrap();
         let expected = naive(&batch, &days, Rule { classes, confirm });
         let version = store.at(None).unwrap();
-        let plain = version.dated(version.segments().unwrap());
+        let plain = version.dated().unwrap();
         let (found, candidates) = written(&segment, &plain, confirm, Detail::All, signatures_bytes).unwrap();
         prop_assert_eq!(&found, &expected);
 
@@ -271,7 +271,7 @@ proptest! {
         prop_assert!(best[0].lines().skip(1).all(is_among_all));
         store.compact(Codec::Dense, &AtomicU64::new(0)).unwrap();
         let version = store.at(None).unwrap();
-        let compacted = version.dated(version.segments().unwrap());
+        let compacted = version.dated().unwrap();
         prop_assert_eq!(compacted.len(), 1);
         let again = written(&segment, &compacted, confirm, Detail::All, 1 << 20).unwrap();
         prop_assert_eq!(again, (expected, candidates));

@@ -176,6 +176,7 @@ impl<'a, G: Groups> Check<'a, G> {
         found: &mut [bool],
     ) -> Result<()> {
         let mut days = dated.days();
+        let mut shown = dated.shown();
         let mut ids = dated.segment().ids();
         let mut rows: Option<G::Rows> = None;
         for row in 0..dated.segment().rows() {
@@ -183,6 +184,9 @@ impl<'a, G: Groups> Check<'a, G> {
             let day = days.get(row)?;
             let id = ids.get(row)?;
             let Some(numbers) = wanted.get(&(day, xxh3_64(id.as_bytes()))) else { continue };
+            if !shown.get(row)? {
+                continue;
+            }
             for &number in numbers {
                 let claim = &claims[number as usize];
                 if claim.existing != id {

@@ -21,7 +21,7 @@ use crate::matches::keep_order::{KeepOrder, Leaders};
 use crate::matches::numbers::{FingerprintIndex, Group, IdRank, KeepRank, Number, Row};
 use crate::matches::similarity::{Confirm, Similarity};
 use crate::progress::{self, Activity};
-use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment};
+use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment, Shown};
 use crate::tables::{
     Design, Distribution, Hit, Method, MethodScratch, Prices, Probe, Problem, plan,
 };
@@ -142,6 +142,7 @@ fn measured(distance: u32, alike: Option<Option<Option<Similarity>>>) -> Measure
 struct Lookup {
     ids: Ids,
     days: RowDays,
+    shown: Shown,
     keys: Option<GroupKeyReader>,
 }
 
@@ -213,7 +214,8 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             return Ok(());
         }
         let keys = self.keys.as_ref().map(|_| self.key_reader(dated)).transpose()?;
-        let mut lookup = Lookup { ids: segment.ids(), days: dated.days(), keys };
+        let mut lookup =
+            Lookup { ids: segment.ids(), days: dated.days(), shown: dated.shown(), keys };
         // Distinct fingerprints and their first rows.
         let mut window = Vec::new();
         let mut rows = Vec::new();
@@ -246,13 +248,18 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     ) -> Result<()> {
         let Some(keys) = &self.keys else {
             // Of rows that share a fingerprint the first has the smallest id and its earliest day.
+            let shown = lookup.shown.among(rows.start, rows.end - rows.start)?;
+            let Some((first, count)) = shown else { return Ok(()) };
             return expected.iter_mut().try_for_each(|expected| {
-                expected.held += u128::from(rows.end - rows.start);
-                lookup.offer(expected, distance, rows.start)
+                expected.held += u128::from(count);
+                lookup.offer(expected, distance, first)
             });
         };
         for row in rows {
             progress::tick(Activity::Working);
+            if !lookup.shown.get(row)? {
+                continue;
+            }
             for expected in &mut *expected {
                 let reader = lookup.keys.as_mut().expect("the segment has what the batch has");
                 let new = self.batch.key_row(expected.group);

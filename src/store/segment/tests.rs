@@ -26,6 +26,10 @@ impl<F: Fingerprint> Document<F> {
         Document { fingerprint, id, length, time }
     }
 
+    pub(in crate::store) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
         Row { fingerprint, id, length, time, class: Class::Full, day: None, check: &[], bands: &[] }

@@ -1,5 +1,5 @@
 //! A store against a plain list of rows for each version, through random changes: days of any size and in
-//! any order, merges, compactions, rollbacks, prunings, and what runs that died on the way leave.
+//! any order, merges, compactions, rollbacks, prunings, removals, and what runs that died on the way leave.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 use proptest::prelude::*;
 
 use super::{Document, dated, documents, numbers, options, prune, rollback, write};
+use crate::document::IdList;
 use crate::error::{Kind, Result};
 use crate::store::{Added, Codec, Day, Digest, Store, Version};
 
@@ -30,6 +31,8 @@ enum Step {
         keep: u64,
         dies: bool,
     },
+    /// Removes every page whose id ends in this digit.
+    Remove(char),
     /// A run leaves a segment and a manifest, and no version.
     Die,
 }
@@ -43,6 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Compact),
         1 => (0..4u64).prop_map(Step::Rollback),
         1 => (1..12u64, any::<bool>()).prop_map(|(keep, dies)| Step::Prune { keep, dies }),
+        2 => prop::char::range('0', '9').prop_map(Step::Remove),
         1 => Just(Step::Die),
     ];
     prop::collection::vec(step, 1..60)
@@ -60,6 +64,8 @@ struct Model {
     joined: HashMap<Day, u64>,
     /// The joined versions of each version.
     joins: Vec<HashMap<Day, u64>>,
+    /// By the last digit of their ids, the last day whose pages were removed.
+    removed: HashMap<char, Day>,
     /// Whether every addition so far was followed by its merges.
     in_tiers: bool,
 }
@@ -72,7 +78,8 @@ impl Model {
         let digests = vec![store.at(None)?.digest()];
         let (versions, joins) = (vec![Some(Rows::new())], vec![HashMap::new()]);
         let joined = HashMap::new();
-        Ok(Model { folder, store, versions, digests, joined, joins, in_tiers: true })
+        let removed = HashMap::new();
+        Ok(Model { folder, store, versions, digests, joined, joins, removed, in_tiers: true })
     }
 
     fn newest(&self) -> u64 {
@@ -102,6 +109,7 @@ impl Model {
                 self.remember()
             }
             Step::Prune { keep, dies } => self.prune(keep, dies),
+            Step::Remove(digit) => self.remove(digit),
             Step::Die => {
                 let next = self.newest() + 1;
                 let stray = |name: String| fs::write(self.store.path().join(name), "half").unwrap();
@@ -125,7 +133,8 @@ impl Model {
         match self.store.add(&path, day, None, None) {
             Ok(Added::New(_)) => {
                 let mut all = self.versions.last().cloned().flatten().unwrap();
-                all.extend(pages.into_iter().map(|page| (page, day)));
+                let rows = pages.into_iter().map(|page| (page, day));
+                all.extend(rows.filter(|row| !is_removed(row, &self.removed)));
                 all.sort();
                 self.versions.push(Some(all));
                 self.joined.insert(day, before);
@@ -140,6 +149,28 @@ impl Model {
             self.store.compact_tiers(&AtomicU64::new(0))?;
             self.made(self.store.at(None)?.number() > before)?;
         }
+        Ok(())
+    }
+
+    fn remove(&mut self, digit: char) -> Result<()> {
+        let path = self.folder.path().join("ids.txt");
+        let pages = documents(&[0_u64; 300]);
+        let ids = pages.iter().map(Document::id).filter(|id| id.ends_with(digit));
+        fs::write(&path, ids.chain(["nothing"]).collect::<Vec<_>>().join("\n")).unwrap();
+        let removal = self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?)?;
+        let removed = removal.run(2, &AtomicU64::new(0))?;
+        let days = self.kept().flat_map(|(number, _)| self.joins[number as usize - 1].keys());
+        if let Some(&newest) = days.max() {
+            let until = self.removed.entry(digit).or_insert(newest);
+            *until = newest.max(*until);
+        }
+        for rows in self.versions.iter_mut().flatten() {
+            let before = rows.len();
+            rows.retain(|row| !is_removed(row, &self.removed));
+            assert!(rows.len() == before || removed.rows > 0);
+        }
+        let again = self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?)?;
+        assert!(!again.run(1, &AtomicU64::new(0))?.is_new);
         Ok(())
     }
 
@@ -229,6 +260,11 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Whether a page was removed: the last day of each last digit says so.
+fn is_removed((page, day): &(Document<u64>, Day), removed: &HashMap<char, Day>) -> bool {
+    page.id().chars().last().is_some_and(|it| removed.get(&it).is_some_and(|last| day <= last))
 }
 
 /// The files below a folder and their contents.

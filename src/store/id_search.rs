@@ -1,0 +1,84 @@
+//! Finds rows by their ids. They lie in the order of the fingerprints, so all of them are read, on all cores.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::dated::Dated;
+use super::day::Day;
+use super::removals::RemovedRows;
+use crate::error::Result;
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
+
+/// The rows that a thread looks through at once: whole blocks of ids.
+const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
+
+/// Rows that were found in a segment, each with what was wanted of it.
+#[derive(Debug)]
+pub(super) struct FoundRows<T> {
+    /// Pages with a fingerprint, and their days.
+    pub(super) rows: Vec<(u64, Day, T)>,
+    /// Pages without one, by their rows in the column of these.
+    pub(super) empties: Vec<(u64, T)>,
+}
+
+impl<T> FoundRows<T> {
+    /// What was wanted, for each row.
+    pub(super) fn wanted(&self) -> impl Iterator<Item = &T> {
+        let rows = self.rows.iter().map(|(_, _, wanted)| wanted);
+        rows.chain(self.empties.iter().map(|(_, wanted)| wanted))
+    }
+
+    /// Adds them to the removed rows. Returns how many are new.
+    pub(super) fn add_to(&self, removed: &mut RemovedRows) -> u64 {
+        let rows = self.rows.iter().map(|&(row, day, _)| (row, day));
+        removed.add(rows, self.empties.iter().map(|&(row, _)| row))
+    }
+}
+
+/// The rows of `dated`, hidden ones too, whose ids are `wanted`. Looks on `threads` threads, and `read` grows by the rows
+/// that were looked through.
+///
+/// # Errors
+/// Damage is [`crate::Kind::BadData`].
+pub(super) fn find<T: Send>(
+    dated: &Dated,
+    threads: usize,
+    read: &AtomicU64,
+    wanted: impl Fn(&str) -> Option<T> + Sync,
+) -> Result<FoundRows<T>> {
+    let rows = dated.segment().rows();
+    let part = |start: u64| start..rows.min(start + PART_ROWS);
+    let parts: Vec<Range<u64>> = (0..rows).step_by(PART_ROWS as usize).map(part).collect();
+    let looked = in_parallel(threads, &parts, |part| {
+        progress::tick(Activity::Reading);
+        let found = find_in(dated, part.clone(), &wanted);
+        read.fetch_add(part.end - part.start, Ordering::Relaxed);
+        found
+    });
+    let mut found = FoundRows { rows: Vec::new(), empties: Vec::new() };
+    for part in looked {
+        found.rows.extend(part?);
+    }
+    for (row, id) in (0..).zip(dated.segment().empty_ids()) {
+        found.empties.extend(wanted(&id?).map(|wanted| (row, wanted)));
+    }
+    Ok(found)
+}
+
+/// Looks through some rows.
+fn find_in<T>(
+    dated: &Dated,
+    rows: Range<u64>,
+    wanted: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<(u64, Day, T)>> {
+    let mut ids = dated.segment().ids();
+    let mut days = dated.days();
+    let mut found = Vec::new();
+    for row in rows {
+        if let Some(wanted) = wanted(ids.get(row)?) {
+            found.push((row, days.get(row)?, wanted));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,270 @@
+//! The file `REMOVED`: the pages that were taken out of a store for good.
+//!
+//! It lies beside the versions and holds for each of them, so a rollback brings no page back. For every file
+//! of a version it has the rows to leave out, and for every removed id its digest, with the day up to
+//! which it stays away:
+//!
+//! ```text
+//! segments/2026-11-20-5e1f....seg    rows 17, 20045          whoever reads the file leaves them out
+//! segments/compacted-000007.seg      rows 90, 71002
+//! ids   7c0d12... until 2026-11-21   a page of that id and of a later day is a new page
+//! ```
+//!
+//! The file is replaced by one rename. Who opens a version reads it before the segments are opened, and what is no longer
+//! needed leaves it after the segments have gone. So nobody meets a removed row without its mark.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::damage::damaged;
+use super::day::Day;
+use super::digest::Digest;
+use crate::error::{Kind, Result};
+use crate::output::{Lock, write_file};
+use crate::small_file;
+
+/// The name of the file.
+const REMOVED: &str = "REMOVED";
+/// Its first bytes, and the version of the format.
+const MAGIC: [u8; 12] = *b"DUPSGONE\x01\0\0\0";
+/// The bytes of the checksum at its end.
+const CHECKSUM: usize = 8;
+/// The most bytes it may have.
+const LONGEST: u64 = 1 << 36;
+/// The bytes of an id: its digest, and the last day as a number.
+const ID_BYTES: usize = 20;
+
+/// What was removed from a store.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Removals {
+    /// The rows of each file.
+    files: BTreeMap<String, Arc<RemovedRows>>,
+    /// The digest of each id, and the last day whose page was removed.
+    ids: BTreeMap<u128, Day>,
+}
+
+/// The removed rows of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RemovedRows {
+    /// Rows of pages with a fingerprint.
+    pub(super) rows: RoaringTreemap,
+    /// Rows of the column of pages without one.
+    pub(super) empties: RoaringTreemap,
+    /// How many of `rows` are of each day.
+    pub(super) days: BTreeMap<Day, u64>,
+}
+
+/// The part of the file that says how long the others are.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    files: Vec<FileHead>,
+    ids: u64,
+}
+
+/// A file in the head, with the bytes of its two bitmaps.
+#[derive(Serialize, Deserialize)]
+struct FileHead {
+    file: String,
+    rows: u64,
+    empties: u64,
+    days: BTreeMap<Day, u64>,
+}
+
+impl Removals {
+    /// What was removed from the store at `store`; nothing if it has no such file.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub(crate) fn read(store: &Path) -> Result<Arc<Removals>> {
+        let path = store.join(REMOVED);
+        match small_file::read(&path, LONGEST, Kind::BadData) {
+            Err(error) if error.kind() == Kind::Missing => Ok(Arc::default()),
+            bytes => {
+                let removals = Removals::parse(&bytes?).map_err(|error| error.at(&path))?;
+                Ok(Arc::new(removals))
+            }
+        }
+    }
+
+    /// Replaces the file of the store at `store`.
+    pub(super) fn write(&self, store: &Path, lock: &Lock) -> Result<()> {
+        write_file(&store.join(REMOVED), &self.bytes(), lock)
+    }
+
+    /// Whether nothing was removed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.ids.is_empty()
+    }
+
+    /// The removed rows of a file; none if it has none.
+    pub(super) fn of(&self, file: &str) -> Option<&Arc<RemovedRows>> {
+        self.files.get(file)
+    }
+
+    /// The last day whose page with this id was removed; none if it was not removed.
+    pub(super) fn until(&self, id: &str) -> Option<Day> {
+        self.ids.get(&xxh3_128(id.as_bytes())).copied()
+    }
+
+    /// Whether a page of that day can have been removed.
+    pub(super) fn reaches(&self, day: Day) -> bool {
+        self.ids.values().any(|until| day <= *until)
+    }
+
+    /// Takes note that these ids are removed up to that day. Returns whether that is new.
+    pub(super) fn add_ids(&mut self, ids: &[u128], until: Day) -> bool {
+        let mut is_new = false;
+        for &id in ids {
+            let last = self.ids.get(&id).copied();
+            if last.is_none_or(|last| last < until) {
+                self.ids.insert(id, until);
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
+    /// Replaces the removed rows of a file.
+    pub(super) fn set(&mut self, file: &str, removed: RemovedRows) {
+        self.files.insert(file.to_owned(), Arc::new(removed));
+    }
+
+    /// Forgets the rows of the files that are not to be kept.
+    pub(super) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
+        self.files.retain(|file, _| keeps(file));
+    }
+
+    /// The names of the files with removed rows.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// The whole file.
+    fn bytes(&self) -> Vec<u8> {
+        let bitmaps: Vec<[Vec<u8>; 2]> = self.files.values().map(|file| file.bytes()).collect();
+        let heads = self.files.iter().zip(&bitmaps).map(|((file, removed), [rows, empties])| {
+            let (file, days) = (file.clone(), removed.days.clone());
+            FileHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
+        });
+        let head = Head { files: heads.collect(), ids: self.ids.len() as u64 };
+        let head = serde_json::to_vec(&head).expect("a head is plain data");
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend((head.len() as u32).to_le_bytes());
+        bytes.extend(head);
+        bytes.extend(bitmaps.into_iter().flatten().flatten());
+        for (id, until) in &self.ids {
+            bytes.extend(id.to_le_bytes());
+            bytes.extend((until.number() as u32).to_le_bytes());
+        }
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the whole file.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Removals> {
+        let wrong = || damaged("this is not a list of removed pages");
+        let (mut rest, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(wrong)?;
+        if xxh3_64(rest) != u64::from_le_bytes(*checksum) {
+            return Err(damaged("the checksum of the list of removed pages is wrong"));
+        }
+        if take(&mut rest, MAGIC.len() as u64)? != MAGIC {
+            return Err(wrong());
+        }
+        let head = take(&mut rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
+        let head: Head = serde_json::from_slice(take(&mut rest, head.into())?)
+            .map_err(|cause| damaged(&format!("the list of removed pages is wrong: {cause}")))?;
+        let mut removals = Removals::default();
+        for FileHead { file, rows, empties, days } in head.files {
+            let [rows, empties] = [bitmap(&mut rest, rows)?, bitmap(&mut rest, empties)?];
+            let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+            if counted != Some(rows.len()) {
+                return Err(damaged("the days of removed rows do not add up"));
+            }
+            removals.files.insert(file, Arc::new(RemovedRows { rows, empties, days }));
+        }
+        if rest.len() as u64 != head.ids.saturating_mul(ID_BYTES as u64) {
+            return Err(damaged("the list of removed pages has another length than it says"));
+        }
+        let mut last = None;
+        for id in rest.chunks_exact(ID_BYTES) {
+            let (id, until) = id.split_first_chunk::<16>().ok_or_else(wrong)?;
+            let until = until.try_into().map_or(0, u32::from_le_bytes);
+            let until = Day::of_number(until.into()).ok_or_else(wrong)?;
+            let id = u128::from_le_bytes(*id);
+            if last.replace(id).is_some_and(|last| last >= id) {
+                return Err(damaged("the removed ids are out of order"));
+            }
+            removals.ids.insert(id, until);
+        }
+        Ok(removals)
+    }
+}
+
+impl RemovedRows {
+    /// The two bitmaps as they are written.
+    fn bytes(&self) -> [Vec<u8>; 2] {
+        [&self.rows, &self.empties].map(written)
+    }
+
+    /// Whether nothing was removed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.empties.is_empty()
+    }
+
+    /// Adds rows, with their days, and rows of pages without a fingerprint. Returns how many are new.
+    pub(super) fn add(
+        &mut self,
+        rows: impl Iterator<Item = (u64, Day)>,
+        empties: impl Iterator<Item = u64>,
+    ) -> u64 {
+        let mut new = 0;
+        for (row, day) in rows {
+            if self.rows.insert(row) {
+                *self.days.entry(day).or_default() += 1;
+                new += 1;
+            }
+        }
+        for row in empties {
+            new += u64::from(self.empties.insert(row));
+        }
+        new
+    }
+
+    /// A digest of the removed rows.
+    pub(super) fn digest(&self) -> Digest {
+        Digest::of(&self.bytes().concat())
+    }
+}
+
+/// A bitmap as it is written.
+fn written(bitmap: &RoaringTreemap) -> Vec<u8> {
+    let mut bitmap = bitmap.clone();
+    bitmap.optimize();
+    let mut bytes = Vec::new();
+    bitmap.serialize_into(&mut bytes).expect("a vector takes what is written");
+    bytes
+}
+
+/// Takes the next `length` bytes.
+fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
+    let length = usize::try_from(length).ok().filter(|&length| length <= rest.len());
+    let Some(length) = length else {
+        return Err(damaged("the list of removed pages ends too early"));
+    };
+    let (taken, left) = rest.split_at(length);
+    *rest = left;
+    Ok(taken)
+}
+
+/// Takes a bitmap of that many bytes.
+fn bitmap(rest: &mut &[u8], length: u64) -> Result<RoaringTreemap> {
+    let bytes = take(rest, length)?;
+    let read = RoaringTreemap::deserialize_from(bytes).ok();
+    read.filter(|bitmap| written(bitmap) == bytes)
+        .ok_or_else(|| damaged("a bitmap of removed rows is wrong"))
+}

@@ -1,0 +1,127 @@
+//! Removing pages: no version shows them from then on, whatever file they are in.
+//!
+//! Ids lie in the order of the fingerprints, so those of all files are read, on all cores. What is found is written
+//! to `REMOVED` (see `removals`) in one step. For example, removing the ids `b` and `d`:
+//!
+//! ```text
+//! file   2026-11-20   a b c      compacted-000007   a b c d e
+//! rows                  1                             1   3
+//! ids    b until 2026-11-21, d until 2026-11-21      the newest day of any version
+//! ```
+//!
+//! The ids are kept as digests. If a segment of one of these days is added later, its pages with these ids stay
+//! out. A page of a later day is a new page: it was crawled after the removal.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::atomic::AtomicU64;
+
+use super::dated::Dated;
+use super::day::Day;
+use super::file_record::FileRecord;
+use super::folder::Store;
+use super::id_search::find;
+use super::manifest::SEGMENTS;
+use super::removals::{Removals, RemovedRows};
+use crate::document::IdList;
+use crate::error::Result;
+
+/// Pages to be removed.
+#[derive(Debug)]
+pub struct Removal {
+    store: Store,
+    ids: IdList,
+    /// The versions that there are.
+    versions: RangeInclusive<u64>,
+    /// All of their files.
+    files: BTreeMap<String, FileRecord>,
+    /// The newest of their days.
+    newest: Option<Day>,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// The different ids that were listed.
+    pub listed: u64,
+    /// Those of them that a version has, or had until they were removed.
+    pub held: u64,
+    /// The rows that are left out from now on, in all files together.
+    pub rows: u64,
+    /// Whether anything has changed.
+    pub is_new: bool,
+}
+
+impl Store {
+    /// Prepares to remove the pages with these ids from all versions.
+    ///
+    /// # Errors
+    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
+    pub fn removal(&self, ids: IdList) -> Result<Removal> {
+        let versions = self.versions()?;
+        let mut files = BTreeMap::new();
+        let mut newest = None;
+        for number in versions.clone() {
+            let manifest = self.manifest_of(number)?;
+            newest = newest.max(manifest.entries.last().map(|entry| entry.day));
+            let records = FileRecord::all(&manifest).into_iter();
+            files.extend(records.map(|record| (record.file.clone(), record)));
+        }
+        Ok(Removal { store: self.clone(), ids, versions, files, newest })
+    }
+}
+
+impl Removal {
+    /// The number of rows that are looked through.
+    pub fn rows(&self) -> u64 {
+        self.files.values().map(FileRecord::rows).fold(0, u64::saturating_add)
+    }
+
+    /// Removes the pages. Reads on `threads` threads, and `read` grows by the rows that were looked through.
+    ///
+    /// # Errors
+    /// A damaged segment is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
+    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`](crate::Kind::Temporary).
+    pub fn run(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
+        let lock = self.store.lock()?;
+        if self.store.versions()? != self.versions {
+            return Err(self.store.has_changed());
+        }
+        let (removals, removed) = self.find(threads, read)?;
+        if removed.is_new {
+            removals.write(self.store.path(), &lock)?;
+        }
+        Ok(removed)
+    }
+
+    /// What [`Removal::run`] would do.
+    ///
+    /// # Errors
+    /// As [`Removal::run`].
+    pub fn would(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
+        self.find(threads, read).map(|(_, removed)| removed)
+    }
+
+    /// Finds the rows of the ids in all files. Returns what `REMOVED` is to hold then.
+    fn find(&self, threads: usize, read: &AtomicU64) -> Result<(Removals, Removed)> {
+        let mut removals = Removals::clone(&*Removals::read(self.store.path())?);
+        let mut removed = Removed { listed: self.ids.len() as u64, ..Removed::default() };
+        let mut held = vec![false; self.ids.len()];
+        let segments = self.store.path().join(SEGMENTS);
+        for (file, record) in &self.files {
+            let dated = Dated::new(record.open(&segments)?, record.day());
+            let found = find(&dated, threads, read, |id| self.ids.place(id))?;
+            found.wanted().for_each(|&place| held[place] = true);
+            let mut rows = removals.of(file).map_or_else(RemovedRows::default, |it| (**it).clone());
+            let new = found.add_to(&mut rows);
+            if new > 0 {
+                removals.set(file, rows);
+                removed.rows += new;
+            }
+        }
+        removed.held = held.iter().filter(|held| **held).count() as u64;
+        let is_noted = self.newest.is_some_and(|day| removals.add_ids(self.ids.keys(), day));
+        removed.is_new = removed.rows > 0 || is_noted;
+        Ok((removals, removed))
+    }
+}

@@ -1,0 +1,239 @@
+//! What a store forgets: pages that are removed are in no answer, of any version, from then on.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::{Bench, Days, Page, matches, verdicts};
+
+/// Pages around a few centres, many of them copies.
+fn pages(name: &str, seed: u64, width: u32, count: usize) -> Vec<Page> {
+    let mut centres = ChaCha8Rng::seed_from_u64(width.into());
+    let centres: Vec<u128> =
+        (0..4).map(|_| centres.random::<u128>() & (u128::MAX >> (128 - width))).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let page = |at| {
+        let mut bits = *centres.choose(&mut random).unwrap();
+        for _ in 0..random.random_range(0..=3_u32) {
+            bits ^= 1 << random.random_range(0..width);
+        }
+        (format!("{name}{at}"), bits)
+    };
+    (0..count).map(page).collect()
+}
+
+/// Five days, of which the first three are one segment.
+fn store(bench: &Bench, width: u32) -> Days {
+    let names = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05"];
+    bench.done("store init store");
+    let mut days = Days::new();
+    for (seed, day) in (10..).zip(names) {
+        // Some ids come on several days.
+        let pages = [pages("old", seed, width, 40), pages(day, seed + 50, width, 20)].concat();
+        bench.segment(day, width, &pages);
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+        if day == names[2] {
+            bench.done("store compact store");
+        }
+        days.push((day, pages));
+    }
+    days
+}
+
+/// Removes about a third of the ids, and whole crowds.
+fn remove(bench: &Bench, days: &mut Days, seed: u64) -> BTreeSet<String> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let all: BTreeSet<String> =
+        days.iter().flat_map(|(_, pages)| pages).map(|(id, _)| id.clone()).collect();
+    let crowd = days[0].1[0].1;
+    let in_crowd = |id: &str| {
+        days.iter().flat_map(|(_, pages)| pages).any(|page| page.0 == id && page.1 == crowd)
+    };
+    let ids: BTreeSet<String> =
+        all.into_iter().filter(|id| random.random_bool(0.3) || in_crowd(id)).collect();
+    let listed: String = ids.iter().fold(String::new(), |mut all, id| {
+        writeln!(all, "{id}").unwrap();
+        all
+    });
+    bench.write("ids.txt", listed);
+    bench.done("store remove store --ids ids.txt");
+    for (_, pages) in days {
+        pages.retain(|(id, _)| !ids.contains(id));
+    }
+    ids
+}
+
+/// Joins `batch` with a version of the store, against all pairs.
+fn check(bench: &Bench, batch: &[Page], days: &Days, version: u64, k: u32, output: &str) {
+    let mut order = batch.to_vec();
+    order.sort();
+    let verdicts = verdicts(&order, days, k);
+    for detail in ["all", "best"] {
+        let output = format!("{output}-{detail}");
+        bench.done(&format!(
+            "dedup --batch batch.seg --store store --as-of {version} --distance {k} --output {output} \
+             --matches {detail}"
+        ));
+        assert_eq!(bench.read(&format!("{output}/verdicts.tsv")), verdicts, "{output}");
+        if detail == "all" {
+            assert_eq!(bench.read(&format!("{output}/matches.tsv")), matches(batch, days, k));
+        }
+        bench.done(&format!("verify {output} --all"));
+    }
+    for (id, bits) in &batch[..5] {
+        let line = format!("query --store store --as-of {version} --distance {k} --fingerprint");
+        let answer = bench.answer(&format!("{line} {bits:#x}"));
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        let near: BTreeSet<String> = answer["near"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|near| {
+                format!("{} {} {}", near["id"], near["day"], near["distance"]).replace('"', "")
+            })
+            .collect();
+        let pages = days.iter().flat_map(|(day, pages)| pages.iter().map(move |page| (day, page)));
+        let far = |page: &Page| (page.1 ^ bits).count_ones();
+        let expected = pages.filter(|(_, page)| far(page) <= k);
+        let expected = expected.map(|(day, page)| format!("{} {day} {}", page.0, far(page)));
+        assert_eq!(near, expected.collect::<BTreeSet<_>>(), "{id}");
+    }
+}
+
+#[test]
+fn a_removed_page_is_in_no_answer_of_any_version() {
+    for (width, k) in [(64, 3), (128, 6)] {
+        let bench = Bench::new();
+        let mut days = store(&bench, width);
+        let batch = pages("new", 1, width, 60);
+        bench.segment("batch", width, &batch);
+        // Version 1 is empty, and one is of the merge.
+        let newest = 7;
+        check(&bench, &batch, &days, newest, k, "before");
+        for seed in 0..2 {
+            remove(&bench, &mut days, seed);
+            check(&bench, &batch, &days, newest, k, &format!("newest-{seed}"));
+            check(&bench, &batch, &days[..2].to_vec(), 3, k, &format!("old-{seed}"));
+            bench.done("store verify store");
+            bench.done("store index store");
+        }
+        // Neither a rollback nor a merge brings them back.
+        bench.done("store rollback store --to 3");
+        check(&bench, &batch, &days[..2].to_vec(), newest + 1, k, "rolled");
+        bench.done(&format!("store rollback store --to {newest}"));
+        bench.done("store compact store");
+        check(&bench, &batch, &days, newest + 3, k, "compacted");
+        bench.done("store verify store");
+        // What was answered before stays as it was, and nothing is said of it that cannot be known.
+        let told = bench.done("verify before-all --all");
+        assert_eq!(told.count("recomputed"), 0);
+    }
+}
+
+/// A store of three days of texts, of which the first two are one segment. `without` leaves these ids out.
+fn texts(bench: &Bench, name: &str, without: &BTreeSet<String>) {
+    bench.done(&format!("store init {name}"));
+    for (at, day) in ["2026-01-01", "2026-01-02", "2026-01-03"].into_iter().enumerate() {
+        let pages = bench.documents(100 * at, 100 * at + 250);
+        let id = |line: &str| {
+            let page: serde_json::Value = serde_json::from_str(line).unwrap();
+            page["id"].as_str().unwrap().to_owned()
+        };
+        let stays = |line: &&str| !without.contains(&id(line));
+        bench.write("pages.jsonl", pages.split_inclusive('\n').filter(stays).collect::<String>());
+        bench.done(
+            "fingerprint --recipe words --check minhash --keep-bands jaccard-20x4 --input pages.jsonl \
+             --output pages.seg --overwrite",
+        );
+        bench.done(&format!("store add {name} --segment pages.seg --day {day}"));
+        if at == 1 {
+            bench.done(&format!("store compact {name}"));
+        }
+    }
+}
+
+#[test]
+fn a_store_answers_as_if_it_had_never_had_the_removed_pages() {
+    let bench = Bench::new();
+    let all = bench.documents(0, 450);
+    let ids = all.lines().map(|line| {
+        let page: serde_json::Value = serde_json::from_str(line).unwrap();
+        page["id"].as_str().unwrap().to_owned()
+    });
+    let removed: BTreeSet<String> = ids.step_by(3).collect();
+    bench.write("ids.txt", removed.iter().map(|id| format!("{id}\n")).collect::<String>());
+    texts(&bench, "whole", &removed);
+    texts(&bench, "forgets", &BTreeSet::new());
+    bench.done("store remove forgets --ids ids.txt");
+    bench.write("batch.jsonl", bench.documents(200, 500));
+    bench.done(
+        "fingerprint --recipe words --check minhash --keep-bands jaccard-20x4 --input batch.jsonl \
+         --output batch.seg",
+    );
+    let ways = ["dedup -k 3", "dedup -k 7 --check minhash:0.6", "lsh --similarity 0.6"];
+    for (number, way) in ways.into_iter().enumerate() {
+        for detail in ["all", "best"] {
+            let found = ["whole", "forgets"].map(|store| {
+                let output = format!("{store}-{number}-{detail}");
+                bench.done(&format!(
+                    "{way} --batch batch.seg --store {store} --matches {detail} --output {output}"
+                ));
+                bench.done(&format!("verify {output} --all"));
+                ["verdicts.tsv", "matches.tsv"].map(|file| bench.read(&format!("{output}/{file}")))
+            });
+            assert_eq!(found[0], found[1], "{way} {detail}");
+            assert!(found[0][1].contains("2026-01-01") && found[0][1].contains("2026-01-03"));
+        }
+    }
+}
+
+#[test]
+fn a_removal_is_done_once_and_holds_for_days_that_come_back() {
+    let bench = Bench::new();
+    store(&bench, 64);
+    bench.write("ids.txt", "old3\nold4\nnobody\n");
+    let would = bench.done("store remove store --ids ids.txt --dry-run");
+    assert!(!bench.path("store/REMOVED").exists());
+    let told = bench.done("store remove store --ids ids.txt");
+    let counts =
+        |told: &crate::support::Ended| ["listed", "held", "removed"].map(|it| told.count(it));
+    assert_eq!(counts(&would), counts(&told));
+    // Two pages of five days: those of three are in two files.
+    assert_eq!(counts(&told), [3, 2, 16]);
+    let again = bench.done("store remove store --ids ids.txt");
+    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    assert!(bench.answer("store list store").contains("removed"));
+
+    // The same segment comes without them, under its day and under an earlier one.
+    bench.done("store rollback store --before-day 2026-01-05");
+    let left = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-05");
+    assert_eq!(left.count("fingerprints"), 5 * 58);
+    let again = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-05");
+    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    let earlier = bench.done("store add store --segment 2026-01-05.seg --day 2025-01-01");
+    assert_eq!(earlier.count("fingerprints"), 6 * 58);
+    // A later day has new pages.
+    let later = bench.done("store add store --segment 2026-01-05.seg --day 2026-01-06");
+    assert_eq!(later.count("fingerprints"), 6 * 58 + 60);
+    bench.done("store verify store");
+    // Once more, and they are gone too.
+    bench.done("store remove store --ids ids.txt");
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 7 * 58);
+}
+
+#[test]
+fn a_lost_or_false_list_of_removed_pages_is_found() {
+    let bench = Bench::new();
+    store(&bench, 64);
+    bench.write("ids.txt", "old3\n");
+    bench.done("store remove store --ids ids.txt");
+    let list = bench.bytes("store/REMOVED");
+    bench.write("ids.txt", "old4\n");
+    bench.done("store remove store --ids ids.txt");
+    bench.done("store verify store");
+    bench.write("store/REMOVED", &list[..list.len() - 1]);
+    let said = bench.fails(65, "store verify store");
+    assert!(said.contains("REMOVED"), "{said}");
+}
