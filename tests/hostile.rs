@@ -73,6 +73,11 @@ fn ledgers() {
 }
 
 #[test]
+fn clusters() {
+    attack(&museum("bin"), readers::clusters);
+}
+
+#[test]
 fn responses() {
     let head = |name| {
         format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n")

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Previous, Removed, Source};
+use dupsieve::clusters::{Clustering, Engine, Method, PageDay, Previous, Removed, Source, audit};
 use dupsieve::flow::Role;
 use dupsieve::output::{self, Lock, Staging, Sum};
 use dupsieve::peers::Topology;
@@ -364,9 +364,10 @@ pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
     Ok(summary(report, output).already_done())
 }
 
-/// Verifies an output of `cluster`: its report and the sums of its files; none if it is something else.
+/// Verifies an output of `cluster`: its report, the sums of its files, and that its layers agree; none if it is something else.
 pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
     let Some(report) = ClusterReport::read(output)? else { return Ok(None) };
     report.check_files(output)?;
+    audit(output, &report.found)?;
     Ok(Some(summary(&report, output).count("bytes", bytes(&report))))
 }

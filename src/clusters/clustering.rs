@@ -19,7 +19,7 @@ use super::source::Source;
 use super::space::Space;
 use super::state::{LinkCounts, Named, Pile, names};
 use super::touched::Before;
-use super::update::update;
+use super::update::{Resized, update};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum, check_free_space};
 
@@ -149,8 +149,10 @@ impl Clustering {
         contents.merge(updated.contents);
         let (come, gone) = (updated.come, updated.gone);
         let verdicts = found.members.saturating_sub(found.stars);
-        let grown: u64 = updated.resized.iter().map(|it| it.now).sum();
-        let shrunk: u64 = updated.resized.iter().map(|it| it.before).sum();
+        let sum = |sizes: fn(&Resized) -> u64| {
+            updated.resized.iter().map(sizes).fold(0, u64::saturating_add)
+        };
+        let (grown, shrunk) = (sum(|it| it.now), sum(|it| it.before));
         Ok(State {
             sizes: match Sizes::updated(
                 found.clusters,
@@ -169,7 +171,7 @@ impl Clustering {
                 links: (found.links + come.links).saturating_sub(gone.links),
                 verdicts: (verdicts + come.verdicts).saturating_sub(gone.verdicts),
             },
-            members: (found.members + grown).saturating_sub(shrunk),
+            members: found.members.saturating_add(grown).saturating_sub(shrunk),
             changes: Some(lines),
         })
     }

@@ -200,7 +200,7 @@ impl Spread {
         let kept = members - self.verdicts[at].min(members);
         let steps_at_most = (pieces == 1).then(|| steps_at_most(members, kept, centres));
         let farthest = self.farthest[at];
-        let in_bits = |steps: u64| steps * u64::from(farthest);
+        let in_bits = |steps: u64| steps.saturating_mul(u64::from(farthest));
         let is_distance = self.measure == Measure::Distance;
         LargeCluster {
             cluster: cluster.to_owned(),

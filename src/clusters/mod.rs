@@ -15,7 +15,7 @@
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
 //!   `former`, `link_file`: states without layers.
-//! - `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
+//! - `audit`: a state is held against its report. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
 //!   largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
@@ -33,6 +33,7 @@
 //! assert_eq!(roots, [0, 1, 0, 1, 1]);
 //! ```
 
+mod audit;
 mod change_log;
 mod clustering;
 mod contents;
@@ -63,6 +64,7 @@ mod update;
 #[cfg(test)]
 mod tests;
 
+pub use audit::audit;
 pub use clustering::{Clustering, Previous};
 pub use describe::{LargeCluster, SizeRange};
 pub use engine::{Assignment, Engine, Portions};

@@ -50,3 +50,12 @@ impl Removed {
         self.ids.binary_search_by(|own| own.as_str().cmp(id)).is_ok()
     }
 }
+
+impl<'a> FromIterator<&'a str> for Removed {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> Removed {
+        let mut ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        Removed { ids }
+    }
+}

@@ -13,12 +13,15 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::Error;
+use dupsieve::clusters::{Clustering, Clusters, Method, Previous, Removed, audit};
 use dupsieve::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
 use dupsieve::evaluate::{JudgedPairs, Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
+use dupsieve::flow::Cluster;
 use dupsieve::ledger::Ledger;
+use dupsieve::output::{Lock, Staging};
 use dupsieve::peers::hosts;
 use dupsieve::store::{Day, Digest, KeyRange, Segment, Store};
 use dupsieve::tables::Design;
@@ -161,6 +164,46 @@ pub fn removed(bytes: &[u8]) {
             let _ = (version.removals(), version.shown_rows(), store.verify());
         }
     }
+}
+
+/// A table of a layer of clusters beside the two others of the museum, and the links of a state without layers.
+pub fn clusters(bytes: &[u8]) {
+    const TABLES: [(&str, &[u8]); 3] = [
+        ("pages", include_bytes!("../data/clusters-2/pages-1.bin")),
+        ("groups", include_bytes!("../data/clusters-2/groups-1.bin")),
+        ("links", include_bytes!("../data/clusters-2/links-1.bin")),
+    ];
+    let own = bytes.get(12).map_or(0, |&content| usize::from(content) % TABLES.len());
+    for bytes in [bytes.to_vec(), repair::table(bytes)] {
+        for (at, (name, whole)) in TABLES.iter().enumerate() {
+            file(&format!("layers/{name}-1.bin"), if at == own { &bytes } else { whole });
+        }
+        add_to("layers", include_bytes!("../data/clusters-2/report.json"));
+    }
+    file("former/clusters.tsv", include_bytes!("../data/clusters-1/clusters.tsv"));
+    file("former/links.bin", bytes);
+    add_to("former", include_bytes!("../data/clusters-1/report.json"));
+}
+
+/// Reads the clusters in a folder, and takes pages out of them.
+fn add_to(folder: &str, report: &[u8]) {
+    let mut report: serde_json::Value = serde_json::from_slice(report).expect("it is JSON");
+    let mut found: Clusters = serde_json::from_value(report["found"].take()).expect("of clusters");
+    found.layers.truncate(1);
+    let folder = FOLDER.with(|home| home.path().join(folder));
+    let _ = audit(&folder, &found);
+    let output = folder.with_extension("next");
+    let clustering = Clustering {
+        method: Method::Components,
+        sources: Vec::new(),
+        removed: Removed::from_iter(["b", "z"]),
+        previous: Some(Previous { folder, found }),
+        writes_lists: true,
+        memory_bytes: 1 << 20,
+    };
+    let lock = Lock::beside(&output).expect("nobody else has it");
+    let staging = Staging::beside(&output, lock).expect("a folder can be made");
+    let _ = clustering.write(&mut Cluster::alone(1), &staging);
 }
 
 /// The ledger of a join.

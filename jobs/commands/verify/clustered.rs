@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dupsieve::clusters::audit;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::{Error, Kind, Result};
 
@@ -17,6 +18,7 @@ pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
         return Err(Error::new(Kind::BadData, what).at(clusters));
     };
     report.check_files(clusters)?;
+    audit(clusters, &report.found)?;
     let day = joined.day.map(|day| day.to_string()).unwrap_or_default();
     let expected = sums(&joined);
     if report.parameters.get(&matches_of(&day)) != Some(&expected) {

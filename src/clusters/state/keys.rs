@@ -12,6 +12,8 @@ use crate::clusters::page::PageDay;
 const AFTER_ID: usize = 5;
 /// No row has this number: it marks the size of a cluster, which comes after its rows.
 const SIZE: u32 = u32::MAX;
+/// No cluster has more members.
+const MOST_MEMBERS: u64 = 1 << 40;
 /// The bit of a link's value that says that it is a verdict.
 const VERDICT: u32 = 1 << 31;
 /// The first byte of a page's value: which cluster it is in, and whether older layers count.
@@ -100,7 +102,10 @@ pub(super) fn group_row(key: &mut Vec<u8>, value: &mut Vec<u8>, cluster: &str, r
 pub(super) fn read_group<'a>(key: &'a [u8], value: &[u8]) -> Option<(&'a str, GroupRow)> {
     let (cluster, number) = split(key)?;
     let row = match (number, value.len()) {
-        (SIZE, 8) => GroupRow::Size(u64::from_le_bytes(word(value, 0))),
+        (SIZE, 8) => match u64::from_le_bytes(word(value, 0)) {
+            size @ ..=MOST_MEMBERS => GroupRow::Size(size),
+            _ => return None,
+        },
         (row, 0) if row != SIZE => GroupRow::Member(row),
         _ => return None,
     };

@@ -69,6 +69,26 @@ impl Layer {
         row.ok_or_else(|| self.groups.damaged("a row of a cluster cannot be read"))
     }
 
+    /// Fails unless the clusters and the links name rows of the pages only.
+    pub(super) fn check_rows(&self) -> Result<()> {
+        let is_there = |row: u32| u64::from(row) < self.pages.rows();
+        let mut groups = Cursor::of(&self.groups);
+        while groups.next()? {
+            if let (_, GroupRow::Member(row)) = self.group(&groups)?
+                && !is_there(row)
+            {
+                return Err(self.groups.damaged("a cluster has a row that is not there"));
+            }
+        }
+        let mut links = Links::of(self);
+        while let Some(link) = links.next()? {
+            if !is_there(link.new) || !is_there(link.existing) {
+                return Err(self.links.damaged("a link has a row that is not there"));
+            }
+        }
+        Ok(())
+    }
+
     /// What reading and writing it again costs, in rows.
     pub(super) fn weight(&self) -> u64 {
         self.pages.rows() + self.groups.rows() + self.links.rows()

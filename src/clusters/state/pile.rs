@@ -181,6 +181,11 @@ impl Pile {
         Ok(())
     }
 
+    /// Fails unless the clusters and the links of every layer name rows of its pages only.
+    pub(in crate::clusters) fn check_rows(&self) -> Result<()> {
+        self.layers.iter().try_for_each(Layer::check_rows)
+    }
+
     /// For each layer the rows with members whose links there still count, in order, each with the place of its member.
     fn rows_of(&self, members: &[Member]) -> Result<Vec<Vec<(u32, u32)>>> {
         let mut rows = vec![Vec::new(); self.layers.len()];

@@ -28,6 +28,9 @@ const ENTRY: usize = 28;
 /// The most bytes of a block. One ends after about 8 KiB, but its last row may be long.
 const LONGEST_BLOCK: u64 = 512 << 10;
 
+/// The least bytes of a row: three numbers.
+const LEAST_ROW: u64 = 3;
+
 /// What the rows of a table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
@@ -117,26 +120,20 @@ impl Table {
             index = rest;
             let follows = match self.blocks.last() {
                 None => offset == HEAD as u64 && first_row == 0,
-                Some(last) => {
-                    let bytes = offset.checked_sub(last.offset)?;
-                    let last_key = self.key(self.blocks.len() - 1);
-                    bytes <= LONGEST_BLOCK && first_row > last.first_row && key > last_key
-                }
+                Some(last) => fits(last, offset, first_row) && key > self.key(self.blocks.len() - 1),
             };
-            if !follows || first_row >= self.rows {
+            if !follows {
                 return None;
             }
             self.keys.extend_from_slice(key);
             let key_end = self.keys.len();
             self.blocks.push(Block { offset, first_row, checksum, key_end });
         }
-        let last_bytes = match self.blocks.last() {
-            Some(last) => self.end.checked_sub(last.offset)?,
-            None => self.end - HEAD as u64 + self.rows,
+        let ends = match self.blocks.last() {
+            Some(last) => fits(last, self.end, self.rows),
+            None => self.end == HEAD as u64 && self.rows == 0,
         };
-        let fits =
-            if self.blocks.is_empty() { last_bytes == 0 } else { last_bytes <= LONGEST_BLOCK };
-        (fits && index.is_empty()).then_some(())
+        (ends && index.is_empty()).then_some(())
     }
 
     /// Reads some bytes.
@@ -195,6 +192,13 @@ impl Table {
             .at(&self.path)
             .help("make the clusters again, without --previous")
     }
+}
+
+/// Whether a block can end at this place and before this row: it has rows, and bytes enough for them.
+fn fits(block: &Block, end: u64, end_row: u64) -> bool {
+    let Some(bytes) = end.checked_sub(block.offset) else { return false };
+    let rows = end_row.saturating_sub(block.first_row);
+    rows > 0 && bytes <= LONGEST_BLOCK && rows <= bytes / LEAST_ROW
 }
 
 /// The checksum of an index and of the numbers after it.

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{push_number, shared};
 use super::table::{Content, HEAD, MAGIC, VERSION, index_checksum};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::output::{OutputFile, Staging, Sum};
 use crate::progress::{self, Activity};
 
@@ -51,17 +51,23 @@ impl TableWriter {
         self.rows
     }
 
-    /// Writes the next row. Its key is larger than the last.
+    /// Writes the next row.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if its key is not larger than the last: what it was made from is damaged.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        debug_assert!(self.rows == 0 || self.last_key.as_slice() < key, "keys ascend");
+        if self.rows > 0 && self.last_key.as_slice() >= key {
+            return Err(Error::new(Kind::BadData, "the rows of the clusters are not in order")
+                .help("the state is damaged: make the clusters again, without --previous"));
+        }
         if self.block.len() >= BLOCK {
             self.end_block()?;
         }
+        let mut same = shared(&self.last_key, key);
         if self.block.is_empty() {
             self.first_key = key.to_vec();
-            self.last_key.clear();
+            same = 0;
         }
-        let same = shared(&self.last_key, key);
         for number in [same, key.len() - same, value.len()] {
             push_number(&mut self.block, number as u64);
         }
