@@ -44,6 +44,38 @@ fn each_output_has_a_page_that_needs_no_network() {
 }
 
 #[test]
+fn clusters_have_a_page_with_their_sizes_the_largest_and_what_joins_stars() {
+    let bench = Bench::new();
+    let near = [("<a>", 0b0), ("b", 0b111), ("c", 0b11_1111), ("x", 0xff << 40), ("y", 0xff << 40)];
+    let pages: Vec<(String, u128)> = near.map(|(id, bits)| (id.to_owned(), bits)).into();
+    bench.segment("one", 64, &pages[..4]);
+    bench.segment("all", 64, &pages);
+    for name in ["one", "all"] {
+        bench.done(&format!("dedup --batch {name}.seg --output {name} --matches all"));
+    }
+    bench.done("cluster --matches one --output first --method components");
+    bench.done("cluster --matches all --day 2026-01-02 --previous first --output next --no-lists");
+    let page = bench.read("next/report.html");
+    for part in [
+        "<title>Clusters of 2026-01-02",
+        "<strong>8</strong> pages in clusters",
+        "<strong>2</strong> clusters",
+        "components join what stars keep apart: 5 stars in 2 clusters",
+        "<code>changes.tsv</code> has 5 lines",
+        "<th scope=\"row\">4 to 7</th>",
+        "<td class=\"id\">&lt;a&gt;</td><td class=\"number\">6</td><td class=\"number alarm\">4</td>",
+        "next --output listed",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("http") && !page.contains("<a>"));
+    let page = bench.read("first/report.html");
+    assert!(!page.contains("What the last day changed") && !page.contains("--output listed"));
+    bench.done("cluster --matches one --output stars");
+    assert!(!bench.read("stars/report.html").contains("<p class=\"alarm\">"));
+}
+
+#[test]
 fn many_days_are_shown_in_order_with_what_is_odd() {
     let bench = days();
     let answer = bench.answer("report out/2026-01-04 out/2026-01-02 out/2026-01-01 out/2026-01-03");

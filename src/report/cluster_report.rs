@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::cluster_page;
+use super::html;
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal;
@@ -60,12 +62,16 @@ impl ClusterReport {
         }
     }
 
-    /// Writes the report into an output that is being built.
+    /// Writes the report into an output that is being built, and `report.html`, which shows it to people.
     pub fn write(&mut self, staging: &Staging) -> Result<()> {
         seal::prepare(&mut self.run);
-        let mut file = staging.create(ClusterReport::NAME)?;
-        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
-        file.finish().map(drop)
+        let page = cluster_page::drawn(&*self, &self.found, &self.days, staging.target());
+        for (name, text) in [(ClusterReport::NAME, seal::sealed(self)), (html::NAME, page)] {
+            let mut file = staging.create(name)?;
+            file.write(|out| out.write_all(text.as_bytes()))?;
+            file.finish()?;
+        }
+        Ok(())
     }
 }
 

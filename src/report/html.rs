@@ -6,10 +6,15 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
+/// The name of the page of an output.
+pub(super) const NAME: &str = "report.html";
+
 /// The files in the folder `html`.
-const TEMPLATES: [(&str, &str); 4] = [
+const TEMPLATES: [(&str, &str); 6] = [
     ("style.css", include_str!("html/style.css")),
     ("page.html", include_str!("html/page.html")),
+    ("bars.html", include_str!("html/bars.html")),
+    ("clusters.html", include_str!("html/clusters.html")),
     ("join.html", include_str!("html/join.html")),
     ("days.html", include_str!("html/days.html")),
 ];

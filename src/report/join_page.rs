@@ -5,12 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::bar::{Bar, bars};
 use super::html::{self, percent};
 use crate::matches::Outcome;
 use crate::store::RecordCounts;
-
-/// The name of the file.
-pub(super) const NAME: &str = "report.html";
 
 /// What `join.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -24,19 +22,6 @@ struct JoinPage<R> {
     funnel: Vec<Bar>,
     distances: Vec<Bar>,
     seconds: Vec<Phase>,
-}
-
-/// A bar of a diagram.
-#[derive(Serialize)]
-struct Bar {
-    name: String,
-    /// `kept` or `dropped`, which gives it a colour, or nothing.
-    class: &'static str,
-    count: u128,
-    /// Its share of the whole, in percent.
-    share: String,
-    /// Its length, in percent of the longest one.
-    width: String,
 }
 
 /// The time that a part of a job took.
@@ -80,18 +65,6 @@ fn funnel(batch: &RecordCounts, outcome: &Outcome) -> Vec<(String, &'static str,
         ("kept", "kept", outcome.kept),
     ];
     counts.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).into()
-}
-
-fn bars(counts: Vec<(String, &'static str, u128)>, whole: u128) -> Vec<Bar> {
-    let most = counts.iter().map(|(_, _, count)| *count).max().unwrap_or(0);
-    let bar = |(name, class, count)| Bar {
-        name,
-        class,
-        count,
-        share: percent(count, whole),
-        width: percent(count, most),
-    };
-    counts.into_iter().map(bar).collect()
 }
 
 /// The phases of a job with their times, as its report has them.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::html;
 use super::join_page;
 use super::made::Made;
 use super::parameters::Parameters;
@@ -65,7 +66,7 @@ impl Report {
         seal::prepare(&mut self.run);
         let counts = (&self.batch, &self.outcome);
         let drawn = join_page::drawn(&*self, counts, &self.run, staging.target());
-        for (name, text) in [(Report::NAME, seal::sealed(self)), (join_page::NAME, drawn)] {
+        for (name, text) in [(Report::NAME, seal::sealed(self)), (html::NAME, drawn)] {
             let mut file = staging.create(name)?;
             file.write(|out| out.write_all(text.as_bytes()))?;
             file.finish()?;

@@ -20,6 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bar;
+mod cluster_page;
 mod cluster_report;
 mod days_page;
 mod existing;

@@ -1,0 +1,60 @@
+//! `report.html` of a clustering: its report, drawn for people.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::bar::{Bar, bars};
+use super::html;
+use crate::clusters::{Clusters, Measure, SizeRange};
+
+/// What `clusters.html` draws, beside the report itself.
+#[derive(Serialize)]
+struct ClusterPage<'a, R> {
+    report: R,
+    found: &'a Clusters,
+    /// The last day, or the name of the output if no day is known.
+    name: String,
+    /// Where the output is.
+    place: String,
+    sizes: Vec<Bar>,
+    /// What the columns of the largest clusters say.
+    farthest: &'static str,
+    spread: &'static str,
+    /// Whether the output has clusters.tsv.
+    listed: bool,
+}
+
+/// Draws the `report` of the output at `place`, which has `found` these clusters of these days.
+pub(super) fn drawn(report: impl Serialize, found: &Clusters, days: &[String], place: &Path) -> String {
+    let folder = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
+    let day = days.last().filter(|day| !day.is_empty());
+    let (farthest, spread) = match found.measure {
+        Measure::Distance => (
+            "Farthest match",
+            "Farthest match: the greatest distance of a match inside, in bits. Steps: no two members are more matches apart than this.",
+        ),
+        Measure::Similarity => (
+            "Least similarity",
+            "Least similarity: that of a match inside. Steps: no two members are more matches apart than this.",
+        ),
+    };
+    let page = ClusterPage {
+        report,
+        found,
+        name: day.cloned().unwrap_or_else(|| folder.into_owned()),
+        place: place.display().to_string(),
+        sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
+        farthest,
+        spread,
+        listed: found.files.contains_key("clusters.tsv"),
+    };
+    html::page("clusters.html", page)
+}
+
+/// The bar of a range of sizes.
+fn sized(range: &SizeRange) -> (String, &'static str, u128) {
+    let SizeRange { from, to, clusters } = *range;
+    let name = if from == to { from.to_string() } else { format!("{from} to {to}") };
+    (name, "", u128::from(clusters))
+}
