@@ -26,7 +26,12 @@ struct ClusterPage<'a, R> {
 }
 
 /// Draws the `report` of the output at `place`, which has `found` these clusters of these days.
-pub(super) fn drawn(report: impl Serialize, found: &Clusters, days: &[String], place: &Path) -> String {
+pub(super) fn drawn(
+    report: impl Serialize,
+    found: &Clusters,
+    days: &[String],
+    place: &Path,
+) -> String {
     let folder = place.file_name().unwrap_or(place.as_os_str()).to_string_lossy();
     let day = days.last().filter(|day| !day.is_empty());
     let (farthest, spread) = match found.measure {

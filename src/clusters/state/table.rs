@@ -120,7 +120,9 @@ impl Table {
             index = rest;
             let follows = match self.blocks.last() {
                 None => offset == HEAD as u64 && first_row == 0,
-                Some(last) => fits(last, offset, first_row) && key > self.key(self.blocks.len() - 1),
+                Some(last) => {
+                    fits(last, offset, first_row) && key > self.key(self.blocks.len() - 1)
+                }
             };
             if !follows {
                 return None;
