@@ -237,3 +237,44 @@ fn a_lost_or_false_list_of_removed_pages_is_found() {
     let said = bench.fails(65, "store verify store");
     assert!(said.contains("REMOVED"), "{said}");
 }
+
+#[test]
+fn after_a_purge_no_byte_of_a_removed_page_is_left() {
+    let bench = Bench::new();
+    let mut days = store(&bench, 64);
+    let batch = pages("new", 1, 64, 60);
+    bench.segment("batch", 64, &batch);
+    bench.done("store index store");
+    let removed = remove(&bench, &mut days, 3);
+    let would = bench.done("store purge store --dry-run");
+    assert!(would.stderr.contains("versions 1 to 7"), "{}", would.stderr);
+    assert!(bench.bytes("store/CURRENT").starts_with(b"000007"));
+
+    let told = bench.done("store purge store");
+    assert_eq!([told.count("rewritten"), told.count("pruned_versions")], [3, 9]);
+    check(&bench, &batch, &days, 10, 3, "purged");
+    let has = |bytes: &[u8], id: &str| bytes.windows(id.len()).any(|it| it == id.as_bytes());
+    for (name, bytes) in bench.files("store") {
+        // Others begin in the same way.
+        let found = removed
+            .iter()
+            .find(|id| has(&bytes, &format!("{id}\n")) || has(&bytes, &format!("{id}\"")));
+        assert_eq!(found, None, "{name}");
+    }
+    for name in bench.names("store/segments") {
+        let dump = bench.answer(&format!("inspect store/segments/{name} --dump"));
+        let ids = dump.lines().filter_map(|line| line.split('\t').next());
+        assert!(ids.into_iter().all(|id| !removed.contains(id)), "{name}");
+    }
+    let certificate: serde_json::Value =
+        serde_json::from_str(&bench.read("store/purges/000010.json")).unwrap();
+    assert_eq!(certificate["ids"].as_object().unwrap().len(), removed.len());
+    assert_eq!(certificate["segments"].as_object().unwrap().len(), 3);
+    bench.done("store verify store");
+
+    let again = bench.done("store purge store");
+    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+    bench.done("store rollback store --to 10");
+    check(&bench, &batch, &days, 11, 3, "rolled");
+    bench.fails(66, "store rollback store --to 7");
+}

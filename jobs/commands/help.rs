@@ -225,6 +225,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("Keep the newest 30 versions", "dupsieve store prune store --keep-versions 30")],
     ),
     (
+        "store purge",
+        &[(
+            "Rewrite what holds removed pages, and prove that they are gone",
+            "dupsieve store purge store",
+        )],
+    ),
+    (
         "store remove",
         &[(
             "Take the pages whose ids are in a file out of all versions",
@@ -415,6 +422,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store compact",
             "store index",
             "store prune",
+            "store purge",
             "store remove",
             "store rollback",
         ],

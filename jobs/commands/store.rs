@@ -16,7 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use listing::{list, log, summary_of};
-use retention::remove;
+use retention::{purge, remove};
 use upkeep::{compact, prune};
 pub(crate) use upkeep::{keep_up, show_verifying};
 
@@ -119,6 +119,14 @@ enum Change {
         #[arg(long, value_name = "ids.txt")]
         ids: PathBuf,
     },
+    /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
+    /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
+    /// goes on when it is run again
+    Purge {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+    },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
     Rollback {
@@ -159,6 +167,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
+        Change::Purge { store } => purge(&Store::open(store)?, global),
         Change::Remove { store, ids } => remove(&Store::open(store)?, ids, global),
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }

@@ -162,7 +162,7 @@ impl Store {
     }
 
     /// The numbers of all versions.
-    pub(super) fn versions(&self) -> Result<RangeInclusive<u64>> {
+    pub fn versions(&self) -> Result<RangeInclusive<u64>> {
         let oldest = match Pointer::to_oldest(&self.path)? {
             Some(_) => self.pointed(OLDEST)?.version,
             None => 1,

@@ -18,9 +18,10 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
+//! - `removals`, `shown`: which pages were removed, and what a reader is shown. `id_search`: rows by their ids.
 //! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
-//!   `history`, `prune`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
+//!   `history`, `prune`, `removing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
 //!
 //! Imports `document`, `fingerprint`, `hamming` and what they import. FORMAT.md in this folder
@@ -81,6 +82,7 @@ mod merge;
 mod orphans;
 mod pointer;
 mod prune;
+mod purge;
 mod removals;
 mod removing;
 mod segment;
@@ -100,6 +102,7 @@ pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub use prune::Pruning;
+pub use purge::Purge;
 pub use removing::{Removal, Removed};
 pub use segment::Access;
 pub(crate) use segment::{BLOCK_ROWS, Cursor, Ranked};

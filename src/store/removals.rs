@@ -106,6 +106,11 @@ impl Removals {
         self.files.get(file)
     }
 
+    /// The digests of all removed ids, in order, each with the last day whose page was removed.
+    pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = (Digest, Day)> {
+        self.ids.iter().map(|(&id, &until)| (Digest(id), until))
+    }
+
     /// The last day whose page with this id was removed; none if it was not removed.
     pub(super) fn until(&self, id: &str) -> Option<Day> {
         self.ids.get(&xxh3_128(id.as_bytes())).copied()

@@ -1,4 +1,4 @@
-//! What a store forgets: pages that are removed.
+//! What a store forgets: pages that are removed, and then purged from the disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicU64;
 
 use dupsieve::Result;
 use dupsieve::document::IdList;
-use dupsieve::store::{Removed, Store};
+use dupsieve::store::{Purge, Removed, Store};
 
+use super::indexing;
 use super::listing::summary_of;
+use super::upkeep::{show_merging, show_verifying};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -33,6 +35,41 @@ pub(super) fn remove(store: &Store, ids: &Path, global: &GlobalFlags) -> Result<
         .count("held", held)
         .count("removed", rows);
     Ok(if is_new { summary } else { summary.already_done() })
+}
+
+/// Rewrites and prunes until no byte of a removed page is left, and proves it.
+pub(super) fn purge(store: &Store, global: &GlobalFlags) -> Result<Summary> {
+    let Purge { segments, rows, ids, .. } = store.purge()?;
+    if !global.dry_run && segments > 0 {
+        let (count, _shown) = show_merging(rows, global);
+        while store.rewrite_removed(&count)? {}
+    }
+    let last = store.purge()?.last;
+    let first = *store.versions()?.start();
+    if let Some(last) = last {
+        tracing::info!("versions {first} to {last} name segments with removed pages, and go");
+    }
+    let pruned = last.map_or(0, |last| last + 1 - first);
+    let summary = |store: &Store| {
+        let summary = summary_of(store, &store.at(None)?);
+        let summary = summary.count("rewritten", segments).count("pruned_versions", pruned);
+        Ok(summary.count("ids", ids))
+    };
+    if global.dry_run {
+        return summary(store);
+    }
+    if let Some(last) = last {
+        let (read, _shown) = show_verifying(0, global);
+        store.prune_removed(last, &read)?;
+    }
+    let certified = ids > 0 && {
+        let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
+        store.certify(&read)?
+    };
+    indexing::keep(store, global)?;
+    let summary = summary(store)?;
+    let is_done = segments == 0 && pruned == 0 && !certified;
+    Ok(if is_done { summary.already_done() } else { summary })
 }
 
 /// A counter for the fingerprints that are looked through, and the display of it.

@@ -118,7 +118,7 @@ fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
 }
 
 /// A counter for the fingerprints that are merged, and the display of it.
-fn show_merging(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
+pub(super) fn show_merging(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
     let count = Arc::new(AtomicU64::new(0));
     let shown =
         Progress::show("merging", Unit::Fingerprints, rows, Arc::clone(&count), global.quiet);

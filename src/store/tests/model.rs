@@ -1,5 +1,5 @@
 //! A store against a plain list of rows for each version, through random changes: days of any size and in
-//! any order, merges, compactions, rollbacks, prunings, removals, and what runs that died on the way leave.
+//! any order, merges, compactions, rollbacks, prunings, removals, purges, and what runs that died on the way leave.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{Document, dated, documents, numbers, options, prune, rollback, write};
 use crate::document::IdList;
 use crate::error::{Kind, Result};
-use crate::store::{Added, Codec, Day, Digest, Store, Version};
+use crate::store::{Added, Codec, Day, Digest, Segment, Store, Version};
 
 /// The rows of a version, as [`dated`] gives them.
 type Rows = Vec<(Document<u64>, Day)>;
@@ -33,6 +33,8 @@ enum Step {
     },
     /// Removes every page whose id ends in this digit.
     Remove(char),
+    /// Takes so many steps of a purge.
+    Purge(usize),
     /// A run leaves a segment and a manifest, and no version.
     Die,
 }
@@ -47,6 +49,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..4u64).prop_map(Step::Rollback),
         1 => (1..12u64, any::<bool>()).prop_map(|(keep, dies)| Step::Prune { keep, dies }),
         2 => prop::char::range('0', '9').prop_map(Step::Remove),
+        1 => (0..8usize).prop_map(Step::Purge),
         1 => Just(Step::Die),
     ];
     prop::collection::vec(step, 1..60)
@@ -110,6 +113,7 @@ impl Model {
             }
             Step::Prune { keep, dies } => self.prune(keep, dies),
             Step::Remove(digit) => self.remove(digit),
+            Step::Purge(steps) => self.purge(steps),
             Step::Die => {
                 let next = self.newest() + 1;
                 let stray = |name: String| fs::write(self.store.path().join(name), "half").unwrap();
@@ -153,6 +157,7 @@ impl Model {
     }
 
     fn remove(&mut self, digit: char) -> Result<()> {
+        self.in_tiers = false;
         let path = self.folder.path().join("ids.txt");
         let pages = documents(&[0_u64; 300]);
         let ids = pages.iter().map(Document::id).filter(|id| id.ends_with(digit));
@@ -171,6 +176,35 @@ impl Model {
         }
         let again = self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?)?;
         assert!(!again.run(1, &AtomicU64::new(0))?.is_new);
+        Ok(())
+    }
+
+    fn purge(&mut self, steps: usize) -> Result<()> {
+        let read = AtomicU64::new(0);
+        // Fewer rows may make segments of one size.
+        self.in_tiers = false;
+        for _ in 0..steps {
+            let rewritten = self.store.rewrite_removed(&read)?;
+            self.made(rewritten)?;
+            if rewritten {
+                continue;
+            }
+            let Some(last) = self.store.purge()?.last else { break };
+            self.store.prune_removed(last, &read)?;
+            self.versions.iter_mut().take(last as usize).for_each(|rows| *rows = None);
+        }
+        let left = self.store.purge()?;
+        if left.last.is_some() {
+            return Ok(());
+        }
+        assert_eq!((left.segments, left.rows), (0, 0));
+        self.store.certify(&read)?;
+        assert!(!self.store.certify(&read)?);
+        for (number, rows) in self.kept() {
+            let version = self.store.at(Some(number))?;
+            let held: u64 = version.segments()?.iter().map(Segment::rows).sum();
+            assert_eq!((held, version.removals()), (rows.len() as u64, None));
+        }
         Ok(())
     }
 
