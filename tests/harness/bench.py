@@ -99,6 +99,9 @@ JOBS = [
     Job("fingerprint", "fingerprint --format fingerprints --input crawl/2026-01-02.tsv --output new/batch.seg",
         outputs=["new/batch.seg"]),
     Job("dedup", "dedup --batch batch.seg --store store --output new/dedup", outputs=["new/dedup"]),
+    Job("lsh", "lsh --input pages.tsv --matches all --output new/lsh", outputs=["new/lsh"]),
+    Job("lsh against a store", "lsh --batch newer.seg --store banded --confirm simhash:8 --output new/lsh",
+        outputs=["new/lsh"]),
     Job("cluster", "cluster --matches found --output new/clusters --method components", outputs=["new/clusters"]),
     Job("cluster a day", "cluster --previous clusters --matches found --day 2026-01-02 --output new/clusters",
         outputs=["new/clusters"]),
@@ -134,6 +137,8 @@ class Bench:
             (self.made / f"crawl/{day}.tsv").write_text("".join(lines))
         pages = [f"{page}\tpage {page % 40} of {page // 40 % 9}\n" for page in range(400)]
         (self.made / "pages.tsv").write_text("id\ttext\n" + "".join(pages))
+        for name, part in [("older", pages[:200]), ("newer", pages[200:])]:
+            (self.made / f"{name}.tsv").write_text("id\ttext\n" + "".join(part))
         (self.made / "days.toml").write_text(CONFIG)
         (self.made / "ids.txt").write_text("".join(f"2026-01-02-{page}\n" for page in range(0, 1500, 2)))
         (self.made / "numbers.txt").write_text("".join(f"{page}\n" for page in range(0, 400, 3)))
@@ -142,6 +147,11 @@ class Bench:
                       "--output", f"{name}.seg")
         self.done(self.made, "store", "init", "store")
         self.done(self.made, "store", "add", "store", "--segment", "old.seg", "--day", DAYS[0])
+        for name in ["older", "newer"]:
+            self.done(self.made, "fingerprint", "--input", f"{name}.tsv", "--keep-bands", "minhash-8x2", "--output",
+                      f"{name}.seg")
+        self.done(self.made, "store", "init", "banded")
+        self.done(self.made, "store", "add", "banded", "--segment", "older.seg", "--day", DAYS[0])
         self.done(self.made, "store", "init", "nine")
         for day in range(1, 10):
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")

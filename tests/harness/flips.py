@@ -63,6 +63,11 @@ def make(bench, home):
     bench.done(home, "dedup", "--batch", "batch.seg", "--store", "store", "--output", "out")
     for name in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
         kinds.append(Kind(f"output: {name}", [home / "out" / name], "verify out"))
+    for name, words in [("lsh", "--batch newer.seg --store banded --confirm simhash:8"), ("lsh-read", "--input pages.tsv")]:
+        bench.done(home, "lsh", *words.split(), "--output", name)
+        for file in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:
+            kinds.append(Kind(f"{name}: {file}", [home / name / file], f"verify {name}"))
+    kinds.append(Kind("store: bands", [*home.glob("banded/segments/*")], "store verify banded"))
     for name in ["report.json", "clusters.tsv", "sizes.tsv", "pages-1.bin", "groups-1.bin", "links-1.bin", "_SUCCESS"]:
         kinds.append(Kind(f"clusters: {name}", [home / "clusters" / name], "verify clusters"))
     (home / "bad.tsv").write_text((home / f"crawl/{DAYS[0]}.tsv").read_text() + "no fingerprint\nnone here\n")
