@@ -2,14 +2,16 @@
 //!
 //! Every table and every sort of a job takes its share from one [`Budget`], so that the parts that exist at
 //! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
-//! [`held_bytes`](crate::matches::held_bytes) counts them.
+//! [`held_bytes`](crate::matches::held_bytes) counts them. Where buckets are compared they are four for each page, some 100
+//! for each group of copies, and of each crowded bucket a key and four bytes for each page that is kept.
 //!
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |
 //! joining   |  tables 1/2  |  itself 1/8  |  reading 1/8  |  pairs 1/4  |
 //! finalize  |  ids 1/4  |  signatures 1/4  |  pairs 1/4  |  finalize 1/16 each, 4 at once  |    while pairs are read
 //!           |  ids 1/4  |  signatures 1/4  |  finalize 1/16 each, at most 7 at once        |    afterwards
-//! buckets   |  evidence 1/4  |  keys of a batch, evidence 1/4  |  finalize 1/16 each, at most 8 at once  |
+//! buckets   |  evidence 1/4  |  documents 1/4, or ids 1/4  |  ids without evidence 1/4  |    while documents are taken
+//!           |  evidence 1/4  |  keys of a batch 1/4  |  finalize 1/16 each, at most 8 at once  |
 //! verifying |  verification 1/4 each, at most 4 at once      |    three sorts, and signatures
 //! clusters  |  clustering 1/4 each, at most 3 at once        |    and 4 to 12 bytes for each member
 //! ```
@@ -125,6 +127,9 @@ mod tests {
     /// The sorts that exist after that: edges, unnamed rows and verdicts, held pages, rows, verdicts, and
     /// those being merged.
     const AFTER_PAIRS: u64 = 7;
+    /// The sorts of buckets: edges, matches with the store, the nearest pages, unnamed rows and verdicts, named ones, and
+    /// those being merged.
+    const BUCKETS: u64 = 8;
     /// What exists while verdicts are audited: documents, claims, pages claimed to be kept, and signatures.
     const VERIFYING: u64 = 4;
     /// The sorts that exist while the members of clusters are named: names, rows with their names, and sizes.
@@ -136,12 +141,15 @@ mod tests {
             let budget = Budget::of(bytes);
             let [pairs, finalize] = [budget.pairs(), budget.finalize()].map(|part| part as u64);
             let held = (budget.ids() + budget.signatures()) as u64;
+            let evidence = budget.evidence() as u64;
             let [documents, rows] = [budget.documents(), budget.rows()].map(|part| part as u64);
             let together = [
                 documents + rows,
                 budget.tables() + budget.itself() + budget.reading() + pairs,
                 held + pairs + BESIDE_PAIRS * finalize,
                 held + AFTER_PAIRS * finalize,
+                documents + 3 * evidence,
+                2 * evidence + BUCKETS * finalize,
                 VERIFYING * budget.verification() as u64,
                 CLUSTERING * budget.clustering() as u64,
             ];
