@@ -84,6 +84,8 @@ pub mod index;
 
 pub mod journal;
 
+pub mod online;
+
 pub mod lsh;
 
 pub mod clusters;

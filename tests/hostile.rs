@@ -78,6 +78,11 @@ fn clusters() {
 }
 
 #[test]
+fn journals() {
+    attack(&museum("journal"), readers::journal);
+}
+
+#[test]
 fn responses() {
     let head = |name| {
         format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n")

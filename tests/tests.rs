@@ -34,6 +34,8 @@ mod run;
 mod run_clusters;
 mod run_overlaps;
 mod same_bytes;
+#[cfg(feature = "serve")]
+mod serve;
 mod skew;
 mod skipped;
 mod slices;

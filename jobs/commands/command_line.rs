@@ -28,6 +28,8 @@ use crate::commands::query;
 use crate::commands::report;
 use crate::commands::run;
 use crate::commands::sample;
+#[cfg(feature = "serve")]
+use crate::commands::serve;
 use crate::commands::store;
 use crate::commands::verify;
 use crate::commands::weights;
@@ -79,6 +81,8 @@ enum Command {
     Inspect(inspect::Arguments),
     Plan(plan::Arguments),
     Query(Box<query::Arguments>),
+    #[cfg(feature = "serve")]
+    Serve(serve::Arguments),
     Store(store::Arguments),
     Verify(verify::Arguments),
     Compare(compare::Arguments),
@@ -180,6 +184,8 @@ impl CommandLine {
             Command::Inspect(arguments) => inspect::run(arguments, global),
             Command::Plan(arguments) => plan::run(arguments, global),
             Command::Query(arguments) => query::run(arguments, global),
+            #[cfg(feature = "serve")]
+            Command::Serve(arguments) => serve::run(arguments, global),
             Command::Store(arguments) => store::run(arguments, global),
             Command::Verify(arguments) => verify::run(arguments, global),
             Command::Compare(arguments) => compare::run(arguments, global),
@@ -317,7 +323,7 @@ mod tests {
         command.build();
         for (id, commands) in help::LIMITED {
             assert!(command.get_arguments().any(|flag| flag.get_id() == id), "{id}");
-            for path in *commands {
+            for path in commands.iter().filter(|it| cfg!(feature = "serve") || **it != "serve") {
                 let of_path = path.split(' ').try_fold(&command, |at, it| at.find_subcommand(it));
                 assert!(of_path.is_some(), "{path}");
             }

@@ -186,6 +186,17 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
+    #[cfg(feature = "serve")]
+    (
+        "serve",
+        &[
+            ("Answer and remember for a crawler on this machine", "dupsieve serve --store store"),
+            (
+                "Listen at all addresses, for clients that send a token",
+                "dupsieve serve --store store --listen 0.0.0.0:8373 --token-file token",
+            ),
+        ],
+    ),
     ("store init", &[("Make an empty store", "dupsieve store init store")]),
     (
         "store add",
@@ -360,6 +371,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 /// The commands that several processes can share.
 const SHARED: &[&str] = &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "doctor"];
 
+/// The commands that listen: those, and `serve`.
+const LISTENING: &[&str] =
+    &["run", "fingerprint", "dedup", "lsh", "cluster", "weights", "doctor", "serve"];
+
 /// The global flags that have an effect only in some commands, and in which.
 pub(super) const LIMITED: &[(&str, &[&str])] = &[
     (
@@ -375,6 +390,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "plan",
             "doctor",
             "query",
+            "serve",
         ],
     ),
     (
@@ -391,6 +407,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "plan",
             "verify",
             "doctor",
+            "serve",
             "store add",
             "store compact",
             "store index",
@@ -401,7 +418,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ("hosts", SHARED),
     ("process", SHARED),
     ("secret_file", SHARED),
-    ("listen", SHARED),
+    ("listen", LISTENING),
     ("wait_for_peers", SHARED),
     ("peer_timeout", SHARED),
     ("restarts", SHARED),

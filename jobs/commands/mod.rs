@@ -33,6 +33,8 @@ pub(crate) mod reading;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod store_at;
 pub(crate) mod verify;

@@ -2,7 +2,7 @@
 
 mod answering;
 mod line;
-mod recipe;
+pub(crate) mod recipe;
 mod stream;
 
 use std::io::{self, Write};
@@ -226,7 +226,7 @@ fn external(width: Width) -> &'static str {
 }
 
 /// Reads a fingerprint of this width.
-fn parse_fingerprint(text: &str, width: Width) -> Result<u128> {
+pub(crate) fn parse_fingerprint(text: &str, width: Width) -> Result<u128> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let fingerprint = is_hex.then(|| u128::from_str_radix(digits, 16).ok()).flatten();

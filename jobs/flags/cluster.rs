@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::settings::{ByteSize, typed};
 
 /// The flags that say in how many processes a job runs.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ClusterFlags {
     /// Start this many processes on this machine and watch them [env: DUPSIEVE_PROCESSES]
     #[arg(long, global = true, value_name = "N")]
@@ -31,7 +31,7 @@ pub(crate) struct ClusterFlags {
     /// Needed unless all processes listen at loopback addresses [env: DUPSIEVE_SECRET_FILE]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Address of this machine to listen at, instead of the one in the hosts file
+    /// Address of this machine to listen at, instead of the one in the hosts file; in `serve` [default: 127.0.0.1:8373]
     /// [env: DUPSIEVE_LISTEN]
     #[arg(long, global = true, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
     pub(crate) listen: Option<Listen>,
@@ -110,7 +110,8 @@ impl ClusterFlags {
             (has_hosts && !has_process, "--hosts needs --process: which line of the file this is"),
             (has_process && !has_hosts, "--process needs --hosts"),
             (self.secret_file.is_some() && !has_hosts, "--secret-file needs --hosts"),
-            (self.listen.is_some() && !has_hosts, "--listen needs --hosts"),
+            // Elsewhere it is refused, but for `serve`.
+            (can_be_shared && self.listen.is_some() && !has_hosts, "--listen needs --hosts"),
         ];
         match contradictions.into_iter().find(|(found, _)| *found) {
             Some((_, what)) => Err(Error::new(Kind::Usage, what)),

@@ -15,7 +15,7 @@ use super::settings::ByteSize;
 const THREADS_PER_CORE: usize = 8;
 
 /// The flags that every command takes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct GlobalFlags {
     /// Threads in each process [default: cores / local processes]

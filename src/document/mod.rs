@@ -75,6 +75,7 @@ pub use fields::Fields;
 pub use format::Format;
 pub use host::host;
 pub(crate) use id::MAX_ID_BYTES;
+pub use id::check_id;
 pub use id_list::IdList;
 pub(crate) use id_list::each_id;
 pub use inputs::{Input, Inputs, PassedOver};

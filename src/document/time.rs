@@ -1,6 +1,7 @@
 //! The time at which a page was fetched, in the notations of crawlers.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -32,6 +33,15 @@ impl Time {
             Time::At { seconds, .. } => Some(seconds),
             Time::NoField | Time::Empty => None,
         }
+    }
+}
+
+impl FromStr for Time {
+    type Err = Reason;
+
+    /// Reads a time in any of the notations. An empty text is [`Time::Empty`].
+    fn from_str(text: &str) -> Result<Time, Reason> {
+        parse(text)
     }
 }
 

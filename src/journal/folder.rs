@@ -327,8 +327,8 @@ impl Shared {
     ) -> (Vec<Remembered>, u64) {
         let mut nearest = Nearest::new(limit);
         for (_, part) in &*self.parts() {
-            part.near(wanted, pages(part), |page, distance| {
-                nearest.take(page, distance, part.sealed)
+            part.near(wanted, pages(part), |page, distance, similarity| {
+                nearest.take(page, distance, similarity, part.sealed);
             });
         }
         nearest.finish()

@@ -3,6 +3,7 @@
 use std::collections::BinaryHeap;
 
 use super::part::Remembered;
+use crate::matches::Similarity;
 use crate::store::{Day, FingerprintedDocument};
 
 /// Collects what is near.
@@ -19,8 +20,14 @@ impl Nearest {
         Nearest { limit, held: BinaryHeap::new(), found: 0 }
     }
 
-    /// Takes a page.
-    pub(super) fn take(&mut self, page: &FingerprintedDocument, distance: u8, day: Option<Day>) {
+    /// Takes a page at this distance, of a part that is sealed as `day` or not sealed.
+    pub(super) fn take(
+        &mut self,
+        page: &FingerprintedDocument,
+        distance: u8,
+        similarity: Option<Similarity>,
+        day: Option<Day>,
+    ) {
         self.found += 1;
         let is_full = self.held.len() == self.limit;
         let place = (distance, page.id.as_str(), day);
@@ -31,7 +38,7 @@ impl Nearest {
         if is_full {
             self.held.pop();
         }
-        self.held.push(Remembered { distance, id: page.id.clone(), day });
+        self.held.push(Remembered { distance, id: page.id.clone(), day, similarity });
     }
 
     /// The nearest by distance, id and day, and how many more there are.

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::header::Header;
 use super::near::NearTables;
 use crate::fingerprint::Class;
-use crate::matches::{Confirm, GroupKey};
+use crate::matches::{Confirm, GroupKey, Similarity};
 use crate::store::{Day, FingerprintedDocument};
 
 /// The end of a chain of copies.
@@ -36,6 +36,8 @@ pub struct Remembered {
     pub id: String,
     /// The day that it is being committed to, if that has begun.
     pub day: Option<Day>,
+    /// How alike the texts are, where that was checked.
+    pub similarity: Option<Similarity>,
 }
 
 /// The pages of one journal.
@@ -99,19 +101,22 @@ impl Part {
         self.places.contains_key(&xxh3_128(id.as_bytes()))
     }
 
-    /// Calls `found` with every page among the first `pages` that is near, and its distance.
+    /// Calls `found` with every page among the first `pages` that is near, with its distance, and how alike the texts
+    /// are where that is checked.
     pub(super) fn near(
         &self,
         wanted: &Wanted<'_>,
         pages: usize,
-        mut found: impl FnMut(&FingerprintedDocument, u8),
+        mut found: impl FnMut(&FingerprintedDocument, u8, Option<Similarity>),
     ) {
         self.tables.search(wanted.fingerprint, wanted.distance, |number, distance| {
             let mut at = self.last[number as usize];
             while at != END {
                 let page = &self.pages[at as usize];
-                if (at as usize) < pages && wanted.confirms(page, distance) {
-                    found(page, distance);
+                if (at as usize) < pages
+                    && let Some(similarity) = wanted.confirm(page, distance)
+                {
+                    found(page, distance, similarity);
                 }
                 at = self.before[at as usize];
             }
@@ -120,13 +125,13 @@ impl Part {
 }
 
 impl Wanted<'_> {
-    /// Whether a page at this distance matches, as in a join.
-    fn confirms(&self, page: &FingerprintedDocument, distance: u8) -> bool {
-        let Some((class, signature)) = self.page else { return true };
+    /// Whether a page at this distance matches, as in a join; and how alike the texts are, where that is checked.
+    fn confirm(&self, page: &FingerprintedDocument, distance: u8) -> Option<Option<Similarity>> {
+        let Some((class, signature)) = self.page else { return Some(None) };
         // Without a check, signatures say nothing.
         let read = |signature| if self.check.is_some() { signature } else { &[][..] };
         let asked = GroupKey { class, signature: read(signature) };
         let held = GroupKey { class: page.class, signature: read(&page.check) };
-        asked.compare(held, distance.into(), self.check.as_ref()).is_some()
+        asked.compare(held, distance.into(), self.check.as_ref())
     }
 }

@@ -11,6 +11,7 @@ use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Width};
+use crate::matches::Similarity;
 use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
 
 fn options(width: Width) -> JournalOptions {
@@ -78,17 +79,23 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered>
         .iter()
         .filter_map(|page| {
             let distance = (page.fingerprint? ^ wanted.fingerprint).count_ones();
-            let alike = wanted.page.is_none_or(|(class, signature)| {
-                class == page.class
-                    && wanted.check.is_none_or(|check| {
-                        check.similarity(signature, &page.check).is_some()
-                            || (distance == 0 && signature == page.check)
-                    })
-            });
-            (distance <= wanted.distance && alike).then(|| Remembered {
+            let (is_like, similarity) = match (wanted.page, wanted.check) {
+                (None, _) => (true, None),
+                (Some((class, _)), None) => (class == page.class, None),
+                (Some((class, signature)), Some(check)) => {
+                    let is_copy = distance == 0 && signature == page.check;
+                    let similarity = match is_copy {
+                        true => Some(Similarity::SAME),
+                        false => check.similarity(signature, &page.check),
+                    };
+                    (class == page.class && similarity.is_some(), similarity)
+                }
+            };
+            (distance <= wanted.distance && is_like).then(|| Remembered {
                 distance: distance as u8,
                 id: page.id.clone(),
                 day: None,
+                similarity,
             })
         })
         .collect();

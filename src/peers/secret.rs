@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
 use crate::error::At;
 use crate::{Error, Kind, Result};
@@ -62,6 +63,12 @@ impl Secret {
             tracing::warn!("{}: a secret this short can be guessed; {REMEDY}", path.display());
         }
         Ok(Secret::new(words))
+    }
+
+    /// Whether it is made of these words, found out in the same time whatever they are.
+    #[must_use]
+    pub fn is_made_of(&self, words: &[u8]) -> bool {
+        Secret::new(words).0.ct_eq(&self.0).into()
     }
 
     /// The key itself.

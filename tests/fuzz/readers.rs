@@ -20,10 +20,11 @@ use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::Cluster;
+use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::ledger::Ledger;
 use dupsieve::output::{Lock, Staging};
 use dupsieve::peers::hosts;
-use dupsieve::store::{Day, Digest, KeyRange, Segment, Store};
+use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::tables::Design;
 use tempfile::TempDir;
 
@@ -216,6 +217,29 @@ pub fn ledger(bytes: &[u8]) {
         for finished in ledger.finished() {
             let pairs = finished.pairs().try_fold(0, |pairs, pair| pair.map(|_| pairs + 1));
             assert_eq!(pairs, Ok(finished.receipt().listed));
+        }
+    }
+}
+
+/// A journal of pages that are remembered, with the columns of the one in the museum.
+pub fn journal(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repair::journal(bytes)] {
+        let path = file("store/journal/000001.journal", &bytes);
+        let folder = path.parent().expect("it stands in a folder");
+        let _ = fs::remove_file(folder.join("000002.journal"));
+        let segment = SegmentOptions {
+            lengths: true,
+            classes: true,
+            check_bytes: 16,
+            band_bytes: 5,
+            stamp: "a recipe".to_owned(),
+            ..SegmentOptions::default()
+        };
+        let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
+        let store = folder.parent().expect("it stands in a store");
+        let Ok(journal) = Journal::open(store, options) else { continue };
+        for day in journal.sealed() {
+            let _ = journal.write_segment(day, &store.join("day.seg"), 1 << 16);
         }
     }
 }

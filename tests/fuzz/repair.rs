@@ -149,3 +149,26 @@ fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     number[..BYTES].copy_from_slice(bytes.get(at..at.checked_add(BYTES)?)?);
     usize::try_from(u64::from_le_bytes(number)).ok()
 }
+
+/// A journal: the checksum of its header, and those of all frames that can be found by their lengths.
+pub(crate) fn journal(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let _ = repair_journal(&mut bytes);
+    bytes
+}
+
+fn repair_journal(bytes: &mut [u8]) -> Option<()> {
+    let stamp_ends = 36_usize.checked_add(number::<4>(bytes, 32)?)?;
+    let checksum = xxh3_64(bytes.get(..stamp_ends)?);
+    let mut at = stamp_ends + 8;
+    bytes.get_mut(stamp_ends..at)?.copy_from_slice(&checksum.to_le_bytes());
+    loop {
+        let body = at + 24;
+        let end = body.checked_add(number::<4>(bytes, at)?)?;
+        let checksum = xxh3_64(bytes.get(body..end)?);
+        bytes[at + 8..at + 16].copy_from_slice(&checksum.to_le_bytes());
+        let head = [&bytes[at..at + 16], &(at as u64).to_le_bytes()].concat();
+        bytes[at + 16..body].copy_from_slice(&xxh3_64(&head).to_le_bytes());
+        at = end;
+    }
+}

@@ -6,7 +6,7 @@
 Faults: syscalls (a kill, ENOSPC, EIO at every call that changes the disk; all of them where no number of
 cycles is given), kills (kill -9 at random moments), power (a power cut on ext4 and on XFS; takes root), flips
 (bits flipped and files cut), peers (frozen, killed and late peers, rogue clients, crowds of silent ones), redone
-(the work of a killed join that is done again), endings (any signal, and limits of memory, files and stderr); what
+(the work of a killed join that is done again), endings (any signal, and limits of memory, files and stderr), serve (kill -9 of the service under load); what
 networks do is in tests/network.py. A cycle depends on the seed and its number alone, up to the moments that the
 machine decides on. Prints a line of JSON for each violation and each fault, then a table; ends with 1 if there was
 a violation.
@@ -25,6 +25,7 @@ import kills
 import peers
 import power
 import redone
+import serve
 import syscalls
 from bench import Bench
 from tally import table
@@ -37,6 +38,7 @@ FAULTS = {
     "peers": [peers.run],
     "redone": [redone.run],
     "endings": [endings.run],
+    "serve": [serve.run],
 }
 
 

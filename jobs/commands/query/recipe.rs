@@ -7,6 +7,19 @@ use dupsieve::join::{self, Preset};
 
 use crate::flags::settings::FingerprintSettings;
 
+/// As [`of`], with the bands that are kept beside the fingerprints.
+///
+/// # Errors
+/// As [`of`].
+#[cfg(feature = "serve")]
+pub(crate) fn with_bands(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
+    let recipe = of(stamp, settings)?;
+    Ok(match Stamp::parse(stamp)?.bands() {
+        Some(bands) => recipe.with_bands(bands),
+        None => recipe,
+    })
+}
+
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands, which no answer
 /// needs, are left out.
 ///

@@ -1,0 +1,300 @@
+//! `dupsieve serve`: a store that answers and remembers over HTTP while a crawl runs.
+
+mod bodies;
+mod connections;
+mod limits;
+mod metrics;
+mod pool;
+mod problem;
+mod routes;
+mod service;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use dupsieve::document::Format;
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Check, Recipe, Width};
+use dupsieve::index::LookupOptions;
+use dupsieve::join::{self, Preset};
+use dupsieve::matches::Confirm;
+use dupsieve::online::{Online, OnlineOptions};
+use dupsieve::peers::Secret;
+use dupsieve::progress::{self, Activity};
+use dupsieve::store::{Access, IdKind, SegmentOptions, Store, Version};
+use dupsieve::{Error, Kind, Result};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, watch};
+
+use crate::commands::query::recipe;
+use crate::commands::store::keep_up;
+use crate::flags::cluster::Listen;
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::{DedupSettings, FingerprintSettings, RecipeChoice, parse_width};
+use crate::outcome::summary::Summary;
+use crate::processes::signals;
+use limits::Limits;
+use metrics::Metrics;
+use pool::Pool;
+use service::Service;
+
+/// Where the service listens, unless --listen says something else.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8373);
+/// How often the service looks whether another process has changed the store.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// Answer over HTTP which pages of a store are near, and remember new ones
+///
+/// A crawler asks before it keeps a page (`POST /v1/query`), has pages remembered (`POST /v1/pages`: on disk when the
+/// answer comes, and seen by every later query), and makes a day of them when the day is over (`POST /v1/commit`, the same
+/// as `store add`). Bodies and answers are JSON; /openapi.json describes them. /healthz, /readyz and /metrics are for
+/// those who watch over it.
+///
+/// Other commands may change the store meanwhile, such as `run` or `store compact`: the service takes up each new
+/// version within a second. On SIGTERM or SIGINT it finishes the requests that it has, and ends.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The store; it is made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// File with a token that clients send as `Authorization: Bearer TOKEN`; only its owner may read it. Needed to
+    /// listen at an address other than a loopback one
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Near pages differ in at most this many bits, 15 at most [default: that of the preset that the store was made
+    /// with, else 3]
+    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
+    distance: Option<u32>,
+    /// Confirm near texts by the signatures of this check, and after a colon by the least similarity, such as
+    /// page-overlap:0.8 [default: that of the preset]
+    #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
+    confirm: Option<Confirm>,
+    /// Preset of a store that is empty: paper, balanced or thorough [default: balanced; with --recipe, none]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
+    preset: Option<Preset>,
+    /// Recipe of a store that is empty, or whose recipe has none of the usual names: a name or a .toml file
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    recipe: Option<RecipeChoice>,
+    /// Bits of the fingerprints of a store that is empty
+    #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    width: Option<Width>,
+    /// Table of lines that do not count as text, if the store was made with one
+    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
+    boilerplate: Option<PathBuf>,
+    /// Read all fingerprints of the store and its index into memory first. Without it the system reads what is
+    /// needed, and keeps it as long as memory allows
+    #[arg(long)]
+    resident: bool,
+    #[command(flatten, next_help_heading = "Limits")]
+    limits: Limits,
+}
+
+/// What the main thread waits for.
+enum Event {
+    /// The store is open.
+    Open,
+    /// A signal asks the service to end.
+    Stop(&'static str),
+    /// The store cannot be opened.
+    Failed(Error),
+}
+
+/// Runs `serve` until a signal ends it.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let address = address(global.cluster.listen);
+    let token = arguments.token_file.as_deref().map(Secret::read).transpose()?;
+    if token.is_none() && !address.ip().is_loopback() {
+        return Err(Error::new(
+            Kind::Usage,
+            "without a token the service listens at loopback addresses only",
+        )
+        .expected("127.0.0.1 or ::1, or --token-file")
+        .found(address));
+    }
+    let (store, _) = Store::init(&arguments.store)?;
+    let version = store.at(None)?;
+    let recipe = arguments.recipe_of(&store, &version)?;
+    let options = arguments.options(&recipe, global)?;
+    let listener = listen(address)?;
+    let address = listener.local_addr().at("the socket")?;
+    let service = Arc::new(arguments.service(recipe, token, global)?);
+    let (tell, events) = channel();
+    let stopped = tell.clone();
+    signals::handle_with(move |name| drop(stopped.send(Event::Stop(name))));
+    let runtime = Runtime::new().map_err(|cause| Error::system("cannot start threads", &cause))?;
+    let (stop, stopping) = watch::channel(false);
+    let router = routes::router(Arc::clone(&service));
+    let own = Arc::clone(&service);
+    let serving = runtime.spawn(async move {
+        if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
+            connections::serve(listener, router, own, stopping).await;
+        }
+    });
+    tracing::info!("listening at http://{address}");
+    open(store, options, Arc::clone(&service), tell)?;
+    let signal = loop {
+        match events.recv() {
+            Ok(Event::Open) => tracing::info!("the store is open"),
+            Ok(Event::Stop(signal)) => break signal,
+            Ok(Event::Failed(error)) => return Err(error),
+            Err(_) => break "nobody",
+        }
+    };
+    tracing::info!("{signal}: finishing the requests that are here");
+    let _ = stop.send(true);
+    let _ = runtime.block_on(serving);
+    Ok(service.closing(&arguments.store))
+}
+
+/// The address at which the service listens.
+fn address(listen: Option<Listen>) -> SocketAddr {
+    listen.map_or(LISTEN, |Listen { address, port }| {
+        SocketAddr::new(address, port.unwrap_or(LISTEN.port()))
+    })
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener> {
+    let failed = |cause| {
+        Error::new(Kind::Unavailable, format!("cannot listen at {address}: {cause}"))
+            .help("end the program that listens there, or choose another address with --listen")
+    };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Opens the store in a thread of its own, which then looks for new versions.
+fn open(
+    store: Store,
+    options: OnlineOptions,
+    service: Arc<Service>,
+    tell: Sender<Event>,
+) -> Result<()> {
+    let open = move || {
+        let online = match Online::open(store, options) {
+            Ok(online) => Arc::new(online),
+            Err(error) => return drop(tell.send(Event::Failed(error))),
+        };
+        finish(&online);
+        let _ = service.online.set(Arc::clone(&online));
+        let _ = tell.send(Event::Open);
+        loop {
+            thread::sleep(REFRESH);
+            // The service is alive, though it may have nothing to do.
+            progress::tick(Activity::Reading);
+            finish(&online);
+            match online.refresh() {
+                Ok(true) => tracing::info!("version {} answers", online.version().number()),
+                Ok(false) => {}
+                Err(error) => tracing::warn!("the version before goes on to answer: {error}"),
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("store".into()).spawn(open);
+    thread.map(drop).map_err(|cause| Error::system("cannot start a thread", &cause))
+}
+
+/// Finishes commits that were begun, if there are any and nobody else is changing the store.
+fn finish(online: &Online) {
+    match online.finish_commits() {
+        Ok(0) => {}
+        Ok(_) => tracing::info!("a commit is finished; version {}", online.version().number()),
+        Err(error) => tracing::warn!("a commit is not finished: {error}"),
+    }
+}
+
+impl Arguments {
+    /// The recipe of the store, with the bands that it keeps.
+    fn recipe_of(&self, store: &Store, version: &Version) -> Result<Recipe> {
+        let settings = FingerprintSettings {
+            preset: self.preset,
+            recipe: self.recipe.clone(),
+            width: self.width,
+            boilerplate: self.boilerplate.clone(),
+            ..FingerprintSettings::default()
+        };
+        match version.stamp() {
+            Some(stamp) => recipe::with_bands(stamp, &settings).map_err(|it| it.at(store.path())),
+            None => settings.recipe(Format::default()),
+        }
+    }
+
+    fn options(&self, recipe: &Recipe, global: &GlobalFlags) -> Result<OnlineOptions> {
+        let stamp = recipe.stamp();
+        let settings = DedupSettings {
+            preset: self.preset,
+            distance: self.distance,
+            check: self.confirm,
+            ..DedupSettings::default()
+        };
+        let (distance, check) = settings.distance_and_check(stamp.as_str());
+        join::check_signatures(check, stamp.as_str())?;
+        let access = if self.resident { Access::Resident } else { Access::Mapped };
+        let band_bytes = recipe.bands().map(str::parse::<dupsieve::lsh::Bands>).transpose()?;
+        Ok(OnlineOptions {
+            lookup: LookupOptions { distance, check, access },
+            width: recipe.width(),
+            segment: SegmentOptions {
+                ids: IdKind::Text,
+                lengths: !recipe.is_external(),
+                classes: recipe.has_classes(),
+                check_bytes: recipe.check().map_or(0, Check::bytes),
+                band_bytes: band_bytes.as_ref().map_or(0, dupsieve::lsh::Bands::bytes),
+                stamp: stamp.to_string(),
+                ..SegmentOptions::default()
+            },
+            limit: self.limits.limit,
+            most_journal_bytes: self.limits.max_journal as u64,
+            memory_bytes: global.budget().rows(),
+        })
+    }
+
+    fn service(
+        &self,
+        recipe: Recipe,
+        token: Option<Secret>,
+        global: &GlobalFlags,
+    ) -> Result<Service> {
+        let limits = self.limits;
+        let pool = Pool::start(global.workers(1), limits.max_requests, &recipe)?;
+        let flags = global.clone();
+        Ok(Service {
+            online: OnceLock::new(),
+            recipe,
+            limits,
+            token,
+            requests: Semaphore::new(limits.max_requests),
+            commits: Arc::new(Semaphore::new(1)),
+            pool,
+            metrics: Metrics::new(),
+            keep_up: Box::new(move |online| {
+                if let Err(error) = keep_up(online.store(), true, None, &flags) {
+                    tracing::warn!("the day is in the store, which could not be tidied: {error}");
+                }
+            }),
+        })
+    }
+}
+
+impl Service {
+    /// What the service has done.
+    fn closing(&self, store: &std::path::Path) -> Summary {
+        let left = self.online.get().map_or(0, |online| online.journal().pages());
+        let [asked, remembered, commits] =
+            [&self.metrics.asked, &self.metrics.remembered, &self.metrics.commits]
+                .map(|it| it.get());
+        Summary::new()
+            .count("asked", asked)
+            .count("remembered", remembered)
+            .count("commits", commits)
+            .count("journal_pages", left)
+            .path("store", store)
+            .say(format!("{asked} pages were asked for, {remembered} sent to be remembered, {commits} days committed"))
+            .say(format!("{left} pages are in the journal; they are there when the store is served again"))
+    }
+}

@@ -1,0 +1,172 @@
+//! Problem documents (RFC 9457): every answer that is not a success, and the one place where an error of the library
+//! becomes one.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dupsieve::{Error, Kind};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The seconds after which a client may try again.
+const RETRY_SECONDS: &str = "1";
+
+/// What is wrong with a request, or with the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    BadRequest,
+    BadJson,
+    Unauthorised,
+    NotFound,
+    MethodNotAllowed,
+    TimedOut,
+    Conflict,
+    TooLarge,
+    UnsupportedMediaType,
+    BadPage,
+    Internal,
+    NotReady,
+    Overloaded,
+    Unavailable,
+}
+
+impl Fault {
+    /// Its name at the end of the type, its status and its title.
+    fn parts(self) -> (&'static str, StatusCode, &'static str) {
+        match self {
+            Fault::BadRequest => (
+                "bad-request",
+                StatusCode::BAD_REQUEST,
+                "The request asks for something that cannot be done",
+            ),
+            Fault::BadJson => (
+                "bad-json",
+                StatusCode::BAD_REQUEST,
+                "The body is not the JSON that this path takes",
+            ),
+            Fault::Unauthorised => {
+                ("unauthorised", StatusCode::UNAUTHORIZED, "The token is missing or wrong")
+            }
+            Fault::NotFound => ("not-found", StatusCode::NOT_FOUND, "There is no such path"),
+            Fault::MethodNotAllowed => (
+                "method-not-allowed",
+                StatusCode::METHOD_NOT_ALLOWED,
+                "This path takes another method",
+            ),
+            Fault::TimedOut => {
+                ("timed-out", StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time")
+            }
+            Fault::Conflict => {
+                ("conflict", StatusCode::CONFLICT, "The store has something else there already")
+            }
+            Fault::TooLarge => {
+                ("too-large", StatusCode::PAYLOAD_TOO_LARGE, "The request is larger than allowed")
+            }
+            Fault::UnsupportedMediaType => (
+                "unsupported-media-type",
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "The body must be application/json",
+            ),
+            Fault::BadPage => {
+                ("bad-page", StatusCode::UNPROCESSABLE_ENTITY, "A page cannot be taken as it is")
+            }
+            Fault::Internal => {
+                ("internal", StatusCode::INTERNAL_SERVER_ERROR, "The service has failed")
+            }
+            Fault::NotReady => {
+                ("not-ready", StatusCode::SERVICE_UNAVAILABLE, "The store is being opened")
+            }
+            Fault::Overloaded => (
+                "overloaded",
+                StatusCode::SERVICE_UNAVAILABLE,
+                "There is too much to do at the moment",
+            ),
+            Fault::Unavailable => (
+                "unavailable",
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This cannot be done at the moment",
+            ),
+        }
+    }
+}
+
+/// A problem document.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    fault: Fault,
+    detail: String,
+}
+
+/// What went wrong, as RFC 9457 has it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(super) struct ProblemBody<'a> {
+    /// The kind of problem: a URI that never changes its meaning.
+    #[serde(rename = "type")]
+    #[schema(example = "urn:dupsieve:problem:too-large")]
+    kind: String,
+    /// The same for all problems of the kind.
+    title: &'a str,
+    /// The status of the answer.
+    status: u16,
+    /// What went wrong this time.
+    detail: &'a str,
+}
+
+impl Problem {
+    pub(super) fn new(fault: Fault, detail: impl Into<String>) -> Problem {
+        Problem { fault, detail: detail.into() }
+    }
+
+    /// The status of the answer.
+    pub(super) fn status(&self) -> StatusCode {
+        self.fault.parts().1
+    }
+
+    /// The document.
+    pub(super) fn to_json(&self) -> String {
+        let (name, status, title) = self.fault.parts();
+        let body = ProblemBody {
+            kind: format!("urn:dupsieve:problem:{name}"),
+            title,
+            status: status.as_u16(),
+            detail: &self.detail,
+        };
+        serde_json::to_string(&body).expect("a problem is plain data")
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Problem {
+        let fault = match error.kind() {
+            Kind::Usage => Fault::BadRequest,
+            Kind::Exists => Fault::Conflict,
+            Kind::Temporary | Kind::Unavailable | Kind::Io => Fault::Unavailable,
+            Kind::BadData | Kind::Missing | Kind::Internal | Kind::Permission | Kind::Config => {
+                Fault::Internal
+            }
+        };
+        if fault != Fault::BadRequest {
+            tracing::warn!("{error}");
+        }
+        Problem::new(fault, error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let mut response = Response::new(Body::from(self.to_json()));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

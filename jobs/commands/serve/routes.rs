@@ -1,0 +1,254 @@
+//! The paths of the service, and what guards them: the token, the limits and the clock.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use dupsieve::store::Day;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use utoipa::OpenApi;
+
+use super::bodies::{Answers, CommitAnswer, CommitRequest, QueryRequest, RememberRequest, Status};
+use super::problem::{Fault, Problem, ProblemBody};
+use super::service::{Service, json, parse, write};
+
+const QUERY: &str = "/v1/query";
+const PAGES: &str = "/v1/pages";
+const COMMIT: &str = "/v1/commit";
+const STATUS: &str = "/v1/status";
+const HEALTHZ: &str = "/healthz";
+const READYZ: &str = "/readyz";
+const METRICS: &str = "/metrics";
+const OPENAPI: &str = "/openapi.json";
+
+type Shared = State<Arc<Service>>;
+
+/// The description of the service. The paths are those of the router.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "dupsieve",
+        description = "Which pages of a store are near to these? Remember these pages."
+    ),
+    paths(query, pages, commit, status, healthz, readyz, metrics, openapi)
+)]
+struct Description;
+
+/// All paths.
+pub(super) fn router(service: Arc<Service>) -> Router {
+    Router::new()
+        .route(QUERY, post(query))
+        .route(PAGES, post(pages))
+        .route(COMMIT, post(commit))
+        .route(STATUS, get(status))
+        .route(HEALTHZ, get(healthz))
+        .route(READYZ, get(readyz))
+        .route(METRICS, get(metrics))
+        .route(OPENAPI, get(openapi))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(Arc::clone(&service), guard))
+        .with_state(service)
+}
+
+/// Checks the token, keeps to the limits, and counts the request.
+async fn guard(State(service): Shared, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let path = path.as_ref().map(MatchedPath::as_str);
+    let response = answer(&service, path, request, next).await;
+    let response = response.unwrap_or_else(IntoResponse::into_response);
+    service.metrics.answered(path, response.status(), began.elapsed());
+    response
+}
+
+async fn answer(
+    service: &Service,
+    path: Option<&str>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if matches!(path, Some(HEALTHZ | READYZ)) {
+        return Ok(next.run(request).await);
+    }
+    check_token(service, &request)?;
+    let _permit = service
+        .requests
+        .try_acquire()
+        .map_err(|_| Problem::new(Fault::Overloaded, "too many requests are being worked on"))?;
+    // A day takes as long as it takes.
+    if path == Some(COMMIT) {
+        return Ok(next.run(request).await);
+    }
+    // The body has its own time.
+    let most = service.limits.max_time * 2;
+    timeout(most, next.run(request)).await.map_err(|_| {
+        let told = format!("no answer was found within {} s", most.as_secs());
+        Problem::new(Fault::Unavailable, told)
+    })
+}
+
+fn check_token(service: &Service, request: &Request) -> Result<(), Problem> {
+    let Some(token) = &service.token else { return Ok(()) };
+    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
+    match given {
+        Some(given) if token.is_made_of(given) => Ok(()),
+        Some(_) => Err(Problem::new(Fault::Unauthorised, "this is not the token of the service")),
+        None => {
+            let told = "send the token as `Authorization: Bearer TOKEN`";
+            Err(Problem::new(Fault::Unauthorised, told))
+        }
+    }
+}
+
+/// What is near to fingerprints or pages.
+#[utoipa::path(
+    post,
+    path = QUERY,
+    request_body = QueryRequest,
+    responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
+)]
+async fn query(State(service): Shared, request: Request) -> Result<Response, Problem> {
+    let body = service.body(request).await?;
+    service.query(body).await.map(json)
+}
+
+/// Judge pages, and remember those that are kept. They are on disk when the answer comes, and every later query sees
+/// them.
+#[utoipa::path(
+    post,
+    path = PAGES,
+    request_body = RememberRequest,
+    responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
+)]
+async fn pages(State(service): Shared, request: Request) -> Result<Response, Problem> {
+    let body = service.body(request).await?;
+    service.remember(body).await.map(json)
+}
+
+/// Make a day of the store of what is remembered. The same day again changes nothing.
+#[utoipa::path(
+    post,
+    path = COMMIT,
+    request_body = CommitRequest,
+    responses((status = 200, body = CommitAnswer), (status = "default", body = ProblemBody<'_>))
+)]
+async fn commit(State(service): Shared, request: Request) -> Result<Response, Problem> {
+    let body = service.body(request).await?;
+    let CommitRequest { day } = parse(&body)?;
+    let day: Day = day.parse()?;
+    let online = Arc::clone(service.online()?);
+    // The commit before may still be merging segments.
+    let turn = Arc::clone(&service.commits).acquire_owned();
+    let Ok(Ok(permit)) = timeout(service.limits.max_time, turn).await else {
+        return Err(Problem::new(Fault::Unavailable, "another day is being committed"));
+    };
+    let (answer, answered) = oneshot::channel();
+    // It goes on when the client gives up.
+    let work = move || {
+        let committed = online.commit(day);
+        let is_done = committed.is_ok();
+        service.metrics.commits.inc_by(is_done.into());
+        drop(answer.send(committed));
+        if is_done {
+            (service.keep_up)(&online);
+        }
+        drop(permit);
+    };
+    std::thread::Builder::new()
+        .name("commit".into())
+        .spawn(work)
+        .map_err(|cause| Problem::from(dupsieve::Error::system("cannot start a thread", &cause)))?;
+    let committed = answered.await.map_err(|_| Problem::new(Fault::Internal, "no answer"))??;
+    Ok(json(write(&CommitAnswer::of(day.to_string(), committed))))
+}
+
+/// What is served.
+#[utoipa::path(
+    get,
+    path = STATUS,
+    responses((status = 200, body = Status), (status = "default", body = ProblemBody<'_>))
+)]
+async fn status(State(service): Shared) -> Result<Response, Problem> {
+    let online = service.online()?;
+    let version = online.version();
+    let options = online.options();
+    Ok(json(write(&Status {
+        store_version: version.number(),
+        rows: version.rows(),
+        days: version.entries().len() as u64,
+        journal_pages: online.journal().pages(),
+        journal_bytes: online.journal().bytes(),
+        width: options.width.bits(),
+        distance: options.lookup.distance,
+        check: options.lookup.check.map(|check| check.to_string()),
+    })))
+}
+
+/// Whether the process lives.
+#[utoipa::path(get, path = HEALTHZ, responses((status = 200, body = String, content_type = "text/plain")))]
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether the store is open.
+#[utoipa::path(
+    get,
+    path = READYZ,
+    responses(
+        (status = 200, body = String, content_type = "text/plain"),
+        (status = "default", body = ProblemBody<'_>)
+    )
+)]
+async fn readyz(State(service): Shared) -> Result<&'static str, Problem> {
+    service.online().map(|_| "ready\n")
+}
+
+/// Counts and times for Prometheus.
+#[utoipa::path(get, path = METRICS, responses((status = 200, body = String, content_type = "text/plain")))]
+async fn metrics(State(service): Shared) -> Response {
+    let mut response =
+        Response::new(Body::from(service.metrics.text(service.online.get().map(Arc::as_ref))));
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// This description.
+#[utoipa::path(get, path = OPENAPI, responses((status = 200, body = serde_json::Value)))]
+async fn openapi() -> Response {
+    json(write(&Description::openapi()))
+}
+
+async fn not_found(request: Request) -> Problem {
+    Problem::new(
+        Fault::NotFound,
+        format!("{:.200}; /openapi.json lists the paths", request.uri().path()),
+    )
+}
+
+async fn method_not_allowed(request: Request) -> Problem {
+    let told = format!("{} {:.200}", request.method(), request.uri().path());
+    Problem::new(Fault::MethodNotAllowed, told)
+}
+
+/// What is told to a connection beyond the limit.
+pub(super) fn refusal() -> String {
+    let problem = Problem::new(Fault::Overloaded, "too many connections are open");
+    let body = problem.to_json();
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}

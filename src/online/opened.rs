@@ -1,0 +1,68 @@
+//! A version of the store, opened to be asked: once for each distance that is asked for.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::error::Result;
+use crate::index::{Answer, Asker, Lookup, LookupOptions, Question};
+use crate::store::{Store, Version};
+
+/// The distances that can be asked for: 0 to 15.
+pub(super) const DISTANCES: usize = 16;
+
+/// A version that answers.
+pub(super) struct Opened {
+    store: Store,
+    pub(super) version: Version,
+    options: LookupOptions,
+    distances: [OnceLock<Asking>; DISTANCES],
+}
+
+/// A version opened for one distance, and those who have asked it: they keep what they have read.
+struct Asking {
+    lookup: Arc<Lookup>,
+    askers: Mutex<Vec<Asker>>,
+}
+
+impl Opened {
+    /// Opens the newest version of `store` for the distance of `options`.
+    pub(super) fn newest(store: &Store, options: LookupOptions) -> Result<Opened> {
+        let version = store.at(None)?;
+        let opened =
+            Opened { store: store.clone(), version, options, distances: Default::default() };
+        opened.at(options.distance)?;
+        Ok(opened)
+    }
+
+    /// What is near to each of `questions`, at most `limit` pages of each.
+    pub(super) fn ask(
+        &self,
+        questions: &[Option<Question<'_>>],
+        distance: u32,
+        limit: usize,
+    ) -> Result<Vec<Answer>> {
+        let asking = self.at(distance)?;
+        let kept = lock(&asking.askers).pop();
+        let mut asker = kept.unwrap_or_else(|| Asker::new(&asking.lookup));
+        let mut ask = |question: &Option<Question<'_>>| {
+            question.as_ref().map_or_else(|| Ok(Answer::default()), |it| asker.ask(it, limit))
+        };
+        let answers = questions.iter().map(&mut ask).collect();
+        lock(&asking.askers).push(asker);
+        answers
+    }
+
+    /// The version, opened for this distance.
+    fn at(&self, distance: u32) -> Result<&Asking> {
+        let place = &self.distances[distance as usize % DISTANCES];
+        if let Some(asking) = place.get() {
+            return Ok(asking);
+        }
+        let options = LookupOptions { distance, ..self.options };
+        let lookup = Lookup::open(&self.store, self.version.clone(), options)?;
+        Ok(place.get_or_init(|| Asking { lookup, askers: Mutex::default() }))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

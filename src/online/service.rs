@@ -1,0 +1,303 @@
+//! The store and its journal, asked and added to by any number of threads.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use super::opened::{DISTANCES, Opened};
+use super::verdict::{Found, Verdict};
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::Width;
+use crate::index::{Answer, LookupOptions, Question};
+use crate::journal::{Done, Insertion, Journal, JournalOptions, Wanted};
+use crate::store::{Added, Day, FingerprintedDocument, SegmentOptions, Store, Version};
+
+/// How a store is served.
+#[derive(Clone, Debug)]
+pub struct OnlineOptions {
+    /// The distance of the keep rule, the check, and where the bytes are.
+    pub lookup: LookupOptions,
+    /// The width of the fingerprints.
+    pub width: Width,
+    /// The columns of a segment, and the stamp of the recipe.
+    pub segment: SegmentOptions,
+    /// The most near pages that an answer names.
+    pub limit: usize,
+    /// The bytes on disk beyond which the journal takes no more pages.
+    pub most_journal_bytes: u64,
+    /// The memory for the sort of a commit.
+    pub memory_bytes: usize,
+}
+
+/// Which pages are remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remember {
+    /// Those whose verdict is keep.
+    #[default]
+    Kept,
+    /// All, empty ones too, but for repeated ids.
+    All,
+}
+
+/// Answers, and the version of the store that gave them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The number of the version.
+    pub store_version: u64,
+    /// One for each page, in order.
+    pub answers: Vec<Found>,
+}
+
+/// What became of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of the version that has the day.
+    pub store_version: u64,
+    /// The fingerprints of the day.
+    pub rows: u64,
+    /// The pages of the day without a fingerprint.
+    pub empties: u64,
+    /// Whether the store had the day before.
+    pub already: bool,
+}
+
+/// A store that answers and remembers.
+pub struct Online {
+    store: Store,
+    options: OnlineOptions,
+    opened: ArcSwap<Opened>,
+    journal: Journal,
+    /// Held by the one commit or refresh at a time.
+    changing: Mutex<()>,
+}
+
+impl Online {
+    /// Opens the newest version of `store` and its journal. What a commit has left undone is done.
+    ///
+    /// # Errors
+    /// As [`Journal::open`] and [`Lookup::open`](crate::index::Lookup::open).
+    pub fn open(store: Store, options: OnlineOptions) -> Result<Online> {
+        let journal = Journal::open(
+            store.path(),
+            JournalOptions {
+                width: options.width,
+                segment: options.segment.clone(),
+                most_bytes: options.most_journal_bytes,
+            },
+        )?;
+        let opened = ArcSwap::from_pointee(Opened::newest(&store, options.lookup)?);
+        let online = Online { store, options, opened, journal, changing: Mutex::default() };
+        online.check_recipe(&online.opened.load().version)?;
+        Ok(online)
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// How it is served.
+    pub fn options(&self) -> &OnlineOptions {
+        &self.options
+    }
+
+    /// The version that answers.
+    pub fn version(&self) -> Version {
+        self.opened.load().version.clone()
+    }
+
+    /// The pages that are remembered and in no day of the store.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// What is near to each of `questions`; nothing to one without a fingerprint.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a distance over 15; damage of the store is [`Kind::BadData`].
+    pub fn query(&self, questions: &[Option<Question<'_>>], distance: u32) -> Result<Told> {
+        if distance as usize >= DISTANCES {
+            return Err(Error::new(Kind::Usage, "the distance is too large to be asked for")
+                .expected(format_args!("at most {}", DISTANCES - 1))
+                .found(distance));
+        }
+        let limit = self.options.limit;
+        let wanted = questions.iter().map(|it| it.as_ref().map(|it| self.wanted(it, distance)));
+        let remembered: Vec<_> = wanted
+            .map(|it| it.map_or_else(Default::default, |it| self.journal.near(&it, limit)))
+            .collect();
+        let opened = self.opened.load();
+        let held = opened.ask(questions, distance, limit)?;
+        let found =
+            questions.iter().zip(remembered).zip(held).map(|((question, remembered), held)| {
+                question.map_or(Found::EMPTY, |_| Found::of(remembered, held, limit))
+            });
+        Ok(Told { store_version: opened.version.number(), answers: found.collect() })
+    }
+
+    /// Judges pages one after the other, as the keep rule does, and remembers those that `which` says. Each is compared
+    /// with the pages remembered before it, those of this call among them. `done` is called once what was remembered is
+    /// on disk; the answers are to be told only then.
+    ///
+    /// # Errors
+    /// As [`Journal::turn`] and [`Online::query`]; `done` is not called then.
+    pub fn remember(
+        &self,
+        pages: &[FingerprintedDocument],
+        which: Remember,
+        done: Done,
+    ) -> Result<Told> {
+        let questions: Vec<Option<Question<'_>>> = pages.iter().map(question).collect();
+        let (distance, limit) = (self.options.lookup.distance, self.options.limit);
+        loop {
+            let opened = self.opened.load_full();
+            let held = opened.ask(&questions, distance, limit)?;
+            let mut insertion = self.journal.turn()?;
+            // Pages may have gone from the journal to a version that was not asked.
+            if !Arc::ptr_eq(&opened, &self.opened.load()) {
+                continue;
+            }
+            let asked = pages.iter().zip(&questions).zip(held);
+            let answers = asked.map(|((page, question), held)| {
+                self.judge(&mut insertion, page, question.as_ref(), held, which)
+            });
+            let told = Told { store_version: opened.version.number(), answers: answers.collect() };
+            return insertion.finish(done).map(|()| told);
+        }
+    }
+
+    /// The verdict on a page, which is added if it is to be remembered.
+    fn judge(
+        &self,
+        insertion: &mut Insertion<'_>,
+        page: &FingerprintedDocument,
+        question: Option<&Question<'_>>,
+        held: Answer,
+        which: Remember,
+    ) -> Found {
+        let limit = self.options.limit;
+        let mut found = question.map_or(Found::EMPTY, |question| {
+            let wanted = self.wanted(question, self.options.lookup.distance);
+            Found::of(insertion.near(&wanted, limit), held, limit)
+        });
+        if insertion.has(&page.id) {
+            found.verdict = Verdict::Repeated;
+        } else if which == Remember::All || found.verdict == Verdict::Keep {
+            insertion.add(page.clone());
+        }
+        found
+    }
+
+    fn wanted<'a>(&self, question: &Question<'a>, distance: u32) -> Wanted<'a> {
+        let Question { fingerprint, page } = *question;
+        Wanted { fingerprint, distance, page, check: self.options.lookup.check }
+    }
+
+    /// Makes a day of the store of what is remembered, the same as `store add` does with a segment of these pages.
+    /// Questions are answered and pages remembered meanwhile; those pages belong to the next day. If it ends before
+    /// the day is in the store, the next call for the day, or [`Online::finish_commits`], goes on.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if the store has other pages of this day; [`Kind::Temporary`] if another process is changing
+    /// the store.
+    pub fn commit(&self, day: Day) -> Result<Committed> {
+        let _changing = lock(&self.changing);
+        let is_sealed = self.journal.sealed().contains(&day);
+        self.finish()?;
+        self.take_up()?;
+        let version = self.version();
+        if let Some(entry) = version.entry(day) {
+            if !is_sealed && self.journal.pages() > 0 {
+                return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
+                    .at(self.store.path())
+                    .help("commit these pages to another day"));
+            }
+            let (store_version, rows) = (version.number(), entry.rows);
+            let already = !is_sealed;
+            return Ok(Committed { store_version, rows, empties: entry.empties, already });
+        }
+        self.journal.seal(day)?;
+        self.finish()?;
+        let version = self.version();
+        let (rows, empties) = version.entry(day).map_or((0, 0), |it| (it.rows, it.empties));
+        Ok(Committed { store_version: version.number(), rows, empties, already: false })
+    }
+
+    /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many
+    /// there were.
+    ///
+    /// # Errors
+    /// As [`Online::commit`].
+    pub fn finish_commits(&self) -> Result<usize> {
+        let _changing = lock(&self.changing);
+        self.finish()
+    }
+
+    fn finish(&self) -> Result<usize> {
+        let sealed = self.journal.sealed();
+        for &day in &sealed {
+            let path = self.segment_path(day);
+            self.journal.write_segment(day, &path, self.options.memory_bytes)?;
+            let added = self.store.add(&path, day, None, None)?;
+            if let Added::Already(_) = added {
+                tracing::info!("{day} was in the store already");
+            }
+            self.take_up()?;
+            self.journal.forget(day)?;
+            let _ = std::fs::remove_file(&path);
+        }
+        Ok(sealed.len())
+    }
+
+    /// Where the segment of a day is made before the store takes a copy.
+    fn segment_path(&self, day: Day) -> PathBuf {
+        self.store.path().join("journal").join(format!("{day}.seg"))
+    }
+
+    /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.
+    ///
+    /// # Errors
+    /// [`Kind::Exists`] if it is of another recipe; then the version before goes on to answer.
+    pub fn refresh(&self) -> Result<bool> {
+        let _changing = lock(&self.changing);
+        self.take_up()
+    }
+
+    fn take_up(&self) -> Result<bool> {
+        // Removed pages are hidden without a new version.
+        let identity = |version: &Version| (version.number(), version.removals());
+        if identity(&self.store.at(None)?) == identity(&self.opened.load().version) {
+            return Ok(false);
+        }
+        let opened = Opened::newest(&self.store, self.options.lookup)?;
+        self.check_recipe(&opened.version)?;
+        self.opened.store(Arc::new(opened));
+        Ok(true)
+    }
+
+    fn check_recipe(&self, version: &Version) -> Result<()> {
+        let stamp = &self.options.segment.stamp;
+        match version.stamp() {
+            Some(held) if held != stamp => {
+                Err(Error::new(Kind::Exists, "the store has pages of another recipe now")
+                    .at(self.store.path())
+                    .expected(stamp)
+                    .found(held))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is asked for a page; nothing if it has no fingerprint.
+fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
+    let fingerprint = page.fingerprint?;
+    // Of a ready-made fingerprint neither class nor signature is known.
+    let known = (page.class, &page.check[..]);
+    Some(Question { fingerprint, page: Some(known) })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,90 @@
+//! What is near to a page, in the store and in its journal, and the verdict on it.
+
+use crate::index::Answer;
+use crate::journal::Remembered;
+use crate::matches::Similarity;
+use crate::store::Day;
+
+/// The verdict on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No page is near.
+    Keep,
+    /// A page is near.
+    Drop,
+    /// The page has no word, and so no fingerprint.
+    Empty,
+    /// A page of this id was remembered since the last commit.
+    Repeated,
+}
+
+impl Verdict {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Keep => "keep",
+            Verdict::Drop => "drop",
+            Verdict::Empty => "empty",
+            Verdict::Repeated => "repeated",
+        }
+    }
+}
+
+/// A page that is near.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NearPage {
+    /// The number of bits in which it differs.
+    pub distance: u8,
+    /// Its id.
+    pub id: String,
+    /// Its day; none if it was remembered and no day of the store has it yet.
+    pub day: Option<Day>,
+    /// How alike the texts are, where that was checked.
+    pub similarity: Option<Similarity>,
+}
+
+/// What is near to a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The nearest pages by distance, id and day, up to the limit.
+    pub near: Vec<NearPage>,
+    /// How many more there are.
+    pub more: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+impl Found {
+    /// Nothing, for a page without a fingerprint.
+    pub(super) const EMPTY: Found = Found { near: Vec::new(), more: 0, verdict: Verdict::Empty };
+
+    /// What the journal and the store have found, at most `limit` pages. A page that is being committed may be in
+    /// both.
+    pub(super) fn of(
+        (remembered, waiting): (Vec<Remembered>, u64),
+        held: Answer,
+        limit: usize,
+    ) -> Found {
+        let Answer { near: held, more } = held;
+        let remembered = remembered.into_iter().map(|it| NearPage {
+            distance: it.distance,
+            id: it.id,
+            day: it.day,
+            similarity: it.similarity,
+        });
+        let held = held.into_iter().map(|it| NearPage {
+            distance: it.distance,
+            id: it.id,
+            day: Some(it.day),
+            similarity: it.similarity,
+        });
+        let mut near: Vec<NearPage> = remembered.chain(held).collect();
+        near.sort_unstable();
+        near.dedup();
+        let more = waiting + more + near.len().saturating_sub(limit) as u64;
+        near.truncate(limit);
+        let verdict = if near.is_empty() && more == 0 { Verdict::Keep } else { Verdict::Drop };
+        Found { near, more, verdict }
+    }
+}
