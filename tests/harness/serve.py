@@ -56,7 +56,7 @@ class Served:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = ("serve", "--store", "store", "--recipe", "external-64", "--listen", f"127.0.0.1:{self.port}")
+        words = ("serve", "--store", "served", "--recipe", "external-64", "--listen", f"127.0.0.1:{self.port}")
         self.running = Running(bench.command(*words), home)
         self.alive = True
         late = time.monotonic() + 60
