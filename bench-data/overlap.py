@@ -163,7 +163,7 @@ def measure(command, folder):
         processor, memory = {}, 0
         while child.poll() is None:
             memory = max(memory, look(child.pid, processor))
-            time.sleep(0.05)
+            time.sleep(0.2)
     assert child.returncode == 0, f"{command} failed: see {folder / 'log'}"
     (folder / "log").unlink()
     clock = time.monotonic() - start

@@ -53,6 +53,7 @@
 #![deny(unsafe_code)]
 
 pub mod error;
+pub mod foreign;
 pub mod progress;
 pub mod small_file;
 

@@ -100,6 +100,39 @@ fn a_wet_file_is_read_whatever_it_is_called() {
     assert!(dump.contains("http://a/\t0x"), "{dump}");
 }
 
+/// The same pages as pyarrow, DuckDB and Polars write them (tests/data/parquet/make.py), and as JSON Lines. The text of
+/// the last one is null.
+#[test]
+fn parquet_of_other_programs_is_read_as_the_same_pages() {
+    let bench = Bench::new();
+    let day = |id: &str, text: &str, day: u32| {
+        format!("{{\"id\":\"{id}\",\"text\":{text},\"fetched\":\"2026-11-{day}T12:00:00Z\"}}\n")
+    };
+    let lines =
+        [day("a", "\"the first page\"", 20), day("b", "\"第二页\"", 21), day("c", "null", 22)];
+    bench.write("lines.jsonl", lines.concat());
+    let read = |input: &str, name: &str| {
+        let line = format!("--input {input} --time-field fetched --max-bad 1 --output {name}.seg");
+        let ended = bench.done(&format!("fingerprint {line}"));
+        assert_eq!((ended.count("quarantined"), ended.count("times")), (1, 2), "{name}");
+        let reason = bench.read(&format!("{name}.seg.quarantine.tsv"));
+        assert!(reason.contains("the field `text` is null") && reason.contains("\t3\t"), "{reason}");
+        bench.answer(&format!("inspect {name}.seg --dump"))
+    };
+    let expected = read("lines.jsonl", "lines");
+    for name in ["pyarrow", "pyarrow-int96", "duckdb", "polars"] {
+        let file = format!("{}/tests/data/parquet/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(read(&file, name), expected, "{name}");
+    }
+    let file = format!("{}/tests/data/parquet/polars.parquet", env!("CARGO_MANIFEST_DIR"));
+    bench.write("ids.txt", "a\n");
+    let said = bench.fails(2, &format!("filter --input {file} --ids ids.txt --output x"));
+    assert!(said.contains("rows of Parquet cannot be copied"), "{said}");
+    bench.write("cut.parquet", &std::fs::read(&file).unwrap()[..600]);
+    let said = bench.fails(65, "fingerprint --input cut.parquet --output cut.seg");
+    assert!(said.contains("cut.parquet") && said.contains("is it whole"), "{said}");
+}
+
 #[test]
 fn html_gives_its_text_alone_in_archives_and_in_fields() {
     let bench = Bench::new();

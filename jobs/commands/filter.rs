@@ -88,6 +88,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 /// What is compressed by itself in the output. Web archives are copied into a web archive.
 fn unit(inputs: &Inputs) -> Result<PackedUnit> {
+    if let Some(file) = inputs.files().iter().find(|file| file.format() == Format::Parquet) {
+        return Err(Error::new(Kind::Usage, "rows of Parquet cannot be copied")
+            .at(file.path())
+            .help("join the file with verdicts.tsv where you read it, as README shows"));
+    }
     let is_archive = |file: &&Input| file.format() == Format::Warc;
     let archives = inputs.files().iter().filter(is_archive).count();
     let other = inputs.files().iter().find(|file| !is_archive(file));

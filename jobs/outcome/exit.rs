@@ -12,6 +12,7 @@ use std::thread::{self, Thread, ThreadId};
 use std::time::Duration;
 
 use dupsieve::flow::{lost_peer, start_was_given_up};
+use dupsieve::foreign;
 use dupsieve::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
@@ -103,6 +104,9 @@ fn audience() -> Audience {
 pub(crate) fn catch_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
+        if foreign::is_called() {
+            return;
+        }
         let message = panic.payload_as_str().unwrap_or("a panic without a message");
         if message.starts_with("failed printing to stdout") {
             // The reader has closed the pipe, as `head` does.

@@ -13,7 +13,7 @@ pub enum Format {
     /// Recognized file by file. JSON lines are recognized by their first bytes, whatever the name.
     /// Otherwise the extension decides, without a final `.gz` or `.zst`: `.jsonl` and `.ndjson` are JSON
     /// lines, `.tsv` is TSV, `.csv` is CSV, `.txt` and no extension are text. In a folder, other extensions are text
-    /// too. Web archives and HTML are recognized by their first bytes, or by their names. Parquet and others
+    /// too. Web archives, Parquet and HTML are recognized by their first bytes, or by their names. Others
     /// that cannot be read are refused. A stream is JSON lines unless its name says otherwise.
     #[default]
     Auto,
@@ -29,6 +29,8 @@ pub enum Format {
     Csv,
     /// A web archive: WARC, WET or ARC.
     Warc,
+    /// Columns in row groups: Apache Parquet. Read with the feature `parquet`, which is on by default.
+    Parquet,
     /// `id<TAB>fingerprint` a line, decimal or 0x hex.
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
@@ -39,7 +41,7 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the help.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 11] = [
         Format::Auto,
         Format::Jsonl,
         Format::Text,
@@ -47,6 +49,7 @@ impl Format {
         Format::Tsv,
         Format::Csv,
         Format::Warc,
+        Format::Parquet,
         Format::Fingerprints,
         Format::Features,
         Format::Vectors,
@@ -62,6 +65,7 @@ impl Format {
             Format::Tsv => "tsv",
             Format::Csv => "csv",
             Format::Warc => "warc",
+            Format::Parquet => "parquet",
             Format::Fingerprints => "fingerprints",
             Format::Features => "features",
             Format::Vectors => "vectors",
@@ -70,7 +74,8 @@ impl Format {
 
     /// Whether its records have named fields.
     pub fn has_fields(self) -> bool {
-        matches!(self, Format::Jsonl | Format::Tsv | Format::Csv | Format::Vectors | Format::Warc)
+        !matches!(self, Format::Auto | Format::Fingerprints | Format::Features)
+            && !self.is_whole_file()
     }
 
     /// Whether one of the fields is the text.
@@ -105,7 +110,7 @@ impl Format {
                 Recognized::Format(Format::Jsonl) => Some(self),
                 _ => None,
             },
-            Format::Html | Format::Warc => match Recognized::of(path, head)? {
+            Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
                 Recognized::Format(format) => Some(self).filter(|_| format == self),
                 _ => None,
             },
@@ -168,9 +173,14 @@ enum Recognized {
     Unknown,
 }
 
+/// Parquet, which is read if the library was built for it.
+const PARQUET: Recognized = match cfg!(feature = "parquet") {
+    true => Recognized::Format(Format::Parquet),
+    false => Recognized::NotRead("Parquet, which needs a build with `--features parquet`"),
+};
+
 /// Known extensions that cannot be read.
-const NOT_READ: [(&str, &[&str]); 6] = [
-    ("Parquet", &["parquet"]),
+const NOT_READ: [(&str, &[&str]); 5] = [
     ("an Avro, ORC or Arrow file", &["avro", "orc", "arrow", "feather"]),
     ("a spreadsheet", &["xls", "xlsx", "ods"]),
     ("PDF", &["pdf"]),
@@ -196,7 +206,7 @@ impl Recognized {
         } else if head.starts_with(b"WARC/") || head.starts_with(b"filedesc://") {
             Some(Recognized::Format(Format::Warc))
         } else if head.starts_with(b"PAR1") {
-            Some(Recognized::NotRead("Parquet"))
+            Some(PARQUET)
         } else if html::begins(head) {
             Some(Recognized::Format(Format::Html))
         } else {
@@ -213,6 +223,7 @@ impl Recognized {
             "csv" => Recognized::Format(Format::Csv),
             "html" | "htm" | "xhtml" => Recognized::Format(Format::Html),
             "warc" | "wet" | "wat" | "arc" => Recognized::Format(Format::Warc),
+            "parquet" => PARQUET,
             "txt" | "" => Recognized::Format(Format::Text),
             _ => {
                 let known = NOT_READ.iter().find(|(_, names)| names.contains(&extension));
@@ -233,7 +244,7 @@ fn opens_json_lines(head: &[u8]) -> bool {
 fn not_read(path: &Path, what: &str) -> Error {
     Error::new(Kind::Usage, "dupsieve cannot read the format of this file")
         .at(path)
-        .expected("JSON lines, TSV, CSV, WARC, HTML or text, plain or compressed as .gz or .zst")
+        .expected("JSON lines, TSV, CSV, WARC, HTML or text, plain or compressed as .gz or .zst; or Parquet")
         .found(what)
         .help("convert the file or leave it out; --format text would read each whole file as one page of text")
 }
@@ -337,12 +348,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_is_refused_by_name() {
-        let all = [
-            ("a.avro", "Obj"),
-            ("a.ORC.gz", "ORC"),
-            ("part-0", "PAR1\x15"),
-            ("a.jsonl.xz", "\u{fd}7zXZ"),
-        ];
+        let all = [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.jsonl.xz", "\u{fd}7zXZ")];
         for (name, head) in all {
             for refused in [alone(name, head).map(Some), in_folder(Format::Auto, name, head)] {
                 let error = refused.unwrap_err();

@@ -7,7 +7,7 @@
 //! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
-//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`: the formats. A new one is a file
+//! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
 //! - `html`, `charset`: the text and the characters of a page of HTML.
 //! - `host`: the host of a page, if its id is a URL.
@@ -52,6 +52,8 @@ mod inputs;
 mod jsonl;
 mod layout;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod quarantine;
 mod read;
 mod read_options;

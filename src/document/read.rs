@@ -6,6 +6,8 @@ use super::csv::CsvCutter;
 use super::format::Format;
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetCutter;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
 use super::records::{Cutter, Portion, Records};
@@ -108,11 +110,15 @@ impl<'a> Reader<'a> {
 
     /// What takes the records of a file from it.
     fn cutter(&self, file: u32, input: &'a Input) -> Result<Box<dyn Cutter + 'a>> {
-        let source = self.open(input)?;
+        let source = || self.open(input);
         Ok(match input.format() {
-            Format::Csv => Box::new(CsvCutter::new(file, input, source, self.options)?),
-            Format::Warc => Box::new(WarcCutter::new(file, input, source, self.options)),
-            _ => Box::new(LineCutter::new(file, input, source, self.options)?),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => {
+                Box::new(ParquetCutter::new(file, input, self.options, self.progress)?)
+            }
+            Format::Csv => Box::new(CsvCutter::new(file, input, source()?, self.options)?),
+            Format::Warc => Box::new(WarcCutter::new(file, input, source()?, self.options)),
+            _ => Box::new(LineCutter::new(file, input, source()?, self.options)?),
         })
     }
 

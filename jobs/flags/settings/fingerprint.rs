@@ -50,9 +50,9 @@ pub(crate) struct FingerprintSettings {
     /// fingerprints by another table, or by none, cannot be compared with these
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
     pub(crate) boilerplate: Option<PathBuf>,
-    /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), fingerprints, features or vectors.
-    /// `auto` recognises JSON lines, web archives and HTML by their first bytes and other files by their
-    /// names, and refuses other formats, such as PDF [default: auto]
+    /// File format: auto, jsonl, text, html, tsv, csv, warc (also WET and ARC), parquet, fingerprints, features or
+    /// vectors. `auto` recognises JSON lines, web archives, Parquet and HTML by their first bytes and other files
+    /// by their names, and refuses other formats, such as PDF [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
     pub(crate) format: Option<Format>,

@@ -1,0 +1,158 @@
+//! One column of a row group, decoded some rows at a time.
+
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::Result;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// Text, if it is UTF-8.
+    Bytes(ByteArray),
+    /// A whole number.
+    Integer(i64),
+    /// A moment: seconds since 1970, rounded down, and whether its zone is known.
+    Moment { seconds: i64, is_utc: bool },
+}
+
+/// Where a column is, and what its values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Which leaf of the schema it is.
+    pub(super) leaf: usize,
+    meaning: Meaning,
+    /// The level of a value that is not null, nor below a group that is; 0 if there are no nulls.
+    present: i16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// What the bytes or the number say.
+    Plain,
+    /// So many units since 1970, of which this many are a second.
+    Moments { units: i64, is_utc: bool },
+    /// Days since 1970.
+    Days,
+}
+
+impl Place {
+    /// The column of a field: a leaf below groups, whose names are joined by dots. `None` if there is none.
+    ///
+    /// # Errors
+    /// What the column holds, if no field can be read from it.
+    pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<Place, String>> {
+        let is_field = |column: &ColumnDescriptor| column.path().string() == field;
+        let leaf = schema.columns().iter().position(|column| is_field(column));
+        let Some(leaf) = leaf else {
+            let is_group = schema.columns().iter().any(|column| {
+                column.path().string().strip_prefix(field).is_some_and(|rest| rest.starts_with('.'))
+            });
+            return is_group.then(|| Err("a group of columns or a list".to_owned()));
+        };
+        let column = schema.column(leaf);
+        if column.max_rep_level() > 0 {
+            return Some(Err("a list".to_owned()));
+        }
+        Some(match column.physical_type() {
+            Type::BYTE_ARRAY | Type::INT32 | Type::INT64 | Type::INT96 => {
+                let present = column.max_def_level();
+                Ok(Place { leaf, meaning: Meaning::of(&column), present })
+            }
+            other => Err(format!("values of type {other}")),
+        })
+    }
+}
+
+impl Meaning {
+    fn of(column: &ColumnDescriptor) -> Meaning {
+        match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Timestamp(kind)), _) => {
+                let units = match kind.unit {
+                    TimeUnit::MILLIS => 1_000,
+                    TimeUnit::MICROS => 1_000_000,
+                    TimeUnit::NANOS => 1_000_000_000,
+                };
+                Meaning::Moments { units, is_utc: kind.is_adjusted_to_u_t_c }
+            }
+            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Meaning::Days,
+            (None, ConvertedType::TIMESTAMP_MILLIS) => {
+                Meaning::Moments { units: 1_000, is_utc: true }
+            }
+            (None, ConvertedType::TIMESTAMP_MICROS) => {
+                Meaning::Moments { units: 1_000_000, is_utc: true }
+            }
+            _ => Meaning::Plain,
+        }
+    }
+
+    fn of_number(self, number: i64) -> Value {
+        match self {
+            Meaning::Plain => Value::Integer(number),
+            Meaning::Moments { units, is_utc } => {
+                Value::Moment { seconds: number.div_euclid(units), is_utc }
+            }
+            Meaning::Days => Value::Moment { seconds: number.saturating_mul(DAY), is_utc: false },
+        }
+    }
+}
+
+/// Decodes a column of one row group from its beginning.
+pub(super) struct Column {
+    reader: ColumnReader,
+    place: Place,
+}
+
+impl Column {
+    /// The column at `place`, which `reader` reads.
+    pub(super) fn new(reader: ColumnReader, place: Place) -> Column {
+        Column { reader, place }
+    }
+
+    /// The values of the next `rows` rows, fewer at the end; `None` for null.
+    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>> {
+        let Place { meaning, present, .. } = self.place;
+        match &mut self.reader {
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                read(reader, rows, present, Value::Bytes)
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                read(reader, rows, present, |number| meaning.of_number(number.into()))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                read(reader, rows, present, |number| meaning.of_number(number))
+            }
+            ColumnReader::Int96ColumnReader(reader) => read(reader, rows, present, |moment| {
+                Value::Moment { seconds: moment.to_seconds(), is_utc: true }
+            }),
+            _ => unreachable!("Place::find has refused columns of other types"),
+        }
+    }
+}
+
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    present: i16,
+    value: impl Fn(T::T) -> Value,
+) -> Result<Vec<Option<Value>>> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    while read < rows {
+        let (records, _, _) =
+            reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            break;
+        }
+        read += records;
+    }
+    let mut values = values.into_iter().map(value);
+    if present == 0 {
+        return Ok(values.map(Some).collect());
+    }
+    Ok(levels.iter().map(|&level| if level == present { values.next() } else { None }).collect())
+}

@@ -1,0 +1,242 @@
+//! A Parquet file: its columns are found by name, and its rows taken portion by portion.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::SchemaDescriptor;
+
+use super::column::{Column, Place, Value};
+use super::portion::{ParquetPortion, Row};
+use crate::document::fields::Fields;
+use crate::document::inputs::Input;
+use crate::document::read_options::ReadOptions;
+use crate::document::record::Position;
+use crate::document::records::{Cutter, Portion};
+use crate::error::{At, Error, Kind, Result};
+use crate::foreign;
+use crate::progress::{self, Activity};
+
+/// The most rows of a portion.
+const MOST_ROWS: usize = 4096;
+/// How many rows are read before it is known how long they are.
+const FIRST_ROWS: usize = 16;
+/// How many names of columns an error shows.
+const SHOWN_COLUMNS: usize = 12;
+
+/// A Parquet file.
+pub(in crate::document) struct ParquetCutter<'a> {
+    input: &'a Input,
+    options: &'a ReadOptions,
+    progress: &'a AtomicU64,
+    reader: SerializedFileReader<File>,
+    places: Places,
+    /// The row group that comes after the current one.
+    next_group: usize,
+    group: Option<Group>,
+    /// The next row, counted from 1.
+    next: Position,
+    /// Rows and bytes of text that were read, by which portions are made about equal.
+    rows: u64,
+    bytes: u64,
+    /// The bytes of the file that are not yet part of the progress.
+    left: u64,
+}
+
+/// Where the fields are.
+#[derive(Clone, Copy)]
+struct Places {
+    id: Place,
+    text: Place,
+    time: Option<Place>,
+}
+
+/// The columns of a row group, all at the same row.
+struct Group {
+    id: Column,
+    text: Column,
+    time: Option<Column>,
+    /// How many rows are left.
+    rows: usize,
+    /// Its bytes in the file, in all columns.
+    bytes: u64,
+}
+
+impl<'a> ParquetCutter<'a> {
+    /// The rows of `input`, whose number is `file`.
+    pub(in crate::document) fn new(
+        file: u32,
+        input: &'a Input,
+        options: &'a ReadOptions,
+        progress: &'a AtomicU64,
+    ) -> Result<ParquetCutter<'a>> {
+        let path = input.path();
+        if input.is_stream() {
+            let what = "Parquet cannot be read from a stream, for what is where stands at its end";
+            return Err(Error::new(Kind::Usage, what).at(path).help("give the file by its name"));
+        }
+        let opened = File::open(path).at(path)?;
+        let left = opened.metadata().at(path)?.len();
+        let reader = trying(path, || SerializedFileReader::new(opened))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let places = Places::find(schema, &options.fields, path)?;
+        let next = Position { file, line: 1 };
+        Ok(ParquetCutter {
+            input,
+            options,
+            progress,
+            reader,
+            places,
+            next_group: 0,
+            group: None,
+            next,
+            rows: 0,
+            bytes: 0,
+            left,
+        })
+    }
+
+    /// Opens the next row group that has rows. Returns false at the end of the file.
+    fn open_group(&mut self) -> Result<bool> {
+        while self.group.is_none() && self.next_group < self.reader.num_row_groups() {
+            let group = trying(self.input.path(), || self.group_at(self.next_group))?;
+            self.group = Some(group).filter(|group| group.rows > 0);
+            self.next_group += 1;
+        }
+        Ok(self.group.is_some())
+    }
+
+    fn group_at(&self, number: usize) -> Result<Group, ParquetError> {
+        let group = self.reader.get_row_group(number)?;
+        let column = |place: Place| {
+            group.get_column_reader(place.leaf).map(|reader| Column::new(reader, place))
+        };
+        let Places { id, text, time } = self.places;
+        Ok(Group {
+            id: column(id)?,
+            text: column(text)?,
+            time: time.map(column).transpose()?,
+            rows: usize::try_from(group.metadata().num_rows()).unwrap_or(0),
+            bytes: u64::try_from(group.metadata().compressed_size()).unwrap_or(0),
+        })
+    }
+
+    /// How many rows have about the bytes of a portion.
+    fn rows_of_portion(&self) -> usize {
+        if self.rows == 0 {
+            return FIRST_ROWS;
+        }
+        let row_bytes = (self.bytes / self.rows).max(1);
+        (self.options.portion_bytes as u64 / row_bytes).clamp(1, MOST_ROWS as u64) as usize
+    }
+
+    /// Counts bytes of the file as read.
+    fn advance(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.left);
+        self.left -= bytes;
+        self.progress.fetch_add(bytes, Ordering::Relaxed);
+        progress::tick(Activity::Reading);
+    }
+}
+
+impl Cutter for ParquetCutter<'_> {
+    fn next(&mut self) -> Result<Option<Box<dyn Portion>>> {
+        if !self.open_group()? {
+            self.advance(self.left);
+            return Ok(None);
+        }
+        let wanted = self.rows_of_portion();
+        let Some(group) = &mut self.group else { return Ok(None) };
+        let rows = trying(self.input.path(), || group.next(wanted))?;
+        let is_over = group.rows == 0;
+        let group_bytes = group.bytes;
+        progress::tick(Activity::Reading);
+        self.rows += rows.len() as u64;
+        self.bytes += rows.iter().map(Row::text_bytes).sum::<u64>();
+        if is_over {
+            self.group = None;
+            self.advance(group_bytes);
+        }
+        let first = self.next;
+        self.next.line += rows.len() as u64;
+        let max_bytes = self.options.max_record_bytes;
+        Ok(Some(Box::new(ParquetPortion { first, rows, max_bytes })))
+    }
+
+    fn is_cut(&self) -> bool {
+        false
+    }
+
+    fn contents(&self) -> Option<u128> {
+        None
+    }
+}
+
+impl Group {
+    /// The next rows, at most so many.
+    fn next(&mut self, most: usize) -> Result<Vec<Row>, ParquetError> {
+        let rows = most.min(self.rows);
+        let mut of = |column: &mut Column| {
+            let values = column.next(rows)?;
+            if values.len() == rows {
+                return Ok(values.into_iter());
+            }
+            Err(ParquetError::General(format!(
+                "a column ends after {} of the last {rows} rows",
+                values.len()
+            )))
+        };
+        let (ids, texts) = (of(&mut self.id)?, of(&mut self.text)?);
+        let mut times = self.time.as_mut().map(&mut of).transpose()?;
+        self.rows -= rows;
+        let rows = ids.zip(texts).map(|(id, text)| {
+            let time: Option<Option<Value>> = times.as_mut().map(|times| times.next().flatten());
+            Row { id, text, time }
+        });
+        Ok(rows.collect())
+    }
+}
+
+impl Places {
+    fn find(schema: &SchemaDescriptor, fields: &Fields, path: &Path) -> Result<Places> {
+        let place = |field: &str| match Place::find(schema, field) {
+            Some(Ok(place)) => Ok(place),
+            Some(Err(found)) => {
+                Err(Error::new(Kind::BadData, "a column cannot be read as a field")
+                    .at(path)
+                    .expected(format!("text, numbers or times in {field:?}"))
+                    .found(found))
+            }
+            None => Err(Error::new(Kind::BadData, "the file lacks a column")
+                .at(path)
+                .expected(format!("{field:?}"))
+                .found(names(schema))
+                .help("name the columns (--id-field, --text-field, --time-field)")),
+        };
+        Ok(Places {
+            id: place(&fields.id)?,
+            text: place(&fields.text)?,
+            time: fields.time.as_deref().map(place).transpose()?,
+        })
+    }
+}
+
+/// The names of the first columns, for a message.
+fn names(schema: &SchemaDescriptor) -> String {
+    let names = schema.columns().iter().map(|column| column.path().string());
+    let shown: Vec<String> = names.take(SHOWN_COLUMNS).collect();
+    let more = if schema.num_columns() > SHOWN_COLUMNS { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Calls the library, which panics on some damaged files.
+fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
+    let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
+    done.map_err(|cause| {
+        Error::new(Kind::BadData, "the Parquet file cannot be read").at(path).found(cause).help(
+            "is it whole, and is it Parquet? Parquet inside of .gz or .zst must be unpacked first",
+        )
+    })
+}

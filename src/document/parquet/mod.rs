@@ -1,0 +1,15 @@
+//! Parquet: a page is a row, its fields are columns.
+//!
+//! Only the columns of the fields are read, row group by row group and page by page, so that a row group of many
+//! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
+//! or a column of that name. A value that is null counts as missing.
+//!
+//! `column` decodes one column, `cutter` goes through the file, `portion` makes documents of rows.
+
+mod column;
+mod cutter;
+mod portion;
+#[cfg(test)]
+mod tests;
+
+pub(super) use cutter::ParquetCutter;

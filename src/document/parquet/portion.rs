@@ -1,0 +1,91 @@
+//! Rows of a Parquet file, and the documents that they are.
+
+use std::borrow::Cow;
+use std::str;
+
+use super::column::Value;
+use crate::document::fields::Fields;
+use crate::document::id::check_id;
+use crate::document::reason::{Reason, TOO_LONG};
+use crate::document::record::{Content, Document, Position};
+use crate::document::records::{Each, Passed, Portion};
+use crate::document::time::{self, Time, TimeKind};
+
+/// Some rows of one file.
+#[derive(Debug)]
+pub(super) struct ParquetPortion {
+    /// Where the first row is.
+    pub(super) first: Position,
+    pub(super) rows: Vec<Row>,
+    /// The most bytes of a text.
+    pub(super) max_bytes: usize,
+}
+
+/// The fields of a row; `None` for null.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) id: Option<Value>,
+    pub(super) text: Option<Value>,
+    /// `None` if times are not read.
+    pub(super) time: Option<Option<Value>>,
+}
+
+impl Portion for ParquetPortion {
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
+        for (line, row) in (self.first.line..).zip(&self.rows) {
+            let document = row.document(fields, self.max_bytes);
+            each(Position { line, ..self.first }, document);
+        }
+        Passed::default()
+    }
+}
+
+impl Row {
+    /// The bytes of its text.
+    pub(super) fn text_bytes(&self) -> u64 {
+        match &self.text {
+            Some(Value::Bytes(bytes)) => bytes.len() as u64,
+            _ => 0,
+        }
+    }
+
+    fn document(&self, fields: &Fields, max_bytes: usize) -> Result<Document<'_>, Reason> {
+        if self.text_bytes() > max_bytes as u64 {
+            return Err(TOO_LONG.into());
+        }
+        let id = text_of(self.id.as_ref(), &fields.id)?;
+        check_id(&id)?;
+        let text = text_of(self.text.as_ref(), &fields.text)?;
+        let time = self.time.as_ref().map_or(Ok(Time::NoField), |value| time_of(value.as_ref()))?;
+        Ok(fields.as_text(Document { id, time, content: Content::Text(text), record: &[] }))
+    }
+}
+
+/// A value as text: a number in decimal.
+fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Reason> {
+    match value {
+        None => Err(format!("the field `{}` is null", field.escape_debug()).into()),
+        Some(Value::Bytes(bytes)) => {
+            let text = str::from_utf8(bytes.data()).map_err(|error| {
+                let at = error.valid_up_to();
+                Reason::with("not UTF-8", format_args!(" at byte {at} of {field:?}"))
+            })?;
+            Ok(Cow::Borrowed(text))
+        }
+        Some(Value::Integer(number)) => Ok(Cow::Owned(number.to_string())),
+        Some(Value::Moment { .. }) => {
+            Err(Reason::with("not text", format_args!(": {field:?} is a time")))
+        }
+    }
+}
+
+fn time_of(value: Option<&Value>) -> Result<Time, Reason> {
+    match value {
+        None => Ok(Time::Empty),
+        Some(&Value::Moment { seconds, is_utc }) => {
+            let kind = if is_utc { TimeKind::Zoned } else { TimeKind::Unzoned };
+            Ok(Time::At { seconds, kind })
+        }
+        Some(value) => time::parse(&text_of(Some(value), "time")?),
+    }
+}

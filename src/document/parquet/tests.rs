@@ -1,0 +1,168 @@
+//! Parquet files of every kind of column, read back, and damaged ones.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::document::{Content, Fields, Format, Inputs, ReadOptions, Share, Time, read};
+use crate::error::{Kind, Result};
+
+const SCHEMA: &str = "message page {
+    required int64 number;
+    optional binary text (STRING);
+    optional group meta { optional binary url (STRING); optional int64 at (TIMESTAMP(MILLIS,true)); }
+    repeated binary tags (STRING);
+}";
+
+/// What a row says: the number, the text, and the URL; a row without a URL has a group without it.
+type Row<'a> = (i64, Option<&'a str>, Option<&'a str>);
+
+fn write(path: &Path, groups: &[&[Row<'_>]], compression: Compression) {
+    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    for rows in groups {
+        let mut group = writer.next_row_group().unwrap();
+        let mut number = group.next_column().unwrap().unwrap();
+        let numbers: Vec<i64> = rows.iter().map(|row| row.0).collect();
+        number.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
+        number.close().unwrap();
+        for (column, level) in [(1, 1), (2, 2)] {
+            let of = |row: &Row<'_>| if column == 1 { row.1 } else { row.2 }.map(ByteArray::from);
+            let values: Vec<Option<ByteArray>> = rows.iter().map(of).collect();
+            let levels: Vec<i16> =
+                values.iter().map(|it| if it.is_some() { level } else { level - 1 }).collect();
+            let present: Vec<ByteArray> = values.into_iter().flatten().collect();
+            let mut out = group.next_column().unwrap().unwrap();
+            out.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None).unwrap();
+            out.close().unwrap();
+        }
+        let mut at = group.next_column().unwrap().unwrap();
+        let times: Vec<i64> = rows.iter().map(|row| row.0 * 1000 - 1).collect();
+        let levels = vec![2; rows.len()];
+        at.typed::<Int64Type>().write_batch(&times, Some(&levels), None).unwrap();
+        at.close().unwrap();
+        let mut tags = group.next_column().unwrap().unwrap();
+        let levels = vec![0; rows.len()];
+        tags.typed::<ByteArrayType>().write_batch(&[], Some(&levels), Some(&levels)).unwrap();
+        tags.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn fields(id: &str) -> Fields {
+    Fields { id: id.into(), time: Some("meta.at".into()), ..Fields::default() }
+}
+
+/// What is read of a file: line, and id, text and seconds, or the reason why not.
+fn read_all(path: PathBuf, fields: Fields, portion_bytes: usize) -> Result<Vec<(u64, String)>> {
+    let inputs = Inputs::find(&[path], Format::Auto)?;
+    let options = ReadOptions { fields, portion_bytes, ..ReadOptions::default() };
+    let mut found = Vec::new();
+    let progress = AtomicU64::new(0);
+    read(&inputs, Share::WHOLE, &options, &progress, &mut |batch| {
+        batch.parse(&options.fields, &mut |position, document| {
+            let said = match document {
+                Ok(document) => match (document.content, document.time) {
+                    (Content::Text(text), Time::At { seconds, .. }) => {
+                        format!("{} {text} {seconds}", document.id)
+                    }
+                    other => format!("{other:?}"),
+                },
+                Err(reason) => reason.to_string(),
+            };
+            found.push((position.line, said));
+        });
+        true
+    })?;
+    assert_eq!(progress.into_inner(), inputs.bytes(), "all of the file counts as read");
+    Ok(found)
+}
+
+const ROWS: [&[Row<'_>]; 3] = [
+    &[(1, Some("one"), Some("a")), (2, None, Some("b")), (3, Some("three"), None)],
+    &[],
+    &[(4, Some(""), Some("d")), (5, Some("five"), Some("e\tf"))],
+];
+
+#[test]
+fn rows_are_pages_and_nulls_are_missing_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, compression) in [
+        ("plain", Compression::UNCOMPRESSED),
+        ("snappy", Compression::SNAPPY),
+        ("zstd", Compression::ZSTD(Default::default())),
+        ("gzip", Compression::GZIP(Default::default())),
+        ("lz4", Compression::LZ4_RAW),
+        ("brotli", Compression::BROTLI(Default::default())),
+    ] {
+        let path = folder.path().join(format!("{name}.parquet"));
+        write(&path, &ROWS, compression);
+        let by_url = read_all(path.clone(), fields("meta.url"), 1 << 20).unwrap();
+        let lines: Vec<u64> = by_url.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 2, 3, 4, 5]);
+        let said: Vec<&str> = by_url.iter().map(|(_, said)| &**said).collect();
+        assert_eq!(said[0], "a one 0");
+        assert_eq!(said[1], "the field `text` is null");
+        assert_eq!(said[2], "the field `meta.url` is null");
+        assert_eq!(said[3], "d  3");
+        assert!(said[4].contains("id"), "{}", said[4]);
+        let by_number = read_all(path, fields("number"), 1).unwrap();
+        assert_eq!(by_number[4].1, "5 five 4", "{name}");
+    }
+}
+
+#[test]
+fn a_name_or_the_first_bytes_tell_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part-0");
+    write(&path, &ROWS, Compression::SNAPPY);
+    let inputs = Inputs::find(&[folder.path().into()], Format::Auto).unwrap();
+    assert_eq!(inputs.files()[0].format(), Format::Parquet);
+}
+
+#[test]
+fn columns_that_are_missing_or_lists_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &ROWS, Compression::SNAPPY);
+    for (field, expected) in [
+        ("url", "number, text, meta.url, meta.at, tags"),
+        ("tags", "a list"),
+        ("meta", "a group of columns"),
+    ] {
+        let error = read_all(path.clone(), fields(field), 1 << 20).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// A file with any byte changed, or any part of its end missing, gives rows or an error, and ends.
+#[test]
+fn damage_ends_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &ROWS, Compression::SNAPPY);
+    let whole = fs::read(&path).unwrap();
+    let mut failed = 0;
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= if at % 2 == 0 { 0xff } else { 1 };
+        fs::write(&path, &bytes).unwrap();
+        let rows = read_all(path.clone(), fields("number"), 1 << 20);
+        failed += usize::from(rows.is_err());
+        fs::write(&path, &whole[..at]).unwrap();
+        let error = read_all(path.clone(), fields("number"), 1 << 20).unwrap_err();
+        assert!([Kind::BadData, Kind::Usage].contains(&error.kind()), "{error}");
+    }
+    assert!(failed > whole.len() / 8, "{failed} of {}", whole.len());
+}
