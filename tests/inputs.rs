@@ -116,7 +116,10 @@ fn parquet_of_other_programs_is_read_as_the_same_pages() {
         let ended = bench.done(&format!("fingerprint {line}"));
         assert_eq!((ended.count("quarantined"), ended.count("times")), (1, 2), "{name}");
         let reason = bench.read(&format!("{name}.seg.quarantine.tsv"));
-        assert!(reason.contains("the field `text` is null") && reason.contains("\t3\t"), "{reason}");
+        assert!(
+            reason.contains("the field `text` is null") && reason.contains("\t3\t"),
+            "{reason}"
+        );
         bench.answer(&format!("inspect {name}.seg --dump"))
     };
     let expected = read("lines.jsonl", "lines");
