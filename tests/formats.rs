@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use dupsieve::document::Content;
 use dupsieve::fingerprint::{Check, Class, Fingerprint, PageTime, Stamp, Width, hex};
+use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
 use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::lsh::{Bands, kept_bands};
 use dupsieve::store::{KeyRange, Segment, SegmentOptions, Store};
@@ -192,6 +193,48 @@ fn the_store_of_the_museum_is_read_and_goes_on() {
     assert_eq!(bench.read("out/matches.tsv"), matches);
     bench.done("store add store --segment batch.seg --day 2026-11-22");
     assert_eq!(bench.done("store rollback store --to 2").count("fingerprints"), 4);
+}
+
+#[test]
+fn the_index_of_the_museum_answers_and_damage_to_it_is_an_error() {
+    let bench = Bench::new();
+    let path = store(&bench);
+    let ask = || {
+        let store = Store::open(&path)?;
+        let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+        let lookup = Lookup::open(&store, store.at(None)?, options)?;
+        let mut asker = Asker::new(&lookup);
+        let mut ask = |fingerprint| asker.ask(&Question { fingerprint, page: None }, 9);
+        let answers = format!("{:?} {:?}", ask(2)?, ask((1 << 63) - 1)?);
+        Ok::<_, Error>((lookup.without_index(), answers))
+    };
+    let (_, told) = ask().unwrap();
+    let index = museum(1).with_file_name("index-1");
+    for name in glob::glob(&format!("{}/**/*", index.display())).unwrap().map(Result::unwrap) {
+        if name.is_file() {
+            let name = name.strip_prefix(&index).unwrap().to_str().unwrap();
+            bench.write(&format!("store/{name}"), fs::read(index.join(name)).unwrap());
+        }
+    }
+    assert_eq!(ask(), Ok((0, told.clone())));
+    assert_eq!(bench.done("store index store").summary()["already_done"], true);
+    for name in
+        bench.files("store").into_keys().filter(|name| name.to_lowercase().contains("index"))
+    {
+        let sound = bench.bytes(&format!("store/{name}"));
+        for at in 0..sound.len() {
+            let mut flipped = sound.clone();
+            flipped[at] ^= 1 << (at % 8);
+            for damaged in [&flipped[..], &sound[..at]] {
+                bench.write(&format!("store/{name}"), damaged);
+                match ask() {
+                    Ok((_, answers)) => assert_eq!(answers, told, "{name} at {at}"),
+                    Err(error) => assert_eq!(error.kind(), Kind::BadData, "{name} at {at}"),
+                }
+            }
+        }
+        bench.write(&format!("store/{name}"), sound);
+    }
 }
 
 #[test]

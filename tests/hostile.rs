@@ -57,6 +57,12 @@ fn segments() {
 }
 
 #[test]
+fn indexes() {
+    attack(&museum("seg"), readers::index);
+    attack(&[b"mirror 0123456789abcdef\n".to_vec()], readers::index);
+}
+
+#[test]
 fn manifests() {
     attack(&museum("json"), readers::manifest);
 }

@@ -20,6 +20,7 @@ use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::Cluster;
+use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::ledger::Ledger;
 use dupsieve::output::{Lock, Staging};
@@ -30,6 +31,26 @@ use tempfile::TempDir;
 
 /// The name that ledgers have in the museum.
 const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
+/// The files of the museum's store.
+const MUSEUM_STORE: [(&str, &[u8]); 7] = [
+    ("CURRENT", include_bytes!("../data/1/store/CURRENT")),
+    ("INDEX", include_bytes!("../data/index-1/INDEX")),
+    ("manifests/000001.json", include_bytes!("../data/1/store/manifests/000001.json")),
+    ("manifests/000002.json", include_bytes!("../data/1/store/manifests/000002.json")),
+    ("manifests/000003.json", include_bytes!("../data/1/store/manifests/000003.json")),
+    (
+        "segments/2026-11-20-7a3e66ac181a1621b4f70e86632327a2.seg",
+        include_bytes!("../data/1/store/segments/2026-11-20-7a3e66ac181a1621b4f70e86632327a2.seg"),
+    ),
+    (
+        "segments/2026-11-21-52546e9870394cbab1ca672f220f3638-b1fd0395bddb455b366e33ff8ebdf061.seg",
+        include_bytes!(
+            "../data/1/store/segments/2026-11-21-52546e9870394cbab1ca672f220f3638-b1fd0395bddb455b366e33ff8ebdf061.seg"
+        ),
+    ),
+];
+/// The digest of its first segment.
+const MUSEUM_DIGEST: &str = "7a3e66ac181a1621b4f70e86632327a2";
 /// The longest record that is read.
 const MAX_RECORD_BYTES: usize = 4 << 10;
 
@@ -136,6 +157,33 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
     }
     segment.empty_ids().try_for_each(|id| id.map(drop))?;
     sound
+}
+
+/// The mirror of a segment of the museum's store, and the file that names the index.
+pub fn index(bytes: &[u8]) {
+    for (name, kept) in MUSEUM_STORE {
+        file(&format!("indexed/{name}"), kept);
+    }
+    let table = format!("indexed/index/{MUSEUM_DIGEST}-mirror.seg");
+    for bytes in [bytes.to_vec(), repair::segment(bytes)] {
+        let path = file(&table, &bytes);
+        let store = path.ancestors().nth(2).expect("it stands in the store");
+        let _ = Store::open(store).and_then(|store| ask(&store));
+    }
+    let path = file("indexed/INDEX", bytes);
+    let _ = Store::open(path.parent().expect("it stands in the store"))
+        .and_then(|store| index::design_of(&store));
+}
+
+/// Asks the store for some fingerprints. Whatever an index says, only pages of the store are found.
+fn ask(store: &Store) -> Result<(), Error> {
+    let options = LookupOptions { distance: 3, ..LookupOptions::default() };
+    let mut asker = Asker::new(&Lookup::open(store, store.at(None)?, options)?);
+    for fingerprint in [0, 1, 7 << 32, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
+        let answer = asker.ask(&Question { fingerprint: fingerprint.into(), page: None }, 5)?;
+        assert!(answer.near.len() <= 5 && answer.more <= 6);
+    }
+    Ok(())
 }
 
 /// The manifest of the first version of a store.
