@@ -200,7 +200,9 @@ fn what_cannot_be_asked_is_said() {
     bench.write(&format!("store/index/{}", index[0]), "damaged");
     let error = bench.fails_to_answer(65, "query --store store --fingerprint 0");
     assert!(error.contains(&index[0]), "{error}");
+    assert!(bench.fails(65, "store verify store").contains(&index[0]));
     bench.done("store index store");
+    assert_eq!(bench.done("store verify store").count("index_files"), 3);
     bench.answer("query --store store --fingerprint 0");
     let mut bytes = bench.bytes(&format!("store/segments/{}", names[0]));
     bytes[40] ^= 1;

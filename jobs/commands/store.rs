@@ -66,7 +66,7 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Check every byte of the segments of all versions
+    /// Check every byte of the segments of all versions, and of the index
     Verify {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -203,14 +203,15 @@ fn add(
     Ok(if was_there { summary.already_done() } else { summary })
 }
 
-/// Checks every segment of one version, or of all versions.
+/// Checks every segment of one version, or of all versions, and the index.
 pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) -> Result<Summary> {
     let verification = store.verification(version)?;
     let (read, _shown) = show_verifying(verification.bytes(), global);
     verification.run(&read)?;
     Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
-        .count("segments", verification.files()))
+        .count("segments", verification.files())
+        .count("index_files", dupsieve::index::verify(store)?))
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.

@@ -127,6 +127,23 @@ pub fn size(store: &Store) -> Result<(u64, u64)> {
     Ok(size)
 }
 
+/// Reads and checks every file of the index of a store. Returns how many there are.
+///
+/// # Errors
+/// Damage is [`Kind::BadData`].
+pub fn verify(store: &Store) -> Result<u64> {
+    let paths = (TableFile { store: store.path() }).all()?;
+    paths.iter().try_for_each(|path| Segment::open(path)?.verify())?;
+    design_of(store).map(|_| paths.len() as u64)
+}
+
+/// About how many bytes a table of `segment` takes, with those of a sort that does not fit into its memory.
+fn bytes_to_write(segment: &Segment, memory_bytes: usize) -> u64 {
+    let table: u64 = segment.cuts().map(|(_, bytes)| bytes).sum();
+    let sorted = segment.rows() * u64::from(segment.width().bits() / 8);
+    if sorted + sorted / 2 < memory_bytes as u64 { table } else { table + sorted }
+}
+
 /// Whether table `number` of `segment` is there and can be opened.
 fn is_there(tables: &TableFile<'_>, segment: &Segment, design: Design, number: usize) -> bool {
     matches!(tables.open(segment, design, number), Ok(Some(_)))
@@ -148,10 +165,7 @@ impl Keeping<'_> {
             for (number, permutation) in design.files(segment.width())?.iter().enumerate() {
                 if !is_there(&self.tables, &segment, design, number) {
                     fs::create_dir_all(&folder).at(&folder)?;
-                    check_free_space(
-                        &folder,
-                        segment.rows() * u64::from(segment.width().bits()) / 4,
-                    )?;
+                    check_free_space(&folder, bytes_to_write(&segment, memory_bytes))?;
                     let table = (number, permutation);
                     self.tables.make(&segment, design, table, memory_bytes, self.lock.fence())?;
                     sorted.fetch_add(segment.rows(), Ordering::Relaxed);
