@@ -198,7 +198,7 @@ fn the_store_of_the_museum_is_read_and_goes_on() {
 #[test]
 fn the_index_of_the_museum_answers_and_damage_to_it_is_an_error() {
     let bench = Bench::new();
-    let path = store(&bench);
+    let path = store(&bench, "store");
     let ask = || {
         let store = Store::open(&path)?;
         let options = LookupOptions { distance: 3, ..LookupOptions::default() };

@@ -13,10 +13,7 @@ use std::ops::Range;
 use super::reach::flips;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::store::{Cursor, KeyRange, Ranked};
-
-/// Keys that are sought at once, so that the waits for memory overlap.
-const LANES: usize = 64;
+use crate::store::{Cursor, KeyRange, LANES, Ranked};
 
 /// Fingerprints with one beginning that are compared one by one. If there are more, the next bit divides them.
 const MOST: usize = 128;
@@ -67,7 +64,7 @@ impl<F: Fingerprint> Walk<'_, F> {
     pub(super) fn run(&self, near: &mut Vec<Near<F>>) -> Result<()> {
         let rows = self.table.segment().rows();
         let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - 1 };
-        let bits = bits.min(self.key_bits);
+        let bits = bits.min(self.key_bits).min(self.table.high_bits());
         let mut lanes =
             Lanes { walk: self, keys: [F::default(); LANES], differ: [0; LANES], held: 0, bits };
         for differ in 0..=self.within.min(self.distance).min(bits) {
@@ -82,21 +79,18 @@ impl<F: Fingerprint> Walk<'_, F> {
     fn compare(
         &self,
         beginning: Beginning<F>,
-        mut cursor: Cursor,
+        cursor: Cursor,
         near: &mut Vec<Near<F>>,
     ) -> Result<()> {
         let KeyRange { high, .. } = beginning.range();
         let held = near.len();
-        for _ in 0..MOST {
-            let row = self.table.row(&cursor);
-            match self.table.next(&mut cursor)? {
-                Some(fingerprint) if fingerprint <= high => {
-                    if fingerprint.distance(self.asked) <= self.distance {
-                        add(near, held, fingerprint, row);
-                    }
-                }
-                _ => return Ok(()),
+        let all = self.table.read_to(cursor, high, MOST, |row, fingerprint| {
+            if fingerprint.distance(self.asked) <= self.distance {
+                add(near, held, fingerprint, row);
             }
+        })?;
+        if all {
+            return Ok(());
         }
         near.truncate(held);
         self.divide(beginning, near)

@@ -147,7 +147,7 @@ fn join_lows<F: Fingerprint>(block: &[u8], lows_at: usize, size: usize, shift: u
 }
 
 /// The bits of `fingerprint` above its low `low_bytes` bytes.
-pub(crate) fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
+fn high<F: Fingerprint>(fingerprint: F, low_bytes: usize) -> u128 {
     fingerprint.to_u128().checked_shr(8 * low_bytes as u32).unwrap_or(0)
 }
 

@@ -49,7 +49,7 @@ pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub use ranked::Access;
-pub(crate) use ranked::{Cursor, Ranked};
+pub(crate) use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::RowBytes;
 pub use scan::{KeyRange, Scan};
 pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};

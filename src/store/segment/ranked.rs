@@ -25,7 +25,7 @@ use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
 use super::directory::Column;
-use super::elias_fano::{Parts, high};
+use super::elias_fano::Parts;
 use super::open::Segment;
 use super::scan::KeyRange;
 use super::select::{Select, Spot, word};
@@ -37,6 +37,9 @@ const PREFIXES: usize = 4;
 
 /// Bytes that one thread reads at once into memory.
 const READ_BYTES: usize = 16 << 20;
+
+/// Keys that are sought at once, so that the waits for memory overlap.
+pub(crate) const LANES: usize = 64;
 
 /// Rows with one high part that are looked through one by one.
 const FEW: u32 = 16;
@@ -60,6 +63,7 @@ pub(crate) struct Ranked<F> {
     below: Vec<u32>,
     shift: u32,
     blocks: Vec<OnceLock<Block>>,
+    high_bits: u32,
 }
 
 enum Bytes {
@@ -93,7 +97,7 @@ impl<F: Fingerprint> Ranked<F> {
     /// Those of `segment`, of the width of `F`.
     ///
     /// # Errors
-    /// Those of the system; with [`Access::Resident`] also damage, [`crate::Kind::BadData`].
+    /// Damage is [`crate::Kind::BadData`]. With [`Access::Resident`] all damage is found here.
     pub(crate) fn open(segment: &Segment, access: Access) -> Result<Ranked<F>> {
         assert_eq!(F::WIDTH, segment.width(), "a segment is read at its own width");
         let firsts: Vec<F> =
@@ -115,7 +119,12 @@ impl<F: Fingerprint> Ranked<F> {
                 Bytes::Mapped(mapped.map_err(|cause| Error::io(segment.path(), &cause))?)
             }
         };
-        let ranked = Ranked { segment: segment.clone(), bytes, firsts, below, shift, blocks };
+        let segment = segment.clone();
+        let mut ranked = Ranked { segment, bytes, firsts, below, shift, blocks, high_bits: 0 };
+        if !ranked.blocks.is_empty() {
+            let low_bytes = ranked.block(ranked.blocks.len() / 2)?.low_bytes;
+            ranked.high_bits = F::BITS - 8 * low_bytes as u32;
+        }
         if access == Access::Resident {
             ranked.verify()?;
         }
@@ -136,7 +145,7 @@ impl<F: Fingerprint> Ranked<F> {
 
     /// The row of the fingerprint that comes next.
     #[inline]
-    pub(crate) fn row(&self, cursor: &Cursor) -> u64 {
+    fn row(&self, cursor: &Cursor) -> u64 {
         let row = (cursor.block * BLOCK_ROWS) as u64 + u64::from(cursor.spot.row);
         row.min(self.segment.rows())
     }
@@ -150,31 +159,41 @@ impl<F: Fingerprint> Ranked<F> {
             cursors.fill(Cursor::default());
             return Ok(());
         }
+        let lanes = keys.chunks(LANES).zip(cursors.chunks_mut(LANES));
+        lanes.into_iter().try_for_each(|(keys, cursors)| self.seek_lanes(keys, cursors))
+    }
+
+    /// The same for at most [`LANES`] keys.
+    fn seek_lanes(&self, keys: &[F], cursors: &mut [Cursor]) -> Result<()> {
         for (&key, cursor) in keys.iter().zip(&mut *cursors) {
             cursor.block = self.find(key);
         }
         self.fetch(cursors);
-        for (&key, cursor) in keys.iter().zip(&*cursors) {
+        let mut lanes = [None; LANES];
+        for ((&key, cursor), lane) in keys.iter().zip(&*cursors).zip(&mut lanes) {
             let block = self.block(cursor.block)?;
-            if let Some(number) = block.number_of(key) {
+            let number = block.number_of(key);
+            if let Some(number) = number {
                 prefetch(block.select.samples(), block.select.sample_of(number));
             }
+            *lane = Some((block, self.code(block), number));
         }
-        for (&key, cursor) in keys.iter().zip(&*cursors) {
-            let block = self.block(cursor.block)?;
-            if let Some(number) = block.number_of(key) {
-                prefetch(self.code(block), HEADER_BYTES + block.select.byte_of(number));
+        let lanes = &lanes[..keys.len()];
+        for (block, code, number) in lanes.iter().flatten() {
+            if let Some(number) = number {
+                prefetch(code, HEADER_BYTES + block.select.byte_of(*number));
             }
         }
-        for (&key, cursor) in keys.iter().zip(&mut *cursors) {
-            let block = self.block(cursor.block)?;
-            let code = self.code(block);
-            cursor.spot = block.after(code, key);
+        for ((block, code, number), cursor) in lanes.iter().flatten().zip(&mut *cursors) {
+            cursor.spot = match number {
+                Some(number) => block.select.after(block.vector(code), *number),
+                None => Spot { row: block.rows, ..Spot::default() },
+            };
             prefetch(code, block.low_at(cursor.spot.row));
         }
-        for (&key, cursor) in keys.iter().zip(&mut *cursors) {
-            let block = self.block(cursor.block)?;
-            block.skip_below(self.code(block), key, &mut cursor.spot);
+        let lanes = lanes.iter().flatten().zip(keys);
+        for (((block, code, _), &key), cursor) in lanes.zip(&mut *cursors) {
+            block.skip_below(code, key, &mut cursor.spot);
             if cursor.spot.row == block.rows {
                 *cursor = self.start_of(cursor.block + 1)?;
             }
@@ -182,22 +201,44 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(())
     }
 
-    /// The fingerprint at `cursor`, which moves on to the next one; none after the last.
+    /// Calls `each` with the fingerprints from `cursor` on up to `high`, and with their rows, but with at most
+    /// `most`. Returns whether these were all.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
     #[inline]
-    pub(crate) fn next(&self, cursor: &mut Cursor) -> Result<Option<F>> {
-        if cursor.block >= self.blocks.len() {
-            return Ok(None);
+    pub(crate) fn read_to(
+        &self,
+        mut cursor: Cursor,
+        high: F,
+        most: usize,
+        mut each: impl FnMut(u64, F),
+    ) -> Result<bool> {
+        let mut left = most;
+        while cursor.block < self.blocks.len() {
+            let block = self.block(cursor.block)?;
+            let code = self.code(block);
+            let first = (cursor.block * BLOCK_ROWS) as u64;
+            while cursor.spot.row < block.rows {
+                let row = first + u64::from(cursor.spot.row);
+                let fingerprint = block.read(code, &mut cursor.spot);
+                if fingerprint > high {
+                    return Ok(true);
+                }
+                if left == 0 {
+                    return Ok(false);
+                }
+                left -= 1;
+                each(row, fingerprint);
+            }
+            cursor = self.start_of(cursor.block + 1)?;
         }
-        let block = self.block(cursor.block)?;
-        let code = self.code(block);
-        let fingerprint = block.read(code, &mut cursor.spot);
-        if cursor.spot.row == block.rows {
-            *cursor = self.start_of(cursor.block + 1)?;
-        }
-        Ok(Some(fingerprint))
+        Ok(true)
+    }
+
+    /// The number of first bits by which a place is found without looking at low parts, in most blocks.
+    pub(crate) fn high_bits(&self) -> u32 {
+        self.high_bits
     }
 
     /// The rows of `range`.
@@ -331,17 +372,15 @@ impl Block {
     /// a higher one.
     #[inline]
     fn number_of<F: Fingerprint>(&self, key: F) -> Option<u64> {
-        let number = high(key, self.low_bytes).saturating_sub(self.base);
+        let number = self.high(key).saturating_sub(self.base);
         (number <= u128::from(self.growth)).then_some(number as u64)
     }
 
-    /// Where the fingerprints with the high part of `key` begin, or those after it.
+    /// The bits of `key` above the low bytes.
     #[inline]
-    fn after<F: Fingerprint>(&self, code: &[u8], key: F) -> Spot {
-        match self.number_of(key) {
-            Some(number) => self.select.after(self.vector(code), number),
-            None => Spot { row: self.rows, ..Spot::default() },
-        }
+    fn high<F: Fingerprint>(&self, key: F) -> u128 {
+        let low_bits = 8 * self.low_bytes as u32;
+        if low_bits < F::BITS { (key >> low_bits).to_u128() } else { 0 }
     }
 
     /// Where the low part of a row begins.
@@ -382,7 +421,7 @@ impl Block {
     /// Moves `spot`, where the high part of `key` begins, on to the first fingerprint that is not below `key`.
     #[inline]
     fn skip_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {
-        if spot.row < self.rows && high(key, self.low_bytes) >= self.base {
+        if spot.row < self.rows && self.high(key) >= self.base {
             let mut ahead = *spot;
             for _ in 0..FEW {
                 if ahead.row == self.rows || self.read::<F>(code, &mut ahead) >= key {

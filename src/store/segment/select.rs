@@ -97,15 +97,13 @@ impl Select {
 fn nth((mut word, mut wanted): (u64, u64)) -> u32 {
     let mut place = 0;
     for half in [32, 16, 8, 4, 2, 1] {
-        let low = word & ((1 << half) - 1);
-        let ones = u64::from(low.count_ones());
-        if ones < wanted {
-            wanted -= ones;
-            word >>= half;
-            place += half;
-        } else {
-            word = low;
-        }
+        // Without branches, which nobody could predict.
+        let ones = u64::from((word & ((1 << half) - 1)).count_ones());
+        let skip = u64::from(ones < wanted);
+        wanted -= ones & skip.wrapping_neg();
+        let step = half & skip.wrapping_neg() as u32;
+        word >>= step;
+        place += step;
     }
     place
 }
