@@ -1,8 +1,10 @@
 //! Single queries of a store: the time of each, one after the other on one thread.
 //!
 //! ```text
-//! cargo bench --bench query -- STORE [--distance 3] [--queries 1e5] [--resident]
+//! cargo bench --bench query -- STORE [--design mirror] [--distance 3] [--queries 1e5] [--resident]
 //! ```
+//!
+//! With `--design` it makes that index of the store first, and keeps it.
 //!
 //! It asks for random fingerprints, which are near to nothing, and for pages of the store with as many bits flipped.
 //! It prints the bytes of a fingerprint with its index, and the time of a query in microseconds. Before it begins to
@@ -10,6 +12,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
@@ -27,6 +30,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (distance, count) = (number("--distance", 3.0) as u32, number("--queries", 1e5) as usize);
     let is_resident = flags.iter().any(|flag| flag == "--resident");
     let access = if is_resident { Access::Resident } else { Access::Mapped };
+    if let Some(at) = flags.iter().position(|flag| flag == "--design") {
+        let design: index::Design = flags[at + 1].parse()?;
+        let begun = Instant::now();
+        let memory = number("--memory", 2e9) as usize;
+        let kept = index::index(&store, design, memory, &AtomicU64::new(0))?;
+        println!("{} files made in {:.1} s", kept.made, begun.elapsed().as_secs_f64());
+    }
     let version = store.at(None)?;
     let rows = version.rows();
     let mut bytes = index::size(&store)?.1;
