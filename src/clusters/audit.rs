@@ -23,6 +23,7 @@ struct Sums {
 /// [`Kind::BadData`] if a table is damaged, or if the tables contradict each other or the report.
 pub fn audit(folder: &Path, found: &Clusters) -> Result<()> {
     let Some(contents) = found.contents else { return Ok(()) };
+    found.check_layers(folder)?;
     let pile = Pile::open(folder, &found.layers)?;
     let mut sums = Sums::default();
     pile.each_page(|page, cluster| {

@@ -128,6 +128,7 @@ impl Clustering {
         staging: &Staging,
         space: &Space<'_>,
     ) -> Result<State> {
+        found.check_layers(folder)?;
         let mut layers = found.layers.clone();
         let (mut files, mut contents) = match found.contents {
             Some(contents) => (shared_files(folder, found, staging)?, Contents::of(contents)),
@@ -168,8 +169,8 @@ impl Clustering {
             files,
             contents,
             counts: LinkCounts {
-                links: (found.links + come.links).saturating_sub(gone.links),
-                verdicts: (verdicts + come.verdicts).saturating_sub(gone.verdicts),
+                links: found.links.saturating_add(come.links).saturating_sub(gone.links),
+                verdicts: verdicts.saturating_add(come.verdicts).saturating_sub(gone.verdicts),
             },
             members: found.members.saturating_add(grown).saturating_sub(shrunk),
             changes: Some(lines),
@@ -188,7 +189,7 @@ impl Clustering {
                     .at(&source.folder)
                     .expected(expected)
                     .found(found)
-                    .help("cluster them apart"));
+                    .help("cluster the outputs of `dedup` and those of `lsh` apart"));
             }
         }
         Ok(measure.unwrap_or(Measure::Distance))

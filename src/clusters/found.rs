@@ -1,11 +1,13 @@
 //! What a clustering has made, as its report says it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::describe::{LargeCluster, SizeRange};
 use super::measure::Measure;
+use crate::error::{Error, Kind, Result};
 use crate::output::Sum;
 use crate::store::Digest;
 
@@ -37,4 +39,24 @@ pub struct Clusters {
     pub layers: Vec<u32>,
     /// The files written.
     pub files: BTreeMap<String, Sum>,
+}
+
+/// Layers have smaller numbers, which leaves room for those to come.
+const END_OF_LAYERS: u32 = 1 << 31;
+
+impl Clusters {
+    /// Fails unless the numbers of the layers ascend, so that a later layer is a new file.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`], with the `folder` of the state.
+    pub(super) fn check_layers(&self, folder: &Path) -> Result<()> {
+        let ascend = self.layers.is_sorted_by(|one, next| one < next);
+        if ascend && self.layers.last().is_none_or(|&last| last < END_OF_LAYERS) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::BadData, "the layers of the report are not in order")
+            .at(folder)
+            .found(format_args!("{:?}", self.layers))
+            .help("make the clusters again, without --previous"))
+    }
 }

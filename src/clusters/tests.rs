@@ -330,6 +330,27 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     assert_eq!(cluster(&joined, &home.path().join("three")).unwrap().clusters, 1);
 }
 
+/// The files of a state are those of the state before, so none of them may be written a second time.
+#[test]
+fn layers_out_of_order_are_refused_and_nothing_is_written_over() {
+    let home = TempDir::new().unwrap();
+    let matches =
+        [(page("b", 11), page("a", 11), 1, true), (page("c", 12), page("a", 11), 1, true)];
+    let sources = sources(&home.path().join("in"), &matches);
+    let folder = home.path().join("one");
+    let first = clustering(sources[..1].to_vec(), Method::Star, None);
+    let found = cluster(&first, &folder).unwrap();
+    let before = files(home.path(), &folder, &found);
+    for layers in [vec![1, 1], vec![2, 1], vec![u32::MAX]] {
+        let damaged = Clusters { layers, ..found.clone() };
+        let previous = Some(Previous { folder: folder.clone(), found: damaged });
+        let next = clustering(sources[1..].to_vec(), Method::Star, previous);
+        let error = cluster(&next, &home.path().join("two")).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData);
+        assert!(files(home.path(), &folder, &found) == before);
+    }
+}
+
 /// Three copies of which the one with the largest id is kept.
 #[test]
 fn the_kept_page_is_counted_whatever_its_id() {

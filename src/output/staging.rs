@@ -76,7 +76,7 @@ impl Staging {
             return Ok(());
         }
         let [source_file, copied] =
-            [File::open(source).at(source)?, File::create(&path).at(&path)?];
+            [File::open(source).at(source)?, File::create_new(&path).at(&path)?];
         copy(&source_file, &copied).at(&path)?;
         copied.sync_all().at(&path)
     }
