@@ -245,26 +245,36 @@ fn what_a_run_left_that_died_after_its_rename_is_cleaned_away() {
 }
 
 /// A store with bands, and a batch of the same pages, so that each is found.
-#[test]
-fn chunks_of_a_join_by_buckets_are_not_probed_again() {
+fn banded() -> Bench {
     let bench = Bench::new();
     bench.write("one.jsonl", "{\"id\": \"a\", \"text\": \"a page of a few words\"}\n");
     bench.done("fingerprint --input one.jsonl --keep-bands minhash-4x8 --output one.seg");
     bench.done("generate segment --like one.seg --count 120000 --output old.seg");
     bench.done("store init store");
     bench.done("store add store --segment old.seg --day 2026-01-01");
-    let line = "lsh --batch old.seg --store store --confirm simhash:3";
-    bench.done(&format!("{line} --workers 2 --output whole"));
-    assert_eq!(bench.read("whole/drop.txt").lines().count(), 120_000);
-    let lsh = format!("{line} --output out");
-    let mut running = bench.start(&format!("{lsh} --workers 1"));
-    while running.is_running() && noted(&bench) == 0 {
+    bench
+}
+
+const LSH: &str = "lsh --batch old.seg --store store --confirm simhash:3";
+
+/// Kills a join by buckets once chunks are finished, and returns how many are.
+fn kill_lsh(bench: &Bench) -> u64 {
+    let mut running = bench.start(&format!("{LSH} --output out --workers 1"));
+    while running.is_running() && noted(bench) == 0 {
         thread::sleep(Duration::from_micros(200));
     }
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, -1, "it was killed in time");
-    let before = finished(&bench).len() as u64;
-    bench.done(&format!("{lsh} --workers 1 --processes 2"));
+    finished(bench).len() as u64
+}
+
+#[test]
+fn chunks_of_a_join_by_buckets_are_not_probed_again() {
+    let bench = banded();
+    bench.done(&format!("{LSH} --workers 2 --output whole"));
+    assert_eq!(bench.read("whole/drop.txt").lines().count(), 120_000);
+    let before = kill_lsh(&bench);
+    bench.done(&format!("{LSH} --output out --workers 1 --processes 2"));
     let [taken, all] = resumed(&bench);
     assert!(before > 0 && taken == before && all > taken, "{taken} of {all}, {before} before");
     assert!(ledgers(&bench).is_empty());
@@ -274,4 +284,13 @@ fn chunks_of_a_join_by_buckets_are_not_probed_again() {
             "{file}"
         );
     }
+}
+
+/// What chunks have found names pages by their places in keep order.
+#[test]
+fn chunks_of_a_join_by_buckets_are_probed_again_for_another_keep_order() {
+    let bench = banded();
+    assert!(kill_lsh(&bench) > 0);
+    bench.done(&format!("{LSH} --keep longest --output out"));
+    assert_eq!(resumed(&bench)[0], 0);
 }

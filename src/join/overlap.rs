@@ -145,12 +145,13 @@ impl Overlap {
 
     /// Everything that decides what is found in each chunk.
     fn ledger_key(&self, build: Digest, most: usize) -> Digest {
-        let Deduplicate { scheme, detail, store, .. } = &self.deduplicate;
+        let Deduplicate { scheme, keep, detail, store, .. } = &self.deduplicate;
         let mut hash = Xxh3::new();
         hash.update(LEDGER);
         hash.update(&build.0.to_le_bytes());
         hash.update(&self.batch.digest().0.to_le_bytes());
-        let how = format!("{} {} {detail} {most}", scheme.confirmation, scheme.least);
+        // What is found names groups by their ranks in keep order.
+        let how = format!("{} {} {keep} {detail} {most}", scheme.confirmation, scheme.least);
         hash.update(how.as_bytes());
         for dated in store {
             hash.update(&dated.digest().0.to_le_bytes());
