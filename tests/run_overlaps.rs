@@ -81,6 +81,43 @@ fn a_day_made_again_takes_its_overlaps_along() {
     assert_eq!(bench.done("run sample.toml").summary()["already_done"], true);
 }
 
+/// `run` says that --redo makes such a day again.
+#[test]
+fn a_day_whose_overlaps_are_missing_or_asked_for_otherwise_is_made_again() {
+    let bench = sample("similarity = 0.6\nbands = 28\nrows = 4");
+    bench.done("run sample.toml");
+    let before = bench.read("out/2026-11-20/lsh/matches.tsv");
+    let again = bench.done("run sample.toml --redo 2026-11-20");
+    assert_eq!(again.summary()["already_done"], true);
+    fs::remove_dir_all(bench.path("out/2026-11-20/lsh")).unwrap();
+    let again = bench.done("run sample.toml --redo 2026-11-20");
+    assert_eq!(again.summary()["already_done"], false);
+    assert!(bench.read("out/2026-11-20/lsh/matches.tsv") == before);
+    let config = bench.read("sample.toml");
+    bench.write("sample.toml", config + "matches = \"all\"\n");
+    assert!(bench.fails(73, "run sample.toml").contains("--redo 2026-11-18"));
+    bench.done("run sample.toml --redo 2026-11-18");
+    assert_eq!(bench.report("out/2026-11-20/lsh")["parameters"]["matches"], "all");
+    assert_eq!(bench.done("run sample.toml").summary()["already_done"], true);
+}
+
+#[test]
+fn lsh_with_the_file_of_run_does_as_the_section_says() {
+    let bench = sample("similarity = 0.5\nmatches = \"all\"\nconfirm = \"simhash:20\"");
+    bench.done("run sample.toml --date 2026-11-18");
+    bench.done("lsh --config sample.toml --batch out/2026-11-18/batch.seg --output by-hand");
+    for file in ["verdicts.tsv", "matches.tsv"] {
+        let [run, hand] =
+            ["out/2026-11-18/lsh", "by-hand"].map(|it| bench.read(&format!("{it}/{file}")));
+        assert!(run == hand, "{file}");
+    }
+    bench.done(
+        "lsh --config sample.toml --batch out/2026-11-18/batch.seg --confirm signature --output typed",
+    );
+    let made = &bench.report("typed")["parameters"];
+    assert_eq!((&made["similarity"], &made["confirm"]), (&"0.5000".into(), &"signature".into()));
+}
+
 #[test]
 fn a_section_that_does_not_fit_is_refused_before_work_begins() {
     for (keys, code) in [

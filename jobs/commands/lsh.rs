@@ -27,12 +27,12 @@ use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, FingerprintSettings};
+use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, LshSettings};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 
-pub(crate) use batch::{Asked as BatchAsked, make as make_batch};
+pub(crate) use batch::{Asked as BatchAsked, make as make_batch, stands as batch_stands};
 pub(crate) use scheme::{read as read_parameter, scheme_of};
 
 use scheme::SchemeFlags;
@@ -100,16 +100,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return plan::run(arguments, global);
     }
     let file = global.config()?;
-    let keep = arguments.keep.or(file.dedup.keep);
-    let detail = arguments.matches.or(file.dedup.matches).unwrap_or_default();
-    let max_matches = arguments.max_matches.or(file.dedup.max_matches);
+    let said = file.lsh.unwrap_or_else(|| said_for_both(file.dedup));
+    let scheme = arguments.scheme.clone().or(&said);
+    let keep = arguments.keep.or(said.keep);
+    let detail = arguments.matches.or(said.matches).unwrap_or_default();
+    let max_matches = arguments.max_matches.or(said.max_matches);
     let output = arguments.output.clone().expect("clap asks for it");
     if let Some(batch) = &arguments.batch {
         let store = match &arguments.store {
             Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
             None => StoreAt::NoStore,
         };
-        let (least, confirmation) = arguments.scheme.confirming();
+        let (least, confirmation) = scheme.confirming();
         let asked = batch::Asked {
             batch: batch.clone(),
             batch_place: None,
@@ -137,12 +139,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         keep,
         detail,
         max_matches,
-        settings: arguments.scheme.fitting(&arguments.settings, settings)?,
+        settings: scheme.fitting(&arguments.settings, settings)?,
     };
-    let mut cluster = cluster::join(global, &format!("{asked:?} {:?}", arguments.scheme))?;
-    finish(&mut cluster, &asked.output, global, |cluster| {
-        make(cluster, &asked, &arguments.scheme, global)
-    })
+    let mut cluster = cluster::join(global, &format!("{asked:?} {scheme:?}"))?;
+    finish(&mut cluster, &asked.output, global, |cluster| make(cluster, &asked, &scheme, global))
+}
+
+/// What a file without a section `[lsh]` says of matches in its section `[dedup]`.
+fn said_for_both(DedupSettings { keep, matches, max_matches, .. }: DedupSettings) -> LshSettings {
+    LshSettings { keep, matches, max_matches, ..LshSettings::default() }
 }
 
 /// The error for documents that are to be compared with a store.

@@ -5,13 +5,14 @@
 use std::any::Any;
 use std::path::{self, Path, PathBuf};
 
+use dupsieve::budget::Budget;
 use dupsieve::flow::{Cluster, Role, Start};
 use dupsieve::join::{self, Join, JoinInputs, Overlap, OverlapSite, Overlapped};
 use dupsieve::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_comparison};
 use dupsieve::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, Parameters, Report};
+use dupsieve::report::{self, Existing, Made, Parameters, Report};
 use dupsieve::store::{Day, Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -56,7 +57,7 @@ pub(crate) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -
     let output = asked.output.display();
     let topology = *cluster.topology();
     let start = cluster.agree(&format!("lsh {output}"), || {
-        Job::open(asked, asked.store.find()?, topology, global)?.start(global)
+        Job::open(asked, asked.store.find()?, topology, global.budget())?.start(global)
     })?;
     let (task, held) = match start {
         Start::Done(summary) => return Ok(summary.leader().unwrap_or_default()),
@@ -67,12 +68,20 @@ pub(crate) fn make(cluster: &mut Cluster, asked: &Asked, global: &GlobalFlags) -
         Role::Follower => {
             let lock = Lock::shared(task.fence.clone());
             let version = asked.store.at(task.inputs.store.map(|(number, _)| number))?;
-            let job = Job::open(asked, version, topology, global)?;
+            let job = Job::open(asked, version, topology, global.budget())?;
             job.overlap.inputs().check(&task.inputs, job.overlap.batch.path())?;
             (job, Role::Follower, Some(lock))
         }
     };
     job.make(cluster, staging, task.build, global)
+}
+
+/// Whether the output that is asked for exists, whole.
+pub(crate) fn stands(asked: &Asked) -> Result<bool> {
+    let alone = Topology { workers: 1, processes: 1, process: 0 };
+    let job = Job::open(asked, asked.store.find()?, alone, Budget::default())?;
+    let Some(report) = Report::read(&job.output)? else { return Ok(false) };
+    Ok(report.parameters == job.parameters() && report.check_files(&job.output).is_ok())
 }
 
 /// A batch and its store, opened.
@@ -95,7 +104,7 @@ impl Job {
         asked: &Asked,
         version: Option<Version>,
         topology: Topology,
-        global: &GlobalFlags,
+        budget: Budget,
     ) -> Result<Job> {
         let batch = Segment::open(&asked.batch)?;
         let at = |error: Error| error.at(batch.path());
@@ -110,7 +119,6 @@ impl Job {
         let mut scheme = bands.scheme();
         scheme.least = asked.least;
         scheme.confirmation = asked.confirmation;
-        let budget = global.budget();
         let deduplicate = Deduplicate {
             scheme,
             comparison,

@@ -46,9 +46,11 @@ pub(super) struct Arguments {
 /// Runs `lsh plan`.
 pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, svg, .. } = arguments;
-    let settings = scheme::reading(arguments.settings.clone().or(global.config()?.fingerprint));
-    let settings = arguments.scheme.fitting(&arguments.settings, settings)?;
-    let scheme = arguments.scheme.scheme(&settings)?;
+    let file = global.config()?;
+    let flags = arguments.scheme.clone().or(&file.lsh.unwrap_or_default());
+    let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
+    let settings = flags.fitting(&arguments.settings, settings)?;
+    let scheme = flags.scheme(&settings)?;
     let sample = match &input[..] {
         [] => None,
         input => Some(sample(&scheme, input, &settings)?),

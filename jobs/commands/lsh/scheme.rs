@@ -10,7 +10,7 @@ use dupsieve::matches::Similarity;
 use dupsieve::report::Parameters;
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::settings::{FingerprintSettings, parse_width};
+use crate::flags::settings::{FingerprintSettings, LshSettings, parse_width};
 
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]
@@ -19,9 +19,9 @@ pub(crate) struct SchemeFlags {
     /// features or vectors), hamming (fingerprints) or euclidean (vectors) [default: jaccard]
     #[arg(long, value_name = "NAME")]
     family: Option<Space>,
-    /// The least similarity of a match. Bands and rows are chosen for it unless they are given
-    #[arg(long, value_name = "S", default_value = "0.8")]
-    similarity: Similarity,
+    /// The least similarity of a match. Bands and rows are chosen for it unless they are given [default: 0.8]
+    #[arg(long, value_name = "S")]
+    similarity: Option<Similarity>,
     /// How many bands of hashes; pages share a bucket if they agree in all rows of one band
     #[arg(long, value_name = "B", requires = "rows")]
     bands: Option<usize>,
@@ -33,9 +33,9 @@ pub(crate) struct SchemeFlags {
     hashes: Option<usize>,
     /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
     /// shingles, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
-    /// bits at most, of 64)
-    #[arg(long, value_name = "signature|exact|simhash:K", default_value = "signature")]
-    confirm: Confirmation,
+    /// bits at most, of 64) [default: signature]
+    #[arg(long, value_name = "signature|exact|simhash:K")]
+    confirm: Option<Confirmation>,
     /// The shingles of a text: words:N or characters:N. Runs of words leave out digits and markup
     /// [default: words:5]
     #[arg(long, value_name = "SORT")]
@@ -81,9 +81,24 @@ impl SchemeFlags {
         self.family.unwrap_or_default()
     }
 
+    /// These flags, and what the section `[lsh]` of a file says where they say nothing.
+    pub(crate) fn or(self, file: &LshSettings) -> SchemeFlags {
+        // Bands and rows come from one place.
+        let is_typed = self.bands.is_some() || self.hashes.is_some();
+        let (bands, rows) =
+            if is_typed { (self.bands, self.rows) } else { (file.bands, file.rows) };
+        SchemeFlags {
+            similarity: self.similarity.or(file.similarity),
+            confirm: self.confirm.or(file.confirm),
+            bands,
+            rows,
+            ..self
+        }
+    }
+
     /// The least similarity, and what confirms it.
     pub(crate) fn confirming(&self) -> (Similarity, Confirmation) {
-        (self.similarity, self.confirm)
+        (self.similarity.unwrap_or(Similarity::USUAL), self.confirm.unwrap_or_default())
     }
 
     /// The settings, with the format that the family takes unless another one is named.
@@ -119,6 +134,7 @@ impl SchemeFlags {
 
     /// The scheme that is asked for, for documents read by these settings.
     pub(crate) fn scheme(&self, settings: &FingerprintSettings) -> Result<Scheme> {
+        let (least, confirmation) = self.confirming();
         let scheme = Scheme {
             space: self.space(),
             permutations: self.permutations.unwrap_or(Permutations::Many),
@@ -126,8 +142,8 @@ impl SchemeFlags {
             width: settings.width.unwrap_or(Width::W64),
             vectors: settings.format == Some(Format::Vectors),
             banding: Banding { bands: 1, rows: 1 },
-            least: self.similarity,
-            confirmation: self.confirm,
+            least,
+            confirmation,
             seed: self.seed,
         };
         let banding = match (self.bands, self.rows) {
@@ -135,7 +151,7 @@ impl SchemeFlags {
             _ => {
                 let hashes = self.hashes.unwrap_or(Banding::USUAL_HASHES);
                 Banding { bands: 1, rows: hashes }.check()?;
-                Banding::best(hashes, self.similarity.number(), |it| scheme.collision(it))
+                Banding::best(hashes, least.number(), |it| scheme.collision(it))
             }
         };
         let scheme = Scheme { banding, ..scheme };

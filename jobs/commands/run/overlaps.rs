@@ -7,7 +7,7 @@ use dupsieve::flow::Cluster;
 
 use super::days::DayPlan;
 use crate::commands::dedup;
-use crate::commands::lsh::{BatchAsked, make_batch};
+use crate::commands::lsh::{BatchAsked, batch_stands, make_batch};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
@@ -21,8 +21,25 @@ pub(super) fn make(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let unchanged = Summary::new().already_done();
-    let Some(settings) = &plan.config.lsh else { return Ok(unchanged) };
-    let asked = BatchAsked {
+    let Some(asked) = asked(plan, joined) else { return Ok(unchanged) };
+    let is_leader = cluster.is_leader();
+    let made = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
+        make_batch(cluster, &asked, global)
+    })?;
+    let [dropped, matches] = ["dropped", "matches"].map(|name| made.counted(name));
+    let done = unchanged.count("lsh_dropped", dropped).count("lsh_matches", matches);
+    Ok(if made.is_already_done() { done } else { done.changed() })
+}
+
+/// Whether they exist as they would be made, if the file asks for them.
+pub(super) fn stand(plan: &DayPlan<'_>, joined: &dedup::Request) -> bool {
+    asked(plan, joined).is_none_or(|asked| batch_stands(&asked).unwrap_or(false))
+}
+
+/// What is to be compared, if the file asks for it.
+fn asked(plan: &DayPlan<'_>, joined: &dedup::Request) -> Option<BatchAsked> {
+    let settings = plan.config.lsh.as_ref()?;
+    Some(BatchAsked {
         batch: joined.batch.clone(),
         batch_place: joined.batch_place.clone(),
         store: joined.store.clone(),
@@ -33,12 +50,5 @@ pub(super) fn make(
         detail: settings.matches.unwrap_or_default(),
         max_matches: settings.max_matches,
         replaces_outdated: true,
-    };
-    let is_leader = cluster.is_leader();
-    let made = failure::reported_beside(&asked.output, is_leader && !global.dry_run, || {
-        make_batch(cluster, &asked, global)
-    })?;
-    let [dropped, matches] = ["dropped", "matches"].map(|name| made.counted(name));
-    let done = unchanged.count("lsh_dropped", dropped).count("lsh_matches", matches);
-    Ok(if made.is_already_done() { done } else { done.changed() })
+    })
 }

@@ -200,10 +200,12 @@ fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
         .help(advice))
 }
 
-/// Whether the output of a day exists as it would be made, and the store holds it.
+/// Whether the outputs of a day exist as they would be made, and the store holds it.
 fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> bool {
     let only = plan.only(&plan.found(day));
-    dedup::stands(&plan.to_join(day)).unwrap_or(false)
+    let joined = plan.to_join(day);
+    dedup::stands(&joined).unwrap_or(false)
+        && overlaps::stand(plan, &joined)
         && store.would_add(&plan.batch(day), day, only.as_deref()) == Ok(false)
 }
 
