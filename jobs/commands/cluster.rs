@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let lists = if *no_lists { "" } else { "clusters.tsv, sizes.tsv, " };
     let changes = if previous.is_some() { "changes.tsv, " } else { "" };
     Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
-        "written to {}: {lists}{changes}report.json, and the state to which a day can be added",
+        "written to {}: {lists}{changes}report.json, report.html, and the state to which a day can be added",
         output.display()
     )))
 }

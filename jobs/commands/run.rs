@@ -26,7 +26,8 @@ use crate::processes::cluster;
 use clusters::Chain;
 use days::DayPlan;
 
-/// Run whole days as a configuration file says: fingerprint, dedup, store add, and clusters if it asks for them
+/// Run whole days as a configuration file says: fingerprint, dedup, store add, and lsh and
+/// clusters if it has sections for them
 #[derive(Args, Debug)]
 #[command(mut_arg("confirm", |flag| flag.long("dedup-check")))]
 #[command(mut_arg("join_preset", |flag| flag.long("dedup-preset").hide(true).env(None)))]

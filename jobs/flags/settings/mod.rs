@@ -2,7 +2,7 @@
 //! and by serde from the file, so that both always have the same settings.
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
-//! [`StoreSettings`] is the section `[store]` [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
+//! [`StoreSettings`] is the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
 //! section `[lsh]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
 //!
