@@ -260,7 +260,7 @@ const LSH: &str = "lsh --batch old.seg --store store --confirm simhash:3";
 /// Kills a join by buckets once chunks are finished, and returns how many are.
 fn kill_lsh(bench: &Bench) -> u64 {
     let mut running = bench.start(&format!("{LSH} --output out --workers 1"));
-    while running.is_running() && noted(bench) == 0 {
+    while running.is_running() && finished(bench).is_empty() {
         thread::sleep(Duration::from_micros(200));
     }
     running.signal(Signal::KILL);
