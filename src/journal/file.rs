@@ -56,12 +56,14 @@ impl JournalFile {
         JournalFile::append_to(path, fs::metadata(path).at(path)?.len())
     }
 
-    /// Opens the journal at `path`, which ends at byte `end`: what comes after is cut off.
+    /// Opens the journal at `path`, which ends at byte `end`: what comes after is cut off. What comes before is on
+    /// disk then, though the process that wrote it may have died before it waited for the disk.
     pub(super) fn append_to(path: &Path, end: u64) -> Result<JournalFile> {
         let file = File::options().read(true).write(true).open(path).at(path)?;
         if file.metadata().at(path)?.len() > end {
-            file.set_len(end).and_then(|()| file.sync_all()).at(path)?;
+            file.set_len(end).at(path)?;
         }
+        file.sync_all().at(path)?;
         Ok(JournalFile { path: path.to_path_buf(), file, bytes: end })
     }
 

@@ -104,7 +104,7 @@ impl std::fmt::Debug for Queue {
 #[derive(Debug)]
 pub struct Insertion<'a> {
     shared: &'a Shared,
-    turn: MutexGuard<'a, ()>,
+    _turn: MutexGuard<'a, ()>,
     added: Vec<u8>,
     pages: u32,
 }
@@ -168,7 +168,7 @@ impl Journal {
         let turn = lock(&shared.turn);
         shared.make_ready()?;
         shared.check_room()?;
-        Ok(Insertion { shared, turn, added: Vec::new(), pages: 0 })
+        Ok(Insertion { shared, _turn: turn, added: Vec::new(), pages: 0 })
     }
 
     /// Seals what is remembered as the pages of `day`: pages that come later belong to another day.
@@ -178,8 +178,9 @@ impl Journal {
     pub fn seal(&self, day: Day) -> Result<()> {
         let shared = &*self.shared;
         let _turn = lock(&shared.turn);
-        shared.make_ready()?;
+        // If what is being written fails, it must not be sealed.
         drop(shared.written());
+        shared.make_ready()?;
         if let Err(error) = lock(&shared.file).seal(day) {
             lock(&shared.queue).failed = Some(error.clone());
             return Err(error);
@@ -291,18 +292,30 @@ impl Insertion<'_> {
     ///
     /// # Errors
     /// As [`Journal::turn`]; `done` is not called then.
-    pub fn finish(self, done: Done) -> Result<()> {
-        let Insertion { shared, turn, added, pages } = self;
+    pub fn finish(mut self, done: Done) -> Result<()> {
+        let shared = self.shared;
         let mut queue = lock(&shared.queue);
         if let Some(failed) = &queue.failed {
             return Err(failed.clone());
         }
-        queue.body.extend(added);
-        queue.pages += pages;
+        queue.body.append(&mut self.added);
+        queue.pages += std::mem::take(&mut self.pages);
         queue.waiting.push(done);
-        drop((queue, turn));
+        drop(queue);
+        drop(self);
         shared.work.notify_one();
         Ok(())
+    }
+}
+
+impl Drop for Insertion<'_> {
+    /// Pages of a request that never finished, as after a panic, are withdrawn before the next turn.
+    fn drop(&mut self) {
+        if self.pages > 0 {
+            let broken_off =
+                || Error::new(Kind::Internal, "a request broke off while it added pages");
+            lock(&self.shared.queue).failed.get_or_insert_with(broken_off);
+        }
     }
 }
 

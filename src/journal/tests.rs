@@ -274,6 +274,42 @@ fn after_a_failed_write_the_file_is_made_anew_and_nothing_else_is_lost() -> Resu
 }
 
 #[test]
+fn pages_that_could_not_be_written_are_not_sealed() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let all = pages(Width::W64, 20, 3);
+    let day = "2026-11-22".parse()?;
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    add_all(&journal, &all[..10])?;
+    journal.break_down();
+    let failed = add(&journal, &all[10..])?;
+    journal.seal(day)?;
+    assert!(failed.recv().expect("told").is_err(), "it was not written");
+    assert_eq!(journal.pages(), 10);
+    let segment = journal.write_segment(day, &home.path().join("day.seg"), 1 << 20)?;
+    assert_eq!(segment.counts().read, 10);
+    Ok(())
+}
+
+#[test]
+fn pages_of_a_request_that_breaks_off_are_withdrawn() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let all = pages(Width::W64, 30, 4);
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    let told = add(&journal, &all[..10])?;
+    let mut insertion = journal.turn()?;
+    all[10..20].iter().for_each(|page| insertion.add(page.clone()));
+    drop(insertion);
+    assert!(told.recv().expect("told").is_ok());
+    assert!(!journal.turn()?.has(&all[10].id));
+    add_all(&journal, &all[20..])?;
+    drop(journal);
+    let read = file::read(&home.path().join("journal/000001.journal"))?;
+    let expected = all[..10].iter().chain(&all[20..]).map(|page| &page.id);
+    assert!(read.pages.iter().map(|page| &page.id).eq(expected));
+    Ok(())
+}
+
+#[test]
 fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let journal = Journal::open(home.path(), options(Width::W64))?;
