@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Result;
 use crate::index::{Answer, Asker, Lookup, LookupOptions, Question};
-use crate::store::{Store, Version};
+use crate::store::{Access, Store, Version};
 
 /// The distances that can be asked for: 0 to 15.
 pub(super) const DISTANCES: usize = 16;
@@ -57,7 +57,10 @@ impl Opened {
         if let Some(asking) = place.get() {
             return Ok(asking);
         }
-        let options = LookupOptions { distance, ..self.options };
+        // What clients ask for must not fill the memory with the store once more for each distance.
+        let is_usual = distance == self.options.distance;
+        let access = if is_usual { self.options.access } else { Access::Mapped };
+        let options = LookupOptions { distance, access, ..self.options };
         let lookup = Lookup::open(&self.store, self.version.clone(), options)?;
         Ok(place.get_or_init(|| Asking { lookup, askers: Mutex::default() }))
     }
