@@ -1,6 +1,7 @@
 //! The threads that make fingerprints of texts and do whatever else takes long: a fixed number of them, with a bounded
 //! queue.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -55,9 +56,29 @@ impl Pool {
     }
 }
 
+/// Works until the service ends. A panic fails the one request that it is of.
 fn run(work: &Receiver<Work>, recipe: &Recipe) {
-    let Ok(mut fingerprinting) = Fingerprinting::new(recipe, PageTime::default()) else { return };
-    for work in work {
-        work(&mut fingerprinting);
+    while let Ok(mut fingerprinting) = Fingerprinting::new(recipe, PageTime::default()) {
+        let work = || work.iter().for_each(|work| work(&mut fingerprinting));
+        if catch_unwind(AssertUnwindSafe(work)).is_ok() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_fails_one_request_and_the_thread_works_on() {
+        let recipe = Recipe::named("external-64", None).expect("a recipe");
+        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        for number in 0..3 {
+            let failed = runtime.block_on(pool.run(|_| -> u32 { panic!("on purpose") }));
+            assert_eq!(failed.expect_err("it panics").status().as_u16(), 500);
+            assert_eq!(runtime.block_on(pool.run(move |_| number)).ok(), Some(number));
+        }
     }
 }

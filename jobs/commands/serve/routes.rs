@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dupsieve::store::Day;
 use tokio::sync::oneshot;
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 use utoipa::OpenApi;
 
@@ -182,12 +183,15 @@ async fn status(State(service): Shared) -> Result<Response, Problem> {
     let online = service.online()?;
     let version = online.version();
     let options = online.options();
+    // The journal may be waiting for the disk.
+    let (journal_pages, journal_bytes) =
+        block_in_place(|| (online.journal().pages(), online.journal().bytes()));
     Ok(json(write(&Status {
         store_version: version.number(),
         rows: version.rows(),
         days: version.entries().len() as u64,
-        journal_pages: online.journal().pages(),
-        journal_bytes: online.journal().bytes(),
+        journal_pages,
+        journal_bytes,
         width: options.width.bits(),
         distance: options.lookup.distance,
         check: options.lookup.check.map(|check| check.to_string()),
@@ -216,8 +220,10 @@ async fn readyz(State(service): Shared) -> Result<&'static str, Problem> {
 /// Counts and times for Prometheus.
 #[utoipa::path(get, path = METRICS, responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(State(service): Shared) -> Response {
-    let mut response =
-        Response::new(Body::from(service.metrics.text(service.online.get().map(Arc::as_ref))));
+    let online = service.online.get().map(Arc::as_ref);
+    // The journal may be waiting for the disk.
+    let text = block_in_place(|| service.metrics.text(online));
+    let mut response = Response::new(Body::from(text));
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response

@@ -1,5 +1,6 @@
 //! What all requests share, and what they do: parse a body, ask the store, write an answer.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, to_bytes};
@@ -28,8 +29,10 @@ use crate::commands::query::parse_fingerprint;
 
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
-/// A body up to this length without pages is answered at once, without another thread.
-const LIGHT_BYTES: usize = 16 << 10;
+/// So few fingerprints at the usual distance are answered at once, without another thread.
+const LIGHT_FINGERPRINTS: usize = 16;
+/// The longest body that may be as light as that.
+const LIGHT_BYTES: usize = 1 << 10;
 
 /// What all requests share.
 pub(super) struct Service {
@@ -89,10 +92,12 @@ impl Service {
     /// Answers a query.
     pub(super) async fn query(self: Arc<Self>, body: Vec<u8>) -> Result<Vec<u8>, Problem> {
         self.online()?;
-        if is_light(&body)
-            && let Some(answer) = self.answer_query(&body, None)?
-        {
-            return Ok(answer);
+        if is_light(&body) {
+            let answer = catch_unwind(AssertUnwindSafe(|| self.answer_query(&body, None)));
+            let broken_off = |_| Problem::new(Fault::Internal, "the work was given up");
+            if let Some(answer) = answer.map_err(broken_off)?? {
+                return Ok(answer);
+            }
         }
         let service = Arc::clone(&self);
         let work = move |fingerprinting: &mut Fingerprinting| {
@@ -101,7 +106,7 @@ impl Service {
         self.pool.run(work).await??.ok_or_else(|| Problem::new(Fault::Internal, "no answer"))
     }
 
-    /// The answer to a query; none if it has pages and there is nobody to make their fingerprints.
+    /// The answer to a query; none if it takes long or has pages, and this is not a thread for that.
     fn answer_query(
         &self,
         body: &[u8],
@@ -118,6 +123,10 @@ impl Service {
         }
         let (ids, told) = match (fingerprints, pages) {
             (Some(fingerprints), None) => {
+                let is_quick = distance <= usual && fingerprints.len() <= LIGHT_FINGERPRINTS;
+                if fingerprinting.is_none() && !is_quick {
+                    return Ok(None);
+                }
                 let told = self.ask_fingerprints(online, &fingerprints, distance)?;
                 (fingerprints, told)
             }
@@ -236,7 +245,7 @@ fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     Some(Question { fingerprint, page: Some((page.class, &page.check)) })
 }
 
-/// Whether a body is so short that it can be answered at once.
+/// Whether a body is so short that it can perhaps be answered at once.
 fn is_light(body: &[u8]) -> bool {
     body.len() <= LIGHT_BYTES
 }
