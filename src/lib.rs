@@ -35,7 +35,7 @@
 //! let mut segment = SegmentWriter::create(&folder.path().join("batch.seg"), SegmentOptions::default())?;
 //! for (fingerprint, id) in &pages {
 //!     let (fingerprint, class) = (*fingerprint, Class::Full);
-//!     segment.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[] })?;
+//!     segment.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[], digest: 0 })?;
 //! }
 //! let batch = segment.finish(RecordCounts { read: 10, fingerprinted: 10, ..RecordCounts::default() }, "")?;
 //!

@@ -14,6 +14,8 @@ use dupsieve::lsh::{Bands, kept_bands};
 use dupsieve::store::{KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::{Error, Kind};
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::support::Bench;
 
 /// The folder of a version of the format.
@@ -55,7 +57,7 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
     let (mut scan, mut ids) = (segment.scan::<F>(KeyRange::all()), segment.ids());
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
     let (mut classes, mut checks) = (segment.classes(), segment.checks());
-    let mut bands = segment.bands();
+    let (mut bands, mut digests) = (segment.bands(), segment.digests());
     let mut run = Vec::new();
     while let Some(first) = scan.next(&mut run)? {
         for (row, fingerprint) in (first..).zip(&run) {
@@ -71,6 +73,9 @@ fn rows<F: Fingerprint>(segment: &Segment, all: &mut String) -> Result<(), Error
             }
             if let Some(bands) = &mut bands {
                 writeln!(all, "{:02x?}", bands.get(row)?).unwrap();
+            }
+            if let Some(digests) = &mut digests {
+                writeln!(all, "{:032x}", digests.get(row)?).unwrap();
             }
         }
     }
@@ -127,6 +132,20 @@ fn band_keys_of_the_museum() {
         assert_eq!(ids.get(row).unwrap(), id);
         assert_eq!(rows.get(row).unwrap(), key_bytes(text), "{id}");
     }
+}
+
+#[test]
+fn digests_of_the_museum() {
+    let segment = Segment::open(museum(1).join("digests-64.seg")).unwrap();
+    assert!(Stamp::parse(segment.stamp()).unwrap().has_digests());
+    let (mut ids, mut digests) = (segment.ids(), segment.digests().unwrap());
+    let mut told: Vec<(String, u128)> = (0..segment.rows())
+        .map(|row| (ids.get(row).unwrap().to_owned(), digests.get(row).unwrap()))
+        .collect();
+    told.sort();
+    let texts =
+        [("again", "the first page"), ("one", "the first page"), ("two", "  Another PAGE ")];
+    assert_eq!(told, texts.map(|(id, text)| (id.to_owned(), xxh3_128(text.as_bytes()))));
 }
 
 #[test]

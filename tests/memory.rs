@@ -39,6 +39,7 @@ fn signed(bench: &Bench) {
             day: None,
             check: &check,
             bands: &[],
+            digest: 0,
         };
         writer.push(&row).unwrap();
     }

@@ -328,6 +328,7 @@ impl Job {
             classes: self.recipe.has_classes(),
             check_bytes: self.recipe.check().map_or(0, Check::bytes),
             band_bytes: self.band_bytes,
+            digests: self.recipe.has_digests(),
             stamp: self.recipe.stamp().to_string(),
             ..SegmentOptions::default()
         }

@@ -480,14 +480,15 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
 
 /// Flags that a command shares with others but that have no effect in it.
 const IDLE: &[(&str, &[&str])] = &[
-    ("weights", &["boilerplate", "check", "keep_bands", "preset"]),
-    ("lsh", &["boilerplate", "check", "keep_bands", "preset", "recipe"]),
+    ("weights", &["boilerplate", "check", "keep_bands", "keep_digests", "preset"]),
+    ("lsh", &["boilerplate", "check", "keep_bands", "keep_digests", "preset", "recipe"]),
     (
         "lsh plan",
         &[
             "boilerplate",
             "check",
             "keep_bands",
+            "keep_digests",
             "preset",
             "recipe",
             "time_field",

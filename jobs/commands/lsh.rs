@@ -42,6 +42,7 @@ use scheme::SchemeFlags;
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
 #[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("recipe", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]

@@ -199,6 +199,7 @@ impl Arguments {
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
             time_field: None,
             keep_bands: None,
+            keep_digests: None,
             check: None,
             ..file
         })

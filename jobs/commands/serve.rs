@@ -209,7 +209,7 @@ fn finish(online: &Online) {
 }
 
 impl Arguments {
-    /// The recipe of the store, with the bands that it keeps.
+    /// The recipe of the store, with the bands and digests that it keeps.
     fn recipe_of(&self, store: &Store, version: &Version) -> Result<Recipe> {
         let settings = FingerprintSettings {
             preset: self.preset,
@@ -219,7 +219,7 @@ impl Arguments {
             ..FingerprintSettings::default()
         };
         match version.stamp() {
-            Some(stamp) => recipe::with_bands(stamp, &settings).map_err(|it| it.at(store.path())),
+            Some(stamp) => recipe::whole(stamp, &settings).map_err(|it| it.at(store.path())),
             None => settings.recipe(Format::default()),
         }
     }
@@ -245,6 +245,7 @@ impl Arguments {
                 classes: recipe.has_classes(),
                 check_bytes: recipe.check().map_or(0, Check::bytes),
                 band_bytes: band_bytes.as_ref().map_or(0, dupsieve::lsh::Bands::bytes),
+                digests: recipe.has_digests(),
                 stamp: stamp.to_string(),
                 ..SegmentOptions::default()
             },

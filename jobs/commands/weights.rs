@@ -27,6 +27,7 @@ const LEAST_DOCUMENTS: u64 = 2;
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
 #[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use super::reason::Reason;
 use super::time::Time;
@@ -55,6 +55,14 @@ impl Content<'_> {
                 components.iter().for_each(|it| hasher.update(&it.to_bits().to_le_bytes()));
                 hasher.digest()
             }
+        }
+    }
+
+    /// XXH3-128 of the text as it was read; none for anything else.
+    pub fn text_digest(&self) -> Option<u128> {
+        match self {
+            Content::Text(text) => Some(xxh3_128(text.as_bytes())),
+            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => None,
         }
     }
 

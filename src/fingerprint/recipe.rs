@@ -85,6 +85,9 @@ pub struct Recipe {
     /// The bands whose keys are kept, as `lsh` writes their names.
     #[serde(skip)]
     bands: Option<String>,
+    /// Whether the digests of the texts are kept.
+    #[serde(skip)]
+    digests: bool,
     #[serde(flatten)]
     features: Features,
 }
@@ -192,6 +195,25 @@ impl Recipe {
     /// The bands whose keys are made beside each fingerprint.
     pub fn bands(&self) -> Option<&str> {
         self.bands.as_deref()
+    }
+
+    /// The same recipe with the digest of each text beside its fingerprint, by which an unchanged page is known.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it does not take texts.
+    pub fn with_digests(mut self) -> Result<Recipe> {
+        self.digests = true;
+        if !self.takes_text() {
+            return Err(Error::new(Kind::Usage, "digests are made of texts")
+                .expected("a recipe that takes texts")
+                .found(self.name));
+        }
+        Ok(self)
+    }
+
+    /// Whether the digest of each text is kept beside its fingerprint.
+    pub fn has_digests(&self) -> bool {
+        self.digests
     }
 
     fn takes_text(&self) -> bool {

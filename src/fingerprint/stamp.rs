@@ -36,6 +36,9 @@ pub struct Stamp {
     width: Width,
 }
 
+/// The hash of the digests of texts.
+const DIGESTS: &str = "xxh3-128";
+
 impl Recipe {
     /// The stamp that is written beside its fingerprints, so that they are compared only with fingerprints
     /// of an equal stamp.
@@ -79,6 +82,9 @@ impl Stamp {
             let bands = json!({ "keys": bands, "normalization": normalization(), "segmentation": segmentation });
             part("bands", bands);
         }
+        if recipe.has_digests() {
+            part("digests", json!(DIGESTS));
+        }
         if matches!(recipe.features(), Features::WordCharacterShingles { .. }) {
             part("unicode", json!({ "categories": version(unicode_properties::UNICODE_VERSION) }));
         }
@@ -105,12 +111,13 @@ impl Stamp {
         self.width
     }
 
-    /// The stamp of the same recipe that takes texts with their boilerplate and keeps no bands.
+    /// The stamp of the same recipe that takes texts with their boilerplate and keeps neither bands nor digests.
     #[must_use]
     pub fn plain(&self) -> Stamp {
         let mut parts: Map<String, Value> = serde_json::from_str(&self.text).unwrap_or_default();
         parts.remove("boilerplate");
         parts.remove("bands");
+        parts.remove("digests");
         if let Some(check) = parts.get_mut("check").and_then(Value::as_object_mut) {
             check.remove("boilerplate");
         }
@@ -130,6 +137,12 @@ impl Stamp {
     pub fn bands(&self) -> Option<String> {
         let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
         parts["bands"]["keys"].as_str().map(str::to_owned)
+    }
+
+    /// Whether the digests of the texts are beside the fingerprints.
+    pub fn has_digests(&self) -> bool {
+        let parts: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        parts["digests"] == DIGESTS
     }
 
     /// The parts in which two stamps differ, each as `name = value`: first those of `one`, then those of

@@ -18,6 +18,8 @@ pub struct Fingerprinting {
     bands: Option<(Bands, Sketches)>,
     /// None if texts are taken whole.
     boilerplate: Option<Boilerplate>,
+    /// Whether the digests of texts are kept.
+    digests: bool,
     /// How many documents of this batch are nothing but boilerplate.
     only_boilerplate: u64,
 }
@@ -37,6 +39,7 @@ impl Fingerprinting {
             signer: signer.map(|signer| signer.allow(time)),
             bands: bands.map(|bands| (bands, bands.scheme().sketches(time))),
             boilerplate: recipe.boilerplate(),
+            digests: recipe.has_digests(),
             only_boilerplate: 0,
         })
     }
@@ -52,7 +55,9 @@ impl Fingerprinting {
         position: Position,
         document: Document<'_>,
     ) -> Result<FingerprintedDocument> {
-        let Fingerprinting { sketcher, signer, bands, boilerplate, only_boilerplate } = self;
+        let Fingerprinting { sketcher, signer, bands, boilerplate, digests, only_boilerplate } =
+            self;
+        let digest = digests.then(|| document.content.text_digest()).flatten();
         let text = match (&document.content, boilerplate) {
             (Content::Text(text), Some(boilerplate)) => {
                 let Rest { text, is_whole } = boilerplate.drop_from(&document.id, text);
@@ -81,6 +86,7 @@ impl Fingerprinting {
             class: class.unwrap_or_default(),
             check,
             bands,
+            digest: digest.unwrap_or(0),
             id: document.id.into_owned(),
             fingerprint,
             position,

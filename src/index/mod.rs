@@ -32,7 +32,7 @@
 //! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
 //! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
 //!     let class = Class::Full;
-//!     writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[] })?;
+//!     writer.push(&Row { fingerprint, id, length: 0, time: None, class, day: None, check: &[], bands: &[], digest: 0 })?;
 //! }
 //! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
 //! let (store, _) = Store::init(folder.path().join("store"))?;

@@ -166,6 +166,7 @@ fn write<F: Fingerprint>(
             day: None,
             check: &[],
             bands: &[],
+            digest: 0,
         })?;
         counts.read += 1;
         counts.fingerprinted += 1;

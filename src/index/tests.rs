@@ -64,6 +64,7 @@ fn write<F: Fingerprint>(path: &Path, pages: &Pages, codec: Codec) -> Result<()>
             day: None,
             check: &[],
             bands: &[],
+            digest: 0,
         })?;
     }
     writer.finish(RecordCounts::default(), "").map(drop)

@@ -21,6 +21,7 @@ const MOST_ROW_BYTES: u32 = 1 << 16;
 
 const HAS_LENGTHS: u32 = 1;
 const HAS_CLASSES: u32 = 2;
+const HAS_DIGESTS: u32 = 4;
 
 /// What the pages of a journal are: the columns of the segment that they become. Whether that has times depends on
 /// the pages.
@@ -38,8 +39,10 @@ impl Header {
 
     /// The bytes of the header, its checksum among them.
     pub(super) fn write(&self) -> Vec<u8> {
-        let SegmentOptions { lengths, classes, check_bytes, band_bytes, stamp, .. } = &self.options;
-        let flags = u32::from(*lengths) * HAS_LENGTHS + u32::from(*classes) * HAS_CLASSES;
+        let SegmentOptions { lengths, classes, check_bytes, band_bytes, digests, stamp, .. } =
+            &self.options;
+        let flags = [(lengths, HAS_LENGTHS), (classes, HAS_CLASSES), (digests, HAS_DIGESTS)];
+        let flags = flags.map(|(has, flag)| u32::from(*has) * flag).into_iter().sum();
         let numbers = [
             VERSION,
             self.width.bits(),
@@ -84,13 +87,14 @@ impl Header {
             let (fixed, stamp) = told.split_first_chunk::<FIXED_BYTES>()?;
             let [_, width, flags, check_bytes, band_bytes, _, _] = numbers(fixed);
             let is_sound = xxh3_64(told) == u64::from_le_bytes(*checksum)
-                && flags & !(HAS_LENGTHS | HAS_CLASSES) == 0
+                && flags & !(HAS_LENGTHS | HAS_CLASSES | HAS_DIGESTS) == 0
                 && check_bytes.max(band_bytes) <= MOST_ROW_BYTES;
             let options = SegmentOptions {
                 lengths: flags & HAS_LENGTHS != 0,
                 classes: flags & HAS_CLASSES != 0,
                 check_bytes: check_bytes as usize,
                 band_bytes: band_bytes as usize,
+                digests: flags & HAS_DIGESTS != 0,
                 stamp: str::from_utf8(stamp).ok()?.to_owned(),
                 ..SegmentOptions::default()
             };

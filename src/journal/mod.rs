@@ -36,6 +36,7 @@
 //!     class: Class::Full,
 //!     check: Vec::new(),
 //!     bands: Vec::new(),
+//!     digest: 0,
 //! };
 //! let wanted = Wanted { fingerprint: 0xfe, distance: 3, page: None, check: None };
 //!

@@ -30,6 +30,9 @@ pub(super) fn write(page: &FingerprintedDocument, header: &Header, out: &mut Vec
         out.extend(&fingerprint.to_le_bytes()[..header.fingerprint_bytes()]);
         out.extend(&page.check);
         out.extend(&page.bands);
+        if header.options.digests {
+            out.extend(page.digest.to_le_bytes());
+        }
     }
 }
 
@@ -62,6 +65,7 @@ pub(super) fn read(
         class: if flags & IS_SHORT != 0 { Class::Short } else { Class::Full },
         check: Vec::new(),
         bands: Vec::new(),
+        digest: 0,
     };
     if flags & HAS_FINGERPRINT != 0 {
         let mut fingerprint = [0; 16];
@@ -70,6 +74,9 @@ pub(super) fn read(
         page.fingerprint = Some(u128::from_le_bytes(fingerprint));
         page.check = bytes.split_off(..header.options.check_bytes)?.to_vec();
         page.bands = bytes.split_off(..header.options.band_bytes)?.to_vec();
+        if header.options.digests {
+            page.digest = u128::from_le_bytes(*bytes.split_off(..16)?.first_chunk()?);
+        }
     }
     Some(page)
 }

@@ -20,6 +20,7 @@ fn options(width: Width) -> JournalOptions {
         classes: true,
         check_bytes: 16,
         band_bytes: 5,
+        digests: true,
         stamp: "a recipe".to_owned(),
         ..SegmentOptions::default()
     };
@@ -55,6 +56,7 @@ fn pages(width: Width, count: usize, seed: u64) -> Vec<FingerprintedDocument> {
             },
             check: row(16, &mut random),
             bands: row(5, &mut random),
+            digest: fingerprint.map_or(0, |_| random.random()),
         }
     };
     (0..count).map(page).collect()
@@ -320,6 +322,7 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
             fingerprint: Some(u128::from(number % 16) << 32),
             check: vec![0; 16],
             bands: vec![0; 5],
+            digest: 7,
             ..page
         };
         let (told, acknowledged) = channel();

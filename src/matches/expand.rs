@@ -220,6 +220,7 @@ mod tests {
                 day: None,
                 check: &[],
                 bands: &[],
+                digest: 0,
             })?;
         }
         writer.finish(RecordCounts::default(), "")

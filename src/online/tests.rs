@@ -37,6 +37,7 @@ fn page(id: &str, fingerprint: Option<u128>) -> FingerprintedDocument {
         class: Class::Full,
         check: Vec::new(),
         bands: Vec::new(),
+        digest: 0,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct FingerprintedDocument {
     pub check: Vec<u8>,
     /// The keys of its bands; empty if none are kept.
     pub bands: Vec<u8>,
+    /// The XXH3-128 of its text; 0 if none is kept.
+    pub digest: u128,
 }
 
 impl Record for FingerprintedDocument {
@@ -51,6 +53,7 @@ struct SegmentRow {
     class: Class,
     check: Vec<u8>,
     bands: Vec<u8>,
+    digest: u128,
 }
 
 impl Record for SegmentRow {
@@ -105,12 +108,13 @@ impl SegmentBuilder {
 
     /// Takes the first document with its id.
     fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
-        let FingerprintedDocument { id, length, time, class, check, bands, .. } = document;
+        let FingerprintedDocument { id, length, time, class, check, bands, digest, .. } = document;
         let Some(fingerprint) = document.fingerprint else {
             self.counts.empty += 1;
             return self.segment.push_empty(&id);
         };
-        self.entries.push(SegmentRow { fingerprint, id, length, time, class, check, bands })
+        let row = SegmentRow { fingerprint, id, length, time, class, check, bands, digest };
+        self.entries.push(row)
     }
 
     /// Writes the segment and puts it and `lists` into their places.
@@ -118,7 +122,7 @@ impl SegmentBuilder {
         let SegmentBuilder { mut segment, entries, mut counts } = self;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
-            let SegmentRow { fingerprint, id, length, time, class, check, bands } = entry?;
+            let SegmentRow { fingerprint, id, length, time, class, check, bands, digest } = entry?;
             segment.push(&Row {
                 fingerprint,
                 id: &id,
@@ -128,6 +132,7 @@ impl SegmentBuilder {
                 day: None,
                 check: &check,
                 bands: &bands,
+                digest,
             })?;
             counts.fingerprinted += 1;
         }
@@ -160,9 +165,10 @@ impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
     }
 
     fn push(&mut self, row: &Row<'_, u128>) -> Result<()> {
-        let Row { id, length, time, class, day, check, bands, .. } = *row;
+        let Row { id, length, time, class, day, check, bands, digest, .. } = *row;
         let fingerprint = F::from_u128(row.fingerprint);
-        SegmentWriter::push(self, &Row { fingerprint, id, length, time, class, day, check, bands })
+        let row = Row { fingerprint, id, length, time, class, day, check, bands, digest };
+        SegmentWriter::push(self, &row)
     }
 
     fn push_empty(&mut self, id: &str) -> Result<()> {

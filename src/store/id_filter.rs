@@ -130,6 +130,7 @@ fn options(segment: &Segment) -> SegmentOptions {
         classes: segment.has_classes(),
         check_bytes: segment.check_bytes(),
         band_bytes: segment.band_bytes(),
+        digests: segment.has_digests(),
         stamp: segment.stamp().to_owned(),
         ..SegmentOptions::default()
     }

@@ -123,6 +123,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
         classes: any(Segment::has_classes),
         check_bytes: most(Segment::check_bytes),
         band_bytes: most(Segment::band_bytes),
+        digests: any(Segment::has_digests),
         days: true,
         stamp: segments.first().map_or("", |dated| dated.segment().stamp()).to_owned(),
     }

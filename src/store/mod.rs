@@ -45,6 +45,7 @@
 //!         day: None,
 //!         check: &[],
 //!         bands: &[],
+//!         digest: 0,
 //!     })?;
 //! }
 //! let counts = RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() };
@@ -107,7 +108,8 @@ pub use removing::{Removal, Removed};
 pub use segment::Access;
 pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Ranked};
 pub use segment::{
-    Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment, Times,
+    Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment,
+    TextDigests, Times,
 };
 pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};

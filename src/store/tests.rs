@@ -538,10 +538,10 @@ fn any_number_of_segments_is_merged() -> Result<()> {
     Ok(())
 }
 
-/// A segment of `rows` pages whose signature and band keys follow from their ids.
+/// A segment of `rows` pages whose signature, band keys and digest follow from their ids.
 fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, Vec<String>)> {
     let path = folder.path().join(format!("{seed}.seg"));
-    let options = SegmentOptions { check_bytes: 3, band_bytes: 10, ..options("r") };
+    let options = SegmentOptions { check_bytes: 3, band_bytes: 10, digests: true, ..options("r") };
     let mut pages: Vec<(u64, String)> =
         numbers(seed).take(rows).map(|number| (number, format!("{seed}-{number}"))).collect();
     pages.sort();
@@ -557,6 +557,7 @@ fn with_row_bytes(folder: &TempDir, seed: u64, rows: usize) -> Result<(PathBuf, 
             day: None,
             check: &check,
             bands: &bands,
+            digest: u128::from_le_bytes(row_bytes(id)),
         })?;
     }
     writer.finish(RecordCounts::default(), "")?;
@@ -570,19 +571,20 @@ fn row_bytes<const N: usize>(id: &str) -> [u8; N] {
 fn check_row_bytes(segment: &Segment) -> Result<u64> {
     segment.verify()?;
     let mut ids = segment.ids();
-    let (Some(mut checks), Some(mut bands)) = (segment.checks(), segment.bands()) else {
-        panic!("a column was lost");
-    };
+    let [mut checks, mut bands] =
+        [segment.checks(), segment.bands()].map(|column| column.expect("a column was lost"));
+    let mut digests = segment.digests().expect("a column was lost");
     for row in 0..segment.rows() {
         let id = ids.get(row)?;
         assert_eq!(checks.get(row)?, row_bytes::<3>(id));
         assert_eq!(bands.get(row)?, row_bytes::<10>(id));
+        assert_eq!(digests.get(row)?, u128::from_le_bytes(row_bytes(id)));
     }
     Ok(segment.rows())
 }
 
 #[test]
-fn signatures_and_band_keys_stay_with_their_pages() -> Result<()> {
+fn signatures_band_keys_and_digests_stay_with_their_pages() -> Result<()> {
     let (folder, store) = new_store();
     for (seed, on) in [(1, "2026-11-20"), (2, "2026-11-21")] {
         let (path, _) = with_row_bytes(&folder, seed, 5000)?;
@@ -599,8 +601,9 @@ fn signatures_and_band_keys_stay_with_their_pages() -> Result<()> {
     assert_eq!((segments.len(), check_row_bytes(&segments[0])?), (1, 10_200));
     assert_eq!(segments[0].band_bytes(), 10);
 
-    let column = segments[0].columns().find(|size| size.column == Column::Bands).unwrap();
-    assert_eq!((column.coding, column.bytes), (Coding::Scanned, 102_000));
+    let size = |column| segments[0].columns().find(|size| size.column == column).unwrap();
+    let sizes = [Column::Bands, Column::Digests].map(size).map(|it| (it.coding, it.bytes));
+    assert_eq!(sizes, [(Coding::Scanned, 102_000), (Coding::Signatures, 163_200)]);
     let block = segments[0].blocks(Column::Bands)?.all[1];
     let mut bytes = fs::read(segments[0].path()).unwrap();
     bytes[block.offset as usize + 5] ^= 4;

@@ -160,7 +160,8 @@ impl RandomColumns<'_> {
         }
         let length = if wanted.lengths { random.random_range(1..LONGEST) } else { 0 };
         let time = wanted.times.then(|| LATEST - random.random_range(0..YEAR));
-        Row { fingerprint, id, length, time, class: Class::Full, day: None, check, bands }
+        let digest = if wanted.digests { random.random() } else { 0 };
+        Row { fingerprint, id, length, time, class: Class::Full, day: None, check, bands, digest }
     }
 }
 
@@ -245,6 +246,7 @@ mod tests {
             classes: true,
             check_bytes: 36,
             band_bytes: 70,
+            digests: true,
             ..random(0, 0).options
         };
         let one = make("a", 1, every);

@@ -141,7 +141,7 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
     let (mut ids, mut fingerprints) = (segment.ids(), segment.fingerprints());
     let (mut lengths, mut times) = (segment.lengths(), segment.times());
     let (mut days, mut checks) = (segment.days(), segment.checks());
-    let mut bands = segment.bands();
+    let (mut bands, mut digests) = (segment.bands(), segment.digests());
     // A number of rows costs nothing to claim, and a segment is read from anywhere.
     for row in (0..segment.rows().min(1 << 10)).chain(segment.rows().checked_sub(1)) {
         let _ = (ids.get(row).map(str::len), fingerprints.get(row));
@@ -153,6 +153,7 @@ fn rows<F: Fingerprint>(segment: &Segment) -> Result<(), Error> {
             days.as_mut().map(|column| column.get(row)),
             checks.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
             bands.as_mut().map(|column| column.get(row).map(<[u8]>::len)),
+            digests.as_mut().map(|column| column.get(row)),
         );
     }
     segment.empty_ids().try_for_each(|id| id.map(drop))?;

@@ -25,6 +25,7 @@ const SAMPLE: usize = 2000;
 #[derive(Args, Debug)]
 #[command(mut_arg("check", |flag| flag.hide(true)))]
 #[command(mut_arg("keep_bands", |flag| flag.hide(true)))]
+#[command(mut_arg("keep_digests", |flag| flag.hide(true)))]
 #[command(mut_arg("preset", |flag| flag.hide(true)))]
 #[command(mut_arg("recipe", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]

@@ -71,6 +71,7 @@ pub(crate) fn reading(settings: FingerprintSettings) -> FingerprintSettings {
         recipe: None,
         check: None,
         keep_bands: None,
+        keep_digests: None,
         boilerplate: None,
         ..settings
     }

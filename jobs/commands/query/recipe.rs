@@ -7,21 +7,26 @@ use dupsieve::join::{self, Preset};
 
 use crate::flags::settings::FingerprintSettings;
 
-/// As [`of`], with the bands that are kept beside the fingerprints.
+/// As [`of`], with the bands and digests that are kept beside the fingerprints.
 ///
 /// # Errors
 /// As [`of`].
 #[cfg(feature = "serve")]
-pub(crate) fn with_bands(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
-    let recipe = of(stamp, settings)?;
-    Ok(match Stamp::parse(stamp)?.bands() {
-        Some(bands) => recipe.with_bands(bands),
-        None => recipe,
-    })
+pub(crate) fn whole(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
+    with_columns(of(stamp, settings)?, &Stamp::parse(stamp)?)
 }
 
-/// The recipe with this stamp: the one that the settings name, or one of those with names. Bands, which no answer
-/// needs, are left out.
+/// The recipe with the bands and digests of this stamp.
+fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
+    let recipe = match held.bands() {
+        Some(bands) => recipe.with_bands(bands),
+        None => recipe,
+    };
+    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
+}
+
+/// The recipe with this stamp: the one that the settings name, or one of those with names. Bands and
+/// digests, which no answer needs, are left out.
 ///
 /// # Errors
 /// [`dupsieve::Kind::Usage`] if it is none of them.
@@ -51,9 +56,6 @@ pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> 
         Some(path) => recipe.with_boilerplate(Counts::read(path)?)?,
         None => recipe,
     };
-    let whole = match held.bands() {
-        Some(bands) => recipe.clone().with_bands(bands),
-        None => recipe.clone(),
-    };
+    let whole = with_columns(recipe.clone(), &held)?;
     join::check_stamps(stamp, whole.stamp().as_str()).map(|()| recipe)
 }

@@ -46,6 +46,11 @@ pub(crate) struct FingerprintSettings {
     #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
     #[serde(deserialize_with = "typed")]
     pub(crate) keep_bands: Option<Bands>,
+    /// Keep a digest of the text of each page (16 bytes), by which an unchanged page is known without a fingerprint:
+    /// see --store, and `dupsieve seen`. It is a part of the recipe
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(env = "DUPSIEVE_KEEP_DIGESTS")]
+    pub(crate) keep_digests: Option<bool>,
     /// Table of lines that do not count as text, made by `weights --lines`. It is a part of the recipe:
     /// fingerprints by another table, or by none, cannot be compared with these
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
@@ -103,6 +108,7 @@ impl FingerprintSettings {
             width: self.width.or(file.width),
             check: self.check.or(file.check),
             keep_bands: self.keep_bands.or(file.keep_bands),
+            keep_digests: self.keep_digests.or(file.keep_digests),
             boilerplate: self.boilerplate.or(file.boilerplate),
             format: self.format.or(file.format),
             id_field: self.id_field.or(file.id_field),
@@ -172,10 +178,11 @@ impl FingerprintSettings {
             Some(check) => recipe.with_check(check)?,
             None => recipe,
         };
-        Ok(match self.keep_bands {
+        let recipe = match self.keep_bands {
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
-        })
+        };
+        if self.keep_digests == Some(true) { recipe.with_digests() } else { Ok(recipe) }
     }
 
     fn recipe_of(&self, format: Format) -> Result<Recipe> {

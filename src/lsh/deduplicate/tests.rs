@@ -256,6 +256,7 @@ fn stored(folder: &Path, scheme: &Scheme, pages: &[Page]) -> (Vec<Dated>, Vec<He
                     day: None,
                     check: &[],
                     bands: &keys,
+                    digest: 0,
                 })
                 .unwrap();
             all.extend(sketch.map(|sketch| (id, day.to_owned(), sketch)));

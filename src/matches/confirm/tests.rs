@@ -91,6 +91,7 @@ fn segment(path: PathBuf, pages: &[Page], classes: bool, check_bytes: usize) -> 
             day: None,
             check,
             bands: &[],
+            digest: 0,
         })?;
     }
     writer.finish(RecordCounts::default(), "")

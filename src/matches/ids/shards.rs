@@ -183,6 +183,7 @@ mod tests {
                     day: None,
                     check: &[],
                     bands: &[],
+                    digest: 0,
                 })
                 .unwrap();
         }

@@ -5,16 +5,17 @@ use crate::fingerprint::Class;
 
 use super::lookup::{Classes, Lengths, Times};
 use super::open::Segment;
-use super::row_bytes::RowBytes;
+use super::row_bytes::{RowBytes, TextDigests};
 use super::writer::Row;
 
-/// Lengths, times, classes, signatures and band keys, if the segment has them.
+/// Lengths, times, classes, signatures, band keys and digests, if the segment has them.
 pub(in crate::store) struct Details {
     lengths: Option<Lengths>,
     times: Option<Times>,
     classes: Option<Classes>,
     checks: Option<RowBytes>,
     bands: Option<RowBytes>,
+    digests: Option<TextDigests>,
 }
 
 impl Details {
@@ -25,6 +26,7 @@ impl Details {
             classes: segment.classes(),
             checks: segment.checks(),
             bands: segment.bands(),
+            digests: segment.digests(),
         }
     }
 
@@ -38,7 +40,7 @@ impl Details {
         fingerprint: F,
         id: &'a str,
     ) -> Result<Row<'a, F>> {
-        let Details { lengths, times, classes, checks, bands } = self;
+        let Details { lengths, times, classes, checks, bands, digests } = self;
         Ok(Row {
             fingerprint,
             id,
@@ -48,6 +50,7 @@ impl Details {
             day: None,
             check: checks.as_mut().map_or(Ok(&[][..]), |checks| checks.get(row))?,
             bands: bands.as_mut().map_or(Ok(&[][..]), |bands| bands.get(row))?,
+            digest: digests.as_mut().map_or(Ok(0), |digests| digests.get(row))?,
         })
     }
 }

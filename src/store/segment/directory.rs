@@ -55,6 +55,8 @@ pub enum Column {
     Cold = 9,
     /// The keys of the bands in which pages share a bucket.
     Bands = 10,
+    /// Digests of the texts.
+    Digests = 11,
 }
 
 /// How the blocks of a column are coded.
@@ -79,7 +81,7 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 10] = [
+    const ALL: [Column; 11] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -90,6 +92,7 @@ impl Column {
         Column::Checks,
         Column::Cold,
         Column::Bands,
+        Column::Digests,
     ];
 
     fn takes(self, coding: Coding) -> bool {
@@ -100,7 +103,7 @@ impl Column {
                 coding == Coding::Integers
             }
             Column::Empties => coding == Coding::Text,
-            Column::Checks => coding == Coding::Signatures,
+            Column::Checks | Column::Digests => coding == Coding::Signatures,
             Column::Cold => coding == Coding::Cold,
             Column::Bands => coding == Coding::Scanned,
         }

@@ -50,7 +50,7 @@ pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub use ranked::Access;
 pub(crate) use ranked::{Cursor, LANES, Ranked};
-pub use row_bytes::RowBytes;
+pub use row_bytes::{RowBytes, TextDigests};
 pub use scan::{KeyRange, Scan};
 pub use writer::{Lists, Row, SegmentOptions, SegmentWriter};
 

@@ -214,6 +214,11 @@ impl Segment {
         self.row_bytes(Column::Bands)
     }
 
+    /// Whether it has the digests of the texts.
+    pub fn has_digests(&self) -> bool {
+        self.column(Column::Digests).is_some()
+    }
+
     /// How many blocks its band keys have.
     pub(crate) fn band_blocks(&self) -> usize {
         self.column(Column::Bands).map_or(0, |placed| placed.head.blocks() as usize)

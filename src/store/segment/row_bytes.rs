@@ -1,5 +1,5 @@
-//! Columns with bytes of equal length for each row: signatures, and band keys. They look random, so they are not
-//! compressed.
+//! Columns with bytes of equal length for each row: signatures, band keys and digests. They look random, so they are
+//! not compressed.
 
 use std::io::Write;
 use std::ops::Range;
@@ -67,6 +67,11 @@ impl Segment {
     pub fn bands(&self) -> Option<RowBytes> {
         RowBytes::new(self, Column::Bands)
     }
+
+    /// Looks up the digests of texts by row, if the segment has them.
+    pub fn digests(&self) -> Option<TextDigests> {
+        RowBytes::new(self, Column::Digests).map(TextDigests)
+    }
 }
 
 /// Looks up bytes by row. Keeps the last block, so ascending rows read every block once.
@@ -125,5 +130,20 @@ impl RowBytes {
             Ok(())
         })?;
         Ok(self.held.bytes())
+    }
+}
+
+/// Looks up the digests of texts by row.
+pub struct TextDigests(RowBytes);
+
+impl TextDigests {
+    /// The XXH3-128 of the text of `row`, which the segment has; 0 if it is not known.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(&mut self, row: u64) -> Result<u128> {
+        let bytes = self.0.get(row)?;
+        let digest = bytes.try_into().map(u128::from_le_bytes);
+        digest.map_err(|_| damaged("a digest has a wrong length").expected(16).found(bytes.len()))
     }
 }

@@ -32,7 +32,17 @@ impl<F: Fingerprint> Document<F> {
 
     pub(in crate::store) fn row(&self) -> Row<'_, F> {
         let Document { fingerprint, ref id, length, time } = *self;
-        Row { fingerprint, id, length, time, class: Class::Full, day: None, check: &[], bands: &[] }
+        Row {
+            fingerprint,
+            id,
+            length,
+            time,
+            class: Class::Full,
+            day: None,
+            check: &[],
+            bands: &[],
+            digest: 0,
+        }
     }
 }
 
@@ -324,6 +334,7 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
                 day: None,
                 check: &[],
                 bands: &[],
+                digest: 0,
             })?;
         }
         let segment = writer.finish(RecordCounts::default(), "")?;

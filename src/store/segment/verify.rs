@@ -225,6 +225,7 @@ mod tests {
                 day: days[row as usize % 2],
                 check: &[],
                 bands: &[],
+                digest: 0,
             })?;
         }
         let segment = writer.finish(RecordCounts::default(), "a test")?;

@@ -19,6 +19,9 @@ use super::open::Segment;
 use super::packed::is_id;
 use super::row_bytes::RowBytesColumn;
 
+/// The bytes of the digest of a text.
+const DIGEST_BYTES: usize = 16;
+
 impl IdKind {
     pub(crate) fn coding(self) -> Coding {
         match self {
@@ -48,6 +51,8 @@ pub struct SegmentOptions {
     pub check_bytes: usize,
     /// The bytes of the band keys of each row; 0 for none.
     pub band_bytes: usize,
+    /// Whether it has the digests of the texts.
+    pub digests: bool,
     /// The stamp of the recipe.
     pub stamp: String,
 }
@@ -65,6 +70,7 @@ impl SegmentOptions {
             days: false,
             check_bytes: segment.check_bytes(),
             band_bytes: segment.band_bytes(),
+            digests: segment.has_digests(),
             stamp: segment.stamp().to_owned(),
         }
     }
@@ -99,6 +105,8 @@ pub struct Row<'a, F> {
     pub check: &'a [u8],
     /// The keys of its bands; ignored by a segment without bands.
     pub bands: &'a [u8],
+    /// The XXH3-128 of its text, 0 if it is not known; ignored by a segment without digests.
+    pub digest: u128,
 }
 
 /// A segment that is being written. If it is dropped before [`SegmentWriter::finish`], nothing remains.
@@ -114,6 +122,7 @@ pub struct SegmentWriter<F: Fingerprint> {
     classes: Option<PackedColumn<IntegerRows>>,
     checks: Option<RowBytesColumn>,
     bands: Option<RowBytesColumn>,
+    digests: Option<RowBytesColumn>,
     last: Option<F>,
     last_id: String,
     last_day: Option<Day>,
@@ -152,6 +161,10 @@ impl<F: Fingerprint> SegmentWriter<F> {
             classes: column(options.classes, Column::Classes)?,
             checks: row_bytes((Column::Checks, Coding::Signatures), options.check_bytes)?,
             bands: row_bytes((Column::Bands, Coding::Scanned), options.band_bytes)?,
+            digests: row_bytes(
+                (Column::Digests, Coding::Signatures),
+                if options.digests { DIGEST_BYTES } else { 0 },
+            )?,
             options,
             last: None,
             last_id: String::new(),
@@ -201,6 +214,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
         }
         if let Some(bands) = &mut self.bands {
             bands.push(row.bands)?;
+        }
+        if let Some(digests) = &mut self.digests {
+            digests.push(&row.digest.to_le_bytes())?;
         }
         Ok(())
     }
@@ -275,7 +291,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
         if let Some(classes) = &mut self.classes {
             append(classes.append_to(out)?, &mut heads, &mut entries);
         }
-        for row_bytes in [&mut self.checks, &mut self.bands].into_iter().flatten() {
+        let row_bytes = [&mut self.checks, &mut self.bands, &mut self.digests];
+        for row_bytes in row_bytes.into_iter().flatten() {
             append(row_bytes.append_to(out)?, &mut heads, &mut entries);
         }
         Ok((heads, entries))
