@@ -10,6 +10,7 @@ mod routes;
 mod service;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -83,6 +84,9 @@ pub(crate) struct Arguments {
     /// Bits of the fingerprints of a store that is empty
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
+    /// Versions of the store to keep; after a commit, older ones are removed as by `store prune` [default: all]
+    #[arg(long, value_name = "N")]
+    keep_versions: Option<NonZero<u64>>,
     /// Table of lines that do not count as text, if the store was made with one
     #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
     boilerplate: Option<PathBuf>,
@@ -119,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let (store, _) = Store::init(&arguments.store)?;
     let version = store.at(None)?;
     let recipe = arguments.recipe_of(&store, &version)?;
-    let options = arguments.options(&recipe, global)?;
+    let options = arguments.options(&version, &recipe, global)?;
     let listener = listen(address)?;
     let address = listener.local_addr().at("the socket")?;
     let service = Arc::new(arguments.service(recipe, token, global)?);
@@ -224,7 +228,13 @@ impl Arguments {
         }
     }
 
-    fn options(&self, recipe: &Recipe, global: &GlobalFlags) -> Result<OnlineOptions> {
+    /// How the store is served: its `version` has fingerprints by `recipe`.
+    fn options(
+        &self,
+        version: &Version,
+        recipe: &Recipe,
+        global: &GlobalFlags,
+    ) -> Result<OnlineOptions> {
         let stamp = recipe.stamp();
         let settings = DedupSettings {
             preset: self.preset,
@@ -246,7 +256,7 @@ impl Arguments {
                 check_bytes: recipe.check().map_or(0, Check::bytes),
                 band_bytes: band_bytes.as_ref().map_or(0, dupsieve::lsh::Bands::bytes),
                 digests: recipe.has_digests(),
-                stamp: stamp.to_string(),
+                stamp: version.stamp().unwrap_or(stamp.as_str()).to_owned(),
                 ..SegmentOptions::default()
             },
             limit: self.limits.limit,
@@ -263,7 +273,7 @@ impl Arguments {
     ) -> Result<Service> {
         let limits = self.limits;
         let pool = Pool::start(global.workers(1), limits.max_requests, &recipe)?;
-        let flags = global.clone();
+        let (flags, keep) = (global.clone(), self.keep_versions);
         Ok(Service {
             online: OnceLock::new(),
             recipe,
@@ -274,7 +284,7 @@ impl Arguments {
             pool,
             metrics: Metrics::new(),
             keep_up: Box::new(move |online| {
-                if let Err(error) = keep_up(online.store(), true, None, &flags) {
+                if let Err(error) = keep_up(online.store(), true, keep, &flags) {
                     tracing::warn!("the day is in the store, which could not be tidied: {error}");
                 }
             }),

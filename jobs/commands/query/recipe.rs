@@ -1,5 +1,7 @@
 //! The recipe by which a store was made.
 
+use std::borrow::Cow;
+
 use dupsieve::Result;
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Recipe, Stamp};
@@ -13,7 +15,7 @@ use crate::flags::settings::FingerprintSettings;
 /// As [`of`].
 #[cfg(feature = "serve")]
 pub(crate) fn whole(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
-    with_columns(of(stamp, settings)?, &Stamp::parse(stamp)?)
+    with_columns(of(stamp, settings)?, &Stamp::parse(&in_full(stamp))?)
 }
 
 /// The recipe with the bands and digests of this stamp.
@@ -31,6 +33,7 @@ fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
 /// # Errors
 /// [`dupsieve::Kind::Usage`] if it is none of them.
 pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> {
+    let stamp = &*in_full(stamp);
     let held = Stamp::parse(stamp)?;
     let width = Some(held.width());
     let check = held.check()?;
@@ -58,4 +61,12 @@ pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> 
     };
     let whole = with_columns(recipe.clone(), &held)?;
     join::check_stamps(stamp, whole.stamp().as_str()).map(|()| recipe)
+}
+
+/// The whole stamp: what `generate segment` writes is stamped with the name of its recipe only.
+fn in_full(stamp: &str) -> Cow<'_, str> {
+    match Recipe::named(stamp, None) {
+        Ok(recipe) if recipe.is_external() => recipe.stamp().as_str().to_owned().into(),
+        _ => stamp.into(),
+    }
 }

@@ -6,51 +6,85 @@ use clap::Args;
 
 use crate::flags::settings::{ByteSize, Count};
 
-/// The limits of the service.
-#[derive(Args, Clone, Copy, Debug)]
-pub(super) struct Limits {
+/// Something that is limited, and how its limit is typed.
+pub(super) trait Unit {
+    /// What `--help` shows for it.
+    const NAME: &str;
+    /// A limit.
+    type Limit: Clone + Send + Sync + 'static;
+    /// Reads a limit.
+    fn read(text: &str) -> Result<Self::Limit, String>;
+}
+
+pub(super) struct Bytes;
+pub(super) struct Number;
+pub(super) struct Seconds;
+
+/// Flags for limits: the text of the help, the name, the unit and the default of each.
+macro_rules! limits {
+    ($($(#[doc = $help:literal])* $name:ident: $unit:ident = $default:literal,)*) => {
+        /// The limits of the service.
+        #[derive(Args, Clone, Copy, Debug)]
+        pub(super) struct Limits {
+            $(
+                $(#[doc = $help])*
+                #[arg(long, value_name = $unit::NAME, default_value = $default, value_parser = $unit::read)]
+                pub(super) $name: <$unit as Unit>::Limit,
+            )*
+        }
+    };
+}
+
+limits! {
     /// Longest body of a request
-    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
-    pub(super) max_body: usize,
+    max_body: Bytes = "16MiB",
     /// Longest text of a page
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = bytes)]
-    pub(super) max_text: usize,
+    max_text: Bytes = "4MiB",
     /// Most fingerprints or pages of a request
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
-    pub(super) max_batch: usize,
-    /// Most near pages that an answer names; the others are counted
-    #[arg(long, value_name = "N", default_value = "100", value_parser = count)]
-    pub(super) limit: usize,
+    max_batch: Number = "10000",
+    /// Most near pages that an answer names for a fingerprint or page; the others are counted
+    limit: Number = "100",
     /// Most requests that are worked on or wait at the same time; others are told to come again (503)
-    #[arg(long, value_name = "N", default_value = "256", value_parser = count)]
-    pub(super) max_requests: usize,
+    max_requests: Number = "256",
     /// Most open connections; others are told to come again (503)
-    #[arg(long, value_name = "N", default_value = "1024", value_parser = count)]
-    pub(super) max_connections: usize,
+    max_connections: Number = "1024",
     /// Longest time for the head of a request, for its body, and for its answer
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    pub(super) max_time: Duration,
+    max_time: Seconds = "30",
     /// Most bytes of the journal; then pages are remembered only after a commit (503)
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
-    pub(super) max_journal: usize,
+    max_journal: Bytes = "1GiB",
 }
 
-fn bytes(text: &str) -> Result<usize, String> {
-    let ByteSize(bytes) = text.parse().map_err(|wrong: dupsieve::Error| wrong.to_string())?;
-    usize::try_from(bytes).map_err(|_| "more than this machine can address".to_owned())
+impl Unit for Bytes {
+    const NAME: &str = "SIZE";
+    type Limit = usize;
+
+    fn read(text: &str) -> Result<usize, String> {
+        let ByteSize(bytes) = text.parse().map_err(|wrong: dupsieve::Error| wrong.to_string())?;
+        usize::try_from(bytes).map_err(|_| "more than this machine can address".to_owned())
+    }
 }
 
-fn count(text: &str) -> Result<usize, String> {
-    let Count(count) = text.parse()?;
-    // What semaphores hold.
-    let most = 1 << 40;
-    usize::try_from(count)
-        .ok()
-        .filter(|count| (1..=most).contains(count))
-        .ok_or_else(|| format!("expected 1 to {most}"))
+impl Unit for Number {
+    const NAME: &str = "N";
+    type Limit = usize;
+
+    fn read(text: &str) -> Result<usize, String> {
+        let Count(count) = text.parse()?;
+        // What semaphores hold.
+        let most = 1 << 40;
+        usize::try_from(count)
+            .ok()
+            .filter(|count| (1..=most).contains(count))
+            .ok_or_else(|| format!("expected 1 to {most}"))
+    }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(|| "expected 1 to 86400 seconds".to_owned())
+impl Unit for Seconds {
+    const NAME: &str = "SECONDS";
+    type Limit = Duration;
+
+    fn read(text: &str) -> Result<Duration, String> {
+        let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
+        seconds.map(Duration::from_secs).ok_or_else(|| "expected 1 to 86400 seconds".to_owned())
+    }
 }

@@ -100,8 +100,7 @@ async fn answer(
 fn check_token(service: &Service, request: &Request) -> Result<(), Problem> {
     let Some(token) = &service.token else { return Ok(()) };
     let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
-    match given {
+    match given.and_then(bearer) {
         Some(given) if token.is_made_of(given) => Ok(()),
         Some(_) => Err(Problem::new(Fault::Unauthorised, "this is not the token of the service")),
         None => {
@@ -109,6 +108,12 @@ fn check_token(service: &Service, request: &Request) -> Result<(), Problem> {
             Err(Problem::new(Fault::Unauthorised, told))
         }
     }
+}
+
+/// The token in the value of `Authorization`, if its scheme is Bearer, in whatever case.
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii_start())
 }
 
 /// What is near to fingerprints or pages.

@@ -1,0 +1,136 @@
+//! Days: what is remembered, committed, added and removed by others.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::client::{Served, near, post, until};
+use crate::support::Bench;
+
+/// The verdict of each id, in `verdicts.tsv`.
+fn verdicts(bench: &Bench, output: &str) -> BTreeMap<String, String> {
+    let lines = bench.read(&format!("{output}/verdicts.tsv"));
+    let columns = lines.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    columns.map(|columns| (columns[0].to_owned(), columns[1].to_owned())).collect()
+}
+
+#[test]
+fn days_of_texts_are_judged_as_dedup_does_and_become_the_same_segments() {
+    let bench = Bench::new();
+    bench.done("store init other");
+    bench.done("store init store");
+    let served = Served::start(&bench, "");
+    for day in 1..=3 {
+        let date = format!("2026-11-0{day}");
+        bench.write("day.jsonl", bench.documents(120 * day, 120 * day + 160));
+        bench.done(&format!("fingerprint --input day.jsonl --output {day}.seg"));
+        bench.done(&format!(
+            "dedup --batch {day}.seg --store other --output found-{day} --keep first-id"
+        ));
+        bench.done(&format!(
+            "store add other --segment {day}.seg --day {date} --only found-{day}/keep.txt"
+        ));
+        let verdicts = verdicts(&bench, &format!("found-{day}"));
+        let lines = bench.read("day.jsonl");
+        let mut pages: Vec<Value> = lines
+            .lines()
+            .map(|line| {
+                let page: Value = serde_json::from_str(line).unwrap();
+                json!({ "id": page["id"], "text": page["text"] })
+            })
+            .collect();
+        pages.sort_by_key(|page| page["id"].as_str().unwrap().to_owned());
+        for some in pages.chunks(30) {
+            let told = served.post("/v1/pages", json!({ "pages": some }));
+            for (page, answer) in some.iter().zip(told["answers"].as_array().unwrap()) {
+                assert_eq!(answer["id"], page["id"]);
+                assert_eq!(answer["verdict"], verdicts[page["id"].as_str().unwrap()], "{answer}");
+            }
+        }
+        let told = served.post("/v1/commit", json!({ "day": date }));
+        assert_eq!((&told["store_version"], &told["already"]), (&json!(day + 1), &json!(false)));
+        let again = served.post("/v1/commit", json!({ "day": date }));
+        assert_eq!((&again["rows"], &again["already"]), (&told["rows"], &json!(true)));
+    }
+    bench.write("asked.jsonl", bench.documents(100, 500));
+    let printed = bench.answer("query --store store --input asked.jsonl");
+    let asked: Vec<Value> = bench
+        .read("asked.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|page| json!({ "id": page["id"], "text": page["text"] }))
+        .collect();
+    let told = served.post("/v1/query", json!({ "pages": asked }));
+    for (line, answer) in printed.lines().zip(told["answers"].as_array().unwrap()) {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line.as_object_mut().unwrap().remove("store_version"), Some(json!(4)));
+        assert_eq!(&line, answer, "the same as `query` prints");
+    }
+    let days = |store: &str| {
+        let listed: Value =
+            serde_json::from_str(&bench.answer(&format!("store list {store} --json"))).unwrap();
+        let days = listed["days"].as_array().unwrap().clone().into_iter();
+        // A segment also says what it was made from, so the bytes of the files differ.
+        let contents =
+            days.map(|day| (day["day"].clone(), day["rows"].clone(), day["digest"].clone()));
+        contents.collect::<Vec<_>>()
+    };
+    assert_eq!(days("store"), days("other"), "the same rows in the same bytes");
+    let status = served.get("/v1/status").unwrap().json();
+    assert_eq!((&status["days"], &status["journal_pages"]), (&json!(3), &json!(0)));
+    bench.done("store verify store");
+    assert_eq!(served.end().code, 0);
+}
+
+#[test]
+fn a_version_that_another_command_makes_is_taken_up() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    bench.segment("one", 64, &[("one".to_owned(), 0xff)]);
+    bench.done("store add store --segment one.seg --day 2026-11-01");
+    let served = Served::start(&bench, "");
+    let page = json!({ "id": "ours", "fingerprint": "0xf0f" });
+    served.post("/v1/pages", json!({ "pages": [page] }));
+    bench.segment("two", 64, &[("two".to_owned(), 0xf0e)]);
+    bench.done("store add store --segment two.seg --day 2026-11-02");
+    let ask = || served.post("/v1/query", json!({ "fingerprints": ["0xf0f"] }));
+    until("the version is taken up", || ask()["store_version"] == 3);
+    let told = ask();
+    let expected =
+        [(0, "ours".to_owned(), None), (1, "two".to_owned(), Some("2026-11-02".to_owned()))];
+    assert_eq!(near(&told["answers"][0]), expected);
+    bench.done("store compact store");
+    served.post("/v1/commit", json!({ "day": "2026-11-03" }));
+    let told = served.post("/v1/query", json!({ "fingerprints": ["0xf0f"] }));
+    assert_eq!(near(&told["answers"][0])[0].2.as_deref(), Some("2026-11-03"));
+    bench.write("gone.txt", "one\n");
+    bench.done("store remove store --ids gone.txt");
+    let asked = json!({ "distance": 0, "fingerprints": ["0xff"] });
+    until("a removed page is no answer", || {
+        near(&served.post("/v1/query", asked.clone())["answers"][0]).is_empty()
+    });
+    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-32" })).unwrap();
+    assert_eq!(refused.problem(), "bad-request");
+    served.post("/v1/pages", json!({ "pages": [{ "id": "next", "fingerprint": "0xff00ff" }] }));
+    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-02" })).unwrap();
+    assert_eq!((refused.status, refused.problem()), (409, "conflict".to_owned()));
+    assert_eq!(served.end().code, 0);
+}
+
+#[test]
+fn versions_beyond_those_to_keep_leave_with_the_commit() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64 --keep-versions 2");
+    for day in 1..=4 {
+        let page = json!({ "id": day, "fingerprint": format!("{day:x}") });
+        served.post("/v1/pages", json!({ "remember": "all", "pages": [page] }));
+        served.post("/v1/commit", json!({ "day": format!("2026-11-0{day}") }));
+    }
+    // A commit answers before the store is tidied.
+    until("old versions leave", || {
+        bench.names("store/manifests") == ["000004.json", "000005.json"]
+    });
+    assert_eq!(served.end().code, 0);
+    bench.done("store verify store");
+}

@@ -1,0 +1,104 @@
+//! /openapi.json against the answers, and the metrics.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::client::{Served, post};
+use crate::support::Bench;
+
+/// The schema that `name` refers to, or `schema` itself.
+fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(path) => {
+            resolved(api, api.pointer(path.trim_start_matches('#')).expect("it is defined"))
+        }
+        None => schema,
+    }
+}
+
+/// Fails unless `value` is as `schema` says, and has nothing else in it.
+fn conforms(api: &Value, schema: &Value, value: &Value) {
+    let schema = resolved(api, schema);
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(some) => some.iter().filter_map(Value::as_str).collect(),
+        _ => panic!("no type in {schema}"),
+    };
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    assert!(types.contains(&found), "{value} is no {types:?}");
+    for item in value.as_array().into_iter().flatten() {
+        conforms(api, &schema["items"], item);
+    }
+    if let Value::Object(parts) = value {
+        for (name, part) in parts {
+            conforms(api, &schema["properties"][name], part);
+        }
+        for name in schema["required"].as_array().into_iter().flatten() {
+            assert!(parts.contains_key(name.as_str().unwrap()), "{name} is not in {value}");
+        }
+    }
+}
+
+#[test]
+fn the_description_fits_the_answers_and_the_metrics_count() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--preset paper");
+    let api = served.get("/openapi.json").unwrap().json();
+    let body = |path: &str, method: &str, status: &str, kind: &str| {
+        let response = &api["paths"][path][method]["responses"][status];
+        response["content"][kind]["schema"].clone()
+    };
+    let page = |id: &str| json!({ "id": id, "text": "one and the same page" });
+    for (path, request) in [
+        ("/v1/pages", json!({ "pages": [page("a"), page("b")] })),
+        ("/v1/query", json!({ "pages": [page("c")] })),
+        ("/v1/commit", json!({ "day": "2026-11-22" })),
+        ("/v1/query", json!({ "fingerprints": ["0x1"] })),
+    ] {
+        let schema = body(path, "post", "200", "application/json");
+        conforms(&api, &schema, &served.post(path, request));
+        let problem = post(&served.address, path, &json!({ "no": "such field" })).unwrap();
+        let schema = body(path, "post", "default", "application/json");
+        conforms(&api, &schema, &problem.json());
+    }
+    let schema = body("/v1/status", "get", "200", "application/json");
+    conforms(&api, &schema, &served.get("/v1/status").unwrap().json());
+    let paths: BTreeSet<&str> =
+        api["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let known = [
+        "/healthz",
+        "/metrics",
+        "/openapi.json",
+        "/readyz",
+        "/v1/commit",
+        "/v1/pages",
+        "/v1/query",
+        "/v1/status",
+    ];
+    assert!(paths.into_iter().eq(known));
+    let metrics = served.get("/metrics").unwrap().body;
+    for line in [
+        "dupsieve_requests_total{path=\"/v1/query\",status=\"200\"} 2",
+        "dupsieve_requests_total{path=\"/v1/query\",status=\"400\"} 2",
+        "dupsieve_asked_total 2",
+        "dupsieve_remembered_total 2",
+        "dupsieve_commits_total 1",
+        "dupsieve_store_version 2",
+        "dupsieve_store_rows 1",
+        "dupsieve_journal_pages 0",
+        "dupsieve_request_seconds_count{path=\"/v1/commit\"} 2",
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "no {line} in {metrics}");
+    }
+    assert_eq!(served.end().code, 0);
+}

@@ -1,0 +1,10 @@
+//! `serve`: answers over HTTP against the definition, verdicts and days against `dedup` and `store add`, problems of
+//! every kind, limits, the drain, and kills under load.
+
+mod answers;
+mod client;
+mod days;
+mod description;
+mod guards;
+mod kills;
+mod requests;
