@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs;
 
+use dupsieve::store::Segment;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
+use serde_json::json;
 
 use crate::support::{Bench, Days, Page, matches, verdicts};
 
@@ -236,6 +239,34 @@ fn a_lost_or_false_list_of_removed_pages_is_found() {
     bench.write("store/REMOVED", &list[..list.len() - 1]);
     let said = bench.fails(65, "store verify store");
     assert!(said.contains("REMOVED"), "{said}");
+    bench.segment("batch", 64, &pages("new", 1, 64, 10));
+    for code in [65, 66] {
+        // An older list, and none.
+        match code {
+            65 => bench.write("store/REMOVED", &list),
+            _ => fs::remove_file(bench.path("store/REMOVED")).unwrap(),
+        }
+        for line in ["list store", "verify store", "remove store --ids ids.txt", "purge store"] {
+            ends_with(&bench, code, &format!("store {line}"));
+        }
+        ends_with(&bench, code, "dedup --batch batch.seg --store store --output out");
+        ends_with(&bench, code, "query --store store --fingerprint 0x0");
+    }
+}
+
+#[test]
+fn pages_can_be_removed_before_they_come() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    bench.write("ids.txt", "old3\n");
+    bench.fails(2, "store remove store --ids ids.txt");
+    bench.done("store remove store --ids ids.txt --until 2026-01-02");
+    for day in ["2026-01-02", "2026-01-03"] {
+        bench.segment(day, 64, &pages("old", 7, 64, 10));
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+    }
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 9 + 10);
+    bench.fails(2, "store remove store --ids ids.txt --until 2026-01-02");
 }
 
 #[test]
@@ -252,6 +283,8 @@ fn after_a_purge_no_byte_of_a_removed_page_is_left() {
 
     let told = bench.done("store purge store");
     assert_eq!([told.count("rewritten"), told.count("pruned_versions")], [3, 9]);
+    let log = bench.answer("store log store");
+    assert!(log.lines().count() == 2 && log.ends_with(" purge\n"), "{log}");
     check(&bench, &batch, &days, 10, 3, "purged");
     let has = |bytes: &[u8], id: &str| bytes.windows(id.len()).any(|it| it == id.as_bytes());
     for (name, bytes) in bench.files("store") {
@@ -277,4 +310,86 @@ fn after_a_purge_no_byte_of_a_removed_page_is_left() {
     bench.done("store rollback store --to 10");
     check(&bench, &batch, &days, 11, 3, "rolled");
     bench.fails(66, "store rollback store --to 7");
+}
+
+/// Runs a command, which must end with `code`.
+fn ends_with(bench: &Bench, code: i32, line: &str) {
+    let ended = bench.run(line);
+    assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
+}
+
+/// All that a file has, with what its blocks hold if it is a segment.
+fn unpacked(bench: &Bench, name: &str) -> Vec<u8> {
+    let mut all = bench.bytes(name);
+    let path = bench.path(name);
+    if Segment::is_segment(&path).unwrap() {
+        all.extend(bench.answer(&format!("inspect {name} --dump")).into_bytes());
+        for id in Segment::open(&path).unwrap().empty_ids() {
+            all.extend(id.unwrap().into_bytes());
+        }
+    }
+    all
+}
+
+#[test]
+fn after_a_purge_no_file_of_the_folder_has_a_removed_id_in_any_block() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    // Every id has a word that nothing else has, and many pages have no words.
+    let id = |day: u32, page: u32| format!("https://site.example/{day}/word{day:02}x{page:04}x");
+    for day in 1..=12 {
+        let text = |page: u32| match page % 5 {
+            0 => String::new(),
+            _ => format!("some words of the page {}", page * page),
+        };
+        let line = |at| json!({ "id": id(day, at), "text": text(at) }).to_string() + "\n";
+        bench.write("pages.jsonl", (0..300).map(line).collect::<String>());
+        bench.done("fingerprint --recipe words --input pages.jsonl --output pages.seg --overwrite");
+        bench.done(&format!("store add store --segment pages.seg --day 2026-01-{day:02}"));
+    }
+    bench.done("store index store");
+    // Pages of merged days and of single ones, with words and without.
+    let removed: Vec<String> =
+        (1..=12).flat_map(|day| (day..300).step_by(17).map(move |page| id(day, page))).collect();
+    bench.write("ids.txt", removed.join("\n"));
+    assert_eq!(bench.done("store remove store --ids ids.txt").count("held"), removed.len() as u64);
+    let has = |removed: &str| {
+        let names = bench.files("store").into_keys().map(|name| format!("store/{name}"));
+        names.filter(|name| memmem(&unpacked(&bench, name), removed)).collect::<Vec<_>>()
+    };
+    assert!([2, 5].iter().all(|&at| !has(&removed[at]).is_empty()), "they were there");
+    bench.done("store purge store");
+    let words = removed.iter().map(|id| id.rsplit('/').next().unwrap());
+    let names = bench.files("store").into_keys().map(|name| format!("store/{name}"));
+    let all: Vec<_> = names.map(|name| (unpacked(&bench, &name), name)).collect();
+    for word in words {
+        let found = all.iter().find(|(bytes, _)| memmem(bytes, word));
+        assert_eq!(found.map(|(_, name)| name), None, "{word}");
+    }
+    bench.done("store verify store");
+}
+
+/// Whether `bytes` have `word` in them.
+fn memmem(bytes: &[u8], word: &str) -> bool {
+    memchr::memmem::find(bytes, word.as_bytes()).is_some()
+}
+
+#[test]
+fn a_purge_stops_at_its_deadline_and_goes_on_in_the_next_run() {
+    let bench = Bench::new();
+    let mut days = store(&bench, 64);
+    remove(&bench, &mut days, 3);
+    let mut versions = Vec::new();
+    // Three segments to rewrite, then the pruning: a step each.
+    for _ in 0..4 {
+        let said = bench.fails(75, "store purge store --deadline 0");
+        assert!(said.contains("deadline"), "{said}");
+        versions.push(bench.done("store verify store").count("version"));
+        assert!(!bench.path("store/purges").exists());
+    }
+    assert_eq!(versions, [8, 9, 10, 10]);
+    bench.done("store purge store --deadline 0");
+    assert!(bench.path("store/purges/000010.json").exists());
+    let again = bench.done("store purge store --deadline 3600");
+    assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
 }

@@ -7,6 +7,7 @@ mod upkeep;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use dupsieve::index::Design;
@@ -110,7 +111,8 @@ enum Change {
         keep_versions: NonZero<u64>,
     },
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
-    /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned
+    /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
+    /// the newest in the store is added later, they stay out of it too
     Remove {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -118,6 +120,10 @@ enum Change {
         /// Ids of the pages, one a line
         #[arg(long, value_name = "ids.txt")]
         ids: PathBuf,
+        /// Keep these pages out of segments of days up to this one, YYYY-MM-DD, which is not before the newest day in the
+        /// store. A store without a day needs it. A page of a later day is a new page [default: the newest day]
+        #[arg(long, value_name = "D")]
+        until: Option<Day>,
     },
     /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
     /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
@@ -126,6 +132,10 @@ enum Change {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
+        /// End with 75 after the step in which this time is over; the same command goes on then. A step rewrites one
+        /// segment, prunes, or reads all that is left. Each run does at least one, also with 0
+        #[arg(long, value_name = "SECONDS")]
+        deadline: Option<u64>,
     },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
@@ -167,8 +177,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
-        Change::Purge { store } => purge(&Store::open(store)?, global),
-        Change::Remove { store, ids } => remove(&Store::open(store)?, ids, global),
+        Change::Purge { store, deadline } => {
+            purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)
+        }
+        Change::Remove { store, ids, until } => remove(&Store::open(store)?, ids, *until, global),
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
 }

@@ -18,6 +18,10 @@ use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
 
+/// How the names of merged segments begin, and of those that were rewritten without removed pages.
+pub(super) const COMPACTED: &str = "compacted";
+pub(super) const PURGED: &str = "purged";
+
 /// The result of a compaction.
 #[derive(Clone, Debug)]
 pub enum Compacted {
@@ -30,6 +34,8 @@ pub enum Compacted {
 /// Segments that are to become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merger {
+    /// How the name of the new file begins.
+    prefix: &'static str,
     /// The names of their files.
     files: Vec<String>,
     /// Their days, in order.
@@ -52,7 +58,7 @@ impl Store {
         if is_compact(&version.dated()?, codec)? {
             return Ok(Compacted::Already(version));
         }
-        let all = Merger::of(version.files());
+        let all = Merger::of(COMPACTED, version.files());
         self.merge(&version, &all, codec, &lock, merged).map(Compacted::New)
     }
 
@@ -90,7 +96,7 @@ impl Store {
             .map(|record| current.date(record.open(&segments)?, &record))
             .collect::<Result<Vec<Dated>>>()?;
         check_free_space(self.path(), parts.iter().map(|part| part.segment().bytes()).sum())?;
-        let file = merged_name(current.number() + 1);
+        let file = merged_name(merger.prefix, current.number() + 1);
         let target = Target {
             path: &segments.join(&file),
             codec,
@@ -116,16 +122,18 @@ impl Version {
         let due = tiers::due(&weights);
         let mut at = 0..;
         records.retain(|_| at.next().is_some_and(|at| due.binary_search(&at).is_ok()));
-        (!records.is_empty()).then(|| Merger::of(records))
+        (!records.is_empty()).then(|| Merger::of(COMPACTED, records))
     }
 }
 
 impl Merger {
-    pub(super) fn of(records: Vec<FileRecord>) -> Merger {
+    /// All `records` in a file whose name begins with `prefix`.
+    pub(super) fn of(prefix: &'static str, records: Vec<FileRecord>) -> Merger {
         let mut days: Vec<Day> = records.iter().flat_map(FileRecord::days).collect();
         days.sort_unstable();
         let rows = records.iter().map(FileRecord::rows).sum();
-        Merger { files: records.into_iter().map(|record| record.file).collect(), days, rows }
+        let files = records.into_iter().map(|record| record.file).collect();
+        Merger { prefix, files, days, rows }
     }
 
     /// The number of segments.
@@ -138,9 +146,9 @@ impl Merger {
     }
 }
 
-/// The name of the segment that version `number` has merged.
-pub(super) fn merged_name(number: u64) -> String {
-    format!("compacted-{number:06}.seg")
+/// The name of the segment that version `number` has merged, or purged.
+pub(super) fn merged_name(prefix: &str, number: u64) -> String {
+    format!("{prefix}-{number:06}.seg")
 }
 
 /// What a merged segment was made from: the digest of the digests of its parts.

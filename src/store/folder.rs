@@ -33,6 +33,7 @@ use super::damage::damaged;
 use super::day::Day;
 use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_path};
 use super::pointer::{CURRENT, OLDEST, Pointer};
+use super::removals::Removals;
 use super::version::Version;
 use crate::output::{Lock, parent_of, sync_folder};
 
@@ -146,14 +147,15 @@ impl Store {
 
     /// Makes the version with that number, whose manifest has this checksum, the newest.
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
-        Pointer { version, checksum }.write(&self.path, CURRENT, lock)
+        let removals = Removals::read(&self.path)?.count();
+        Pointer { version, checksum, removals }.write(&self.path, CURRENT, lock)
     }
 
     /// Makes the version with that number the oldest. Those before it are gone then: nobody reads them, and
     /// the next change removes what is left of them.
     pub(super) fn begin_with(&self, version: u64, lock: &Lock) -> Result<()> {
         let (_, checksum) = Manifest::read(&self.manifest_path(version), version)?;
-        Pointer { version, checksum }.write(&self.path, OLDEST, lock)
+        Pointer { version, checksum, removals: 0 }.write(&self.path, OLDEST, lock)
     }
 
     /// The manifest of the newest version, which `CURRENT` names.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::error::Result;
 
-use super::compact::merged_name;
+use super::compact::{COMPACTED, PURGED, merged_name};
 use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
@@ -34,6 +34,8 @@ pub enum Change {
     Add(Day),
     /// Segments were merged.
     Compact,
+    /// A segment was rewritten without removed pages.
+    Purge,
     /// The contents of an earlier version came back: the first version with these contents, unless that
     /// was pruned.
     Rollback(Option<u64>),
@@ -50,10 +52,12 @@ impl Store {
             let manifest = self.manifest_of(number)?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
             let added = manifest.entries.iter().find(|entry| entry.added_in == number);
+            let made = |prefix| manifest.merged(&merged_name(prefix, number)).is_some();
             let change = match added {
                 Some(entry) => Change::Add(entry.day),
                 None if number == 1 => Change::Init,
-                None if manifest.merged(&merged_name(number)).is_some() => Change::Compact,
+                None if made(COMPACTED) => Change::Compact,
+                None if made(PURGED) => Change::Purge,
                 None => Change::Rollback(Some(first).filter(|first| *first < number)),
             };
             let days = manifest.entries.len() as u64;
@@ -76,6 +80,7 @@ impl fmt::Display for Change {
             Change::Init => f.write_str("init"),
             Change::Add(day) => write!(f, "add {day}"),
             Change::Compact => f.write_str("compact"),
+            Change::Purge => f.write_str("purge"),
             Change::Rollback(Some(version)) => write!(f, "rollback to {version}"),
             Change::Rollback(None) => f.write_str("rollback to a version that was pruned"),
         }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Error, Kind, Result};
 
+use super::compact::{COMPACTED, PURGED};
 use super::day::Day;
 use super::folder::{LOCK, Store};
 use super::manifest::{MANIFESTS, SEGMENTS, manifest_name};
@@ -23,6 +24,15 @@ impl Store {
     /// segments of no version, and then the manifests of versions before the oldest. Only files with the names
     /// that a store gives are removed. Everything else is not ours and stays.
     pub(super) fn remove_orphans(&self, lock: &Lock) -> Result<()> {
+        self.remove_remains(false, lock)
+    }
+
+    /// As [`Store::remove_orphans`], and leaves no segment of no version, however old it is.
+    pub(super) fn remove_all_orphans(&self, lock: &Lock) -> Result<()> {
+        self.remove_remains(true, lock)
+    }
+
+    fn remove_remains(&self, of_any_age: bool, lock: &Lock) -> Result<()> {
         let [manifests, segments] = [MANIFESTS, SEGMENTS].map(|part| self.path().join(part));
         let versions = self.versions()?;
         let is_pruned = |name: &str| {
@@ -34,7 +44,7 @@ impl Store {
         for place in [self.path(), &manifests, &segments] {
             remains.extend(paths(place, |name| name.starts_with(UNFINISHED))?);
         }
-        remains.extend(self.orphans(versions.clone(), !pruned.is_empty())?);
+        remains.extend(self.orphans(versions.clone(), of_any_age || !pruned.is_empty())?);
         remains.extend(pruned);
         // If another run has taken over, its new segments look like orphans, but are not.
         lock.check()?;
@@ -140,9 +150,10 @@ fn paths(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>>
     Ok(paths)
 }
 
-/// Whether a store gives such names to segments: a day or `compacted`, a dash, anything, `.seg`.
+/// Whether a store gives such names to segments: a day, `compacted` or `purged`, a dash, anything, `.seg`.
 fn is_segment_name(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".seg") else { return false };
     let day = stem.get(..10).is_some_and(|day| day.parse::<Day>().is_ok());
-    day && stem[10..].starts_with('-') || stem.starts_with("compacted-")
+    let merged = [COMPACTED, PURGED].into_iter().filter_map(|prefix| stem.strip_prefix(prefix));
+    day && stem[10..].starts_with('-') || merged.into_iter().any(|rest| rest.starts_with('-'))
 }

@@ -1,4 +1,5 @@
-//! The files `CURRENT` and `OLDEST` of a store: each names a version, with the checksum of its manifest.
+//! The files `CURRENT` and `OLDEST` of a store: each names a version, with the checksum of its manifest. `CURRENT` also
+//! says how often pages were removed from the store, so a lost list of them is noticed.
 
 use std::fs;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub(super) struct Pointer {
     pub(super) version: u64,
     /// The XXH3-64 of its manifest.
     pub(super) checksum: u64,
+    /// In `CURRENT`, the least number of removals that `REMOVED` must have seen; 0 if it need not be there.
+    pub(super) removals: u64,
 }
 
 impl Pointer {
@@ -32,11 +35,15 @@ impl Pointer {
         let path = store.join(name);
         let bytes = small_file::read(&path, LONGEST, Kind::BadData)?;
         let line = String::from_utf8_lossy(&bytes);
-        let told = line.trim_end().split_once(' ').and_then(|(version, checksum)| {
-            let checksum = u64::from_str_radix(checksum, 16).ok()?;
-            Some(Pointer { version: version.parse().ok()?, checksum })
-        });
-        told.filter(|told| told.line() == line).ok_or_else(|| {
+        let told = || {
+            let mut words = line.trim_end().split(' ');
+            Some(Pointer {
+                version: words.next()?.parse().ok()?,
+                checksum: u64::from_str_radix(words.next()?, 16).ok()?,
+                removals: words.next().map_or(Some(0), |removals| removals.parse().ok())?,
+            })
+        };
+        told().filter(|told| told.line() == line).ok_or_else(|| {
             let error = damaged("this file does not name a version").at(&path);
             error.expected("a number and a checksum").found(format_args!("{line:.100?}"))
         })
@@ -54,6 +61,8 @@ impl Pointer {
     }
 
     fn line(self) -> String {
-        format!("{:06} {:016x}\n", self.version, self.checksum)
+        let Pointer { version, checksum, removals } = self;
+        let removals = if removals > 0 { format!(" {removals}") } else { String::new() };
+        format!("{version:06} {checksum:016x}{removals}\n")
     }
 }

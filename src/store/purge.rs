@@ -10,29 +10,34 @@
 //! prune     6: n c                               version 5 is the last that names m
 //! ```
 //!
-//! Every step is whole by itself. A purge that was interrupted goes on with what is left, when it is run again. At the end all that
-//! is left is read, and it is proved that no removed page is there. A certificate says so: it names the digests of the
-//! ids, never the ids.
+//! Every step is whole by itself. A purge that was interrupted goes on with what is left, when it is run again. At the end,
+//! under one lock, it is made sure that no version names a file with removed rows, and all that is left is read: every id of
+//! every row is looked up among the removed ones. A certificate says what was found: it names the digests of the ids, never
+//! the ids. Pages that another run removes between the steps make the purge end before it certifies anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::compact::Merger;
+use super::compact::{Merger, PURGED};
 use super::digest::Digest;
 use super::folder::Store;
 use super::removals::Removals;
 use super::segment::Codec;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::output::write_file;
+use crate::small_file;
 
 /// The folder of a store for certificates.
 const PURGES: &str = "purges";
 /// The version of the certificate's format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// The most bytes of a certificate that is compared with another.
+const LONGEST: u64 = 1 << 30;
 
 /// What a purge would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +53,7 @@ pub struct Purge {
 }
 
 /// What a purge has proved.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Certificate {
     format: u32,
     /// The newest version and the oldest.
@@ -58,13 +63,15 @@ struct Certificate {
     segments: BTreeMap<String, Digest>,
     /// The digests of the removed ids, each with the last day whose page was removed.
     ids: BTreeMap<String, String>,
+    /// Those of them that are there all the same, as pages of a later day.
+    later: BTreeSet<Digest>,
 }
 
 impl Store {
     /// What is left to be purged.
     ///
     /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData).
+    /// Damage is [`Kind::BadData`].
     pub fn purge(&self) -> Result<Purge> {
         let removals = Removals::read(self.path())?;
         let versions = self.versions()?;
@@ -95,7 +102,7 @@ impl Store {
         let newest = self.at(None)?;
         let touched = newest.files().into_iter().find(|it| removals.of(&it.file).is_some());
         let Some(record) = touched else { return Ok(false) };
-        self.merge(&newest, &Merger::of(vec![record]), Codec::default(), &lock, merged)?;
+        self.merge(&newest, &Merger::of(PURGED, vec![record]), Codec::default(), &lock, merged)?;
         Ok(true)
     }
 
@@ -103,36 +110,51 @@ impl Store {
     /// bytes that are read before.
     ///
     /// # Errors
-    /// As [`Pruning::run`](super::Pruning::run).
+    /// As [`Pruning::run`](super::Pruning::run); [`Kind::Temporary`] if no later version is there, because another
+    /// run has removed pages of the newest one meanwhile.
     pub fn prune_removed(&self, last: u64, read: &AtomicU64) -> Result<()> {
         let keep = self.versions()?.end().saturating_sub(last);
-        NonZero::new(keep).map_or(Ok(()), |keep| self.pruning(keep)?.run(read))
+        self.pruning(NonZero::new(keep).ok_or_else(|| self.has_changed())?)?.run(read)
     }
 
     /// Reads all that is left and writes the certificate that no removed page is there. Returns whether it is a new one.
     /// `read` grows by the bytes read.
     ///
     /// # Errors
-    /// Damage is [`Kind::BadData`](crate::Kind::BadData), and so is a page that is there.
+    /// Damage is [`Kind::BadData`], and so is a page that is there. A version that names a file with removed rows is
+    /// [`Kind::Temporary`]: another run has removed pages since the files were rewritten.
     pub fn certify(&self, read: &AtomicU64) -> Result<bool> {
         let lock = self.lock()?;
-        // What is not needed any more must be gone before this is said.
-        self.remove_orphans(&lock)?;
-        let certificate = self.certificate()?;
+        // What is not needed any more must be gone before this is said. Then rows of the files of versions are left.
+        self.remove_all_orphans(&lock)?;
+        let removals = Removals::read(self.path())?;
+        if let Some(file) = removals.files().next() {
+            return Err(Error::new(
+                Kind::Temporary,
+                "pages were removed while the store was purged",
+            )
+            .at(self.path())
+            .found(format_args!("removed pages in {file}"))
+            .help("run the same command again"));
+        }
+        let certificate = self.certificate(&removals)?;
         let folder = self.path().join(PURGES);
         let path = folder.join(format!("{:06}.json", certificate.version));
-        let json = serde_json::to_string_pretty(&certificate).expect("it is plain data") + "\n";
-        if fs::read_to_string(&path).is_ok_and(|held| held == json) {
+        if held(&path).is_some_and(|it| Certificate { later: BTreeSet::new(), ..it } == certificate)
+        {
             return Ok(false);
         }
-        self.verification(None)?.run(read)?;
+        // No row is hidden any more. So this fails if one is found that must be.
+        let later = self.verification(None)?.search(&removals, read)?;
+        let certificate = Certificate { later, ..certificate };
+        let json = serde_json::to_string_pretty(&certificate).expect("it is plain data") + "\n";
         fs::create_dir_all(&folder).at(&folder)?;
         write_file(&path, json.as_bytes(), &lock)?;
         Ok(true)
     }
 
-    /// What the certificate is to say.
-    fn certificate(&self) -> Result<Certificate> {
+    /// What the certificate is to say of these removals, before the rows are read.
+    fn certificate(&self, removals: &Removals) -> Result<Certificate> {
         let versions = self.versions()?;
         let mut segments = BTreeMap::new();
         for number in versions.clone() {
@@ -141,9 +163,15 @@ impl Store {
                 segments.insert(record.file.clone(), segment.digest());
             }
         }
-        let removals = Removals::read(self.path())?;
         let ids = removals.ids().map(|(id, until)| (id.to_string(), until.to_string()));
         let (oldest, version) = (*versions.start(), *versions.end());
-        Ok(Certificate { format: FORMAT, version, oldest, segments, ids: ids.collect() })
+        let (ids, later) = (ids.collect(), BTreeSet::new());
+        Ok(Certificate { format: FORMAT, version, oldest, segments, ids, later })
     }
+}
+
+/// The certificate at `path`, if one can be read there.
+fn held(path: &Path) -> Option<Certificate> {
+    let bytes = small_file::read(path, LONGEST, Kind::BadData).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }

@@ -12,6 +12,13 @@
 //!
 //! The file is replaced by one rename. Who opens a version reads it before the segments are opened, and what is no longer
 //! needed leaves it after the segments have gone. So nobody meets a removed row without its mark.
+//!
+//! It counts the removals, and `CURRENT` repeats the count. So a lost or an old list is noticed. The list is written first:
+//!
+//! ```text
+//! REMOVED   0   1   1   2   2      a removal that died between the two is done again
+//! CURRENT   0   0   1   1   2      whoever reads `CURRENT` first finds at least so many in `REMOVED`
+//! ```
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +31,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use crate::error::{Kind, Result};
+use super::pointer::{CURRENT, Pointer};
+use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
 
@@ -34,14 +42,16 @@ const REMOVED: &str = "REMOVED";
 const MAGIC: [u8; 12] = *b"DUPSGONE\x01\0\0\0";
 /// The bytes of the checksum at its end.
 const CHECKSUM: usize = 8;
-/// The most bytes it may have.
-const LONGEST: u64 = 1 << 36;
+/// The most bytes it may have, since it is read whole: those of a hundred million ids. No longer one is written.
+const LONGEST: u64 = 2 << 30;
 /// The bytes of an id: its digest, and the last day as a number.
 const ID_BYTES: usize = 20;
 
 /// What was removed from a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Removals {
+    /// How many removals there were.
+    count: u64,
     /// The rows of each file.
     files: BTreeMap<String, Arc<RemovedRows>>,
     /// The digest of each id, and the last day whose page was removed.
@@ -62,8 +72,15 @@ pub(crate) struct RemovedRows {
 /// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
 struct Head {
+    /// Old files do not say; theirs count as one removal.
+    #[serde(default = "one")]
+    removals: u64,
     files: Vec<FileHead>,
     ids: u64,
+}
+
+fn one() -> u64 {
+    1
 }
 
 /// A file in the head, with the bytes of its two bitmaps.
@@ -79,21 +96,51 @@ impl Removals {
     /// What was removed from the store at `store`; nothing if it has no such file.
     ///
     /// # Errors
-    /// Damage is [`Kind::BadData`].
+    /// Damage is [`Kind::BadData`], and so is an older file than `CURRENT` expects; a lost one is [`Kind::Missing`].
     pub(crate) fn read(store: &Path) -> Result<Arc<Removals>> {
+        // First, because the list of a removal is written before `CURRENT` expects it.
+        let expected = expected(store)?;
         let path = store.join(REMOVED);
-        match small_file::read(&path, LONGEST, Kind::BadData) {
-            Err(error) if error.kind() == Kind::Missing => Ok(Arc::default()),
-            bytes => {
-                let removals = Removals::parse(&bytes?).map_err(|error| error.at(&path))?;
-                Ok(Arc::new(removals))
+        let removals = match small_file::read(&path, LONGEST, Kind::BadData) {
+            Err(error) if error.kind() == Kind::Missing => Removals::default(),
+            bytes => Removals::parse(&bytes?).map_err(|error| error.at(&path))?,
+        };
+        match removals.count {
+            0 if expected > 0 => {
+                Err(lost(Kind::Missing, "the store has lost its list of removed pages").at(path))
             }
+            found if found < expected => {
+                let error = lost(Kind::BadData, "this list of removed pages is too old").at(path);
+                Err(error.expected(format_args!("{expected} removals")).found(found))
+            }
+            _ => Ok(Arc::new(removals)),
         }
     }
 
     /// Replaces the file of the store at `store`.
+    ///
+    /// # Errors
+    /// A file that would be too long is [`Kind::Usage`].
     pub(super) fn write(&self, store: &Path, lock: &Lock) -> Result<()> {
-        write_file(&store.join(REMOVED), &self.bytes(), lock)
+        let (path, bytes) = (store.join(REMOVED), self.bytes());
+        if bytes.len() as u64 > LONGEST {
+            return Err(Error::new(Kind::Usage, "too many pages were removed from this store")
+                .at(path)
+                .expected(format_args!("a list of at most {LONGEST} bytes, 20 for each id"))
+                .found(bytes.len())
+                .help("make another store of the pages that stay"));
+        }
+        write_file(&path, &bytes, lock)
+    }
+
+    /// How many removals there were.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Takes note that this is another removal.
+    pub(super) fn counted(self) -> Removals {
+        Removals { count: self.count + 1, ..self }
     }
 
     /// Whether nothing was removed.
@@ -111,9 +158,10 @@ impl Removals {
         self.ids.iter().map(|(&id, &until)| (Digest(id), until))
     }
 
-    /// The last day whose page with this id was removed; none if it was not removed.
-    pub(super) fn until(&self, id: &str) -> Option<Day> {
-        self.ids.get(&xxh3_128(id.as_bytes())).copied()
+    /// The digest of a removed id, and the last day whose page was removed; none if it was not removed.
+    pub(super) fn until(&self, id: &str) -> Option<(Digest, Day)> {
+        let digest = xxh3_128(id.as_bytes());
+        self.ids.get(&digest).map(|&until| (Digest(digest), until))
     }
 
     /// Whether a page of that day can have been removed.
@@ -156,7 +204,8 @@ impl Removals {
             let (file, days) = (file.clone(), removed.days.clone());
             FileHead { file, rows: rows.len() as u64, empties: empties.len() as u64, days }
         });
-        let head = Head { files: heads.collect(), ids: self.ids.len() as u64 };
+        let head =
+            Head { removals: self.count, files: heads.collect(), ids: self.ids.len() as u64 };
         let head = serde_json::to_vec(&head).expect("a head is plain data");
         let mut bytes = MAGIC.to_vec();
         bytes.extend((head.len() as u32).to_le_bytes());
@@ -183,7 +232,12 @@ impl Removals {
         let head = take(&mut rest, 4)?.try_into().map_or(0, u32::from_le_bytes);
         let head: Head = serde_json::from_slice(take(&mut rest, head.into())?)
             .map_err(|cause| damaged(&format!("the list of removed pages is wrong: {cause}")))?;
-        let mut removals = Removals::default();
+        let mut removals = Removals { count: head.removals, ..Removals::default() };
+        if head.removals == 0 || !head.files.is_sorted_by(|a, b| a.file < b.file) {
+            return Err(damaged(
+                "the files of removed rows are not in order, or nothing was removed",
+            ));
+        }
         for FileHead { file, rows, empties, days } in head.files {
             let [rows, empties] = [bitmap(&mut rest, rows)?, bitmap(&mut rest, empties)?];
             let counted = days.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
@@ -244,6 +298,22 @@ impl RemovedRows {
     pub(super) fn digest(&self) -> Digest {
         Digest::of(&self.bytes().concat())
     }
+}
+
+/// How many removals `CURRENT` expects at least; none while a store is made.
+fn expected(store: &Path) -> Result<u64> {
+    match Pointer::read(store, CURRENT) {
+        Err(error) if error.kind() == Kind::Missing => Ok(0),
+        pointer => Ok(pointer?.removals),
+    }
+}
+
+/// The error that the removed pages are not known any more.
+fn lost(kind: Kind, what: &str) -> Error {
+    Error::new(kind, what).help(
+        "restore it from a copy; without one, take the last number out of `CURRENT` and run `dupsieve store remove` \
+         with the ids of all removed pages",
+    )
 }
 
 /// A bitmap as it is written.

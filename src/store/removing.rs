@@ -6,7 +6,7 @@
 //! ```text
 //! file   2026-11-20   a b c      compacted-000007   a b c d e
 //! rows                  1                             1   3
-//! ids    b until 2026-11-21, d until 2026-11-21      the newest day of any version
+//! ids    b until 2026-11-21, d until 2026-11-21      the newest day of any version, or a later one that is given
 //! ```
 //!
 //! The ids are kept as digests. If a segment of one of these days is added later, its pages with these ids stay
@@ -22,9 +22,11 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
 use super::manifest::SEGMENTS;
+use super::pointer::{CURRENT, Pointer};
 use super::removals::{Removals, RemovedRows};
 use crate::document::IdList;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
+use crate::output::Lock;
 
 /// Pages to be removed.
 #[derive(Debug)]
@@ -35,8 +37,8 @@ pub struct Removal {
     versions: RangeInclusive<u64>,
     /// All of their files.
     files: BTreeMap<String, FileRecord>,
-    /// The newest of their days.
-    newest: Option<Day>,
+    /// The last day whose pages are removed.
+    until: Day,
 }
 
 /// What was removed.
@@ -53,11 +55,13 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Prepares to remove the pages with these ids from all versions.
+    /// Prepares to remove the pages with these ids from all versions, and to keep them out of segments of days up to
+    /// `until`: without it, up to the newest day of any version.
     ///
     /// # Errors
-    /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
-    pub fn removal(&self, ids: IdList) -> Result<Removal> {
+    /// A damaged manifest is [`Kind::BadData`]; a day before the newest is [`Kind::Usage`], and so is none for a
+    /// store that has no day.
+    pub fn removal(&self, ids: IdList, until: Option<Day>) -> Result<Removal> {
         let versions = self.versions()?;
         let mut files = BTreeMap::new();
         let mut newest = None;
@@ -67,7 +71,23 @@ impl Store {
             let records = FileRecord::all(&manifest).into_iter();
             files.extend(records.map(|record| (record.file.clone(), record)));
         }
-        Ok(Removal { store: self.clone(), ids, versions, files, newest })
+        let until = self.until(newest, until)?;
+        Ok(Removal { store: self.clone(), ids, versions, files, until })
+    }
+
+    /// The last day of a removal, for which `given` was given, from a store with this `newest` day.
+    fn until(&self, newest: Option<Day>, given: Option<Day>) -> Result<Day> {
+        let refuse = |what: &str| Error::new(Kind::Usage, what).at(self.path());
+        match (newest, given) {
+            (Some(newest), Some(given)) if given < newest => {
+                let error = refuse("pages of later days than the last one to be removed are here");
+                Err(error.expected(format_args!("{newest} or later")).found(given))
+            }
+            (newest, given) => given.or(newest).ok_or_else(|| {
+                refuse("the store has no day, up to which these pages could be kept out")
+                    .help("name the day with --until")
+            }),
+        }
     }
 }
 
@@ -80,18 +100,31 @@ impl Removal {
     /// Removes the pages. Reads on `threads` threads, and `read` grows by the rows that were looked through.
     ///
     /// # Errors
-    /// A damaged segment is [`Kind::BadData`](crate::Kind::BadData), and nothing is removed then; a store that
-    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`](crate::Kind::Temporary).
+    /// A damaged segment is [`Kind::BadData`], and nothing is removed then; a store that
+    /// another run is changing, or has changed meanwhile, is [`Kind::Temporary`].
     pub fn run(&self, threads: usize, read: &AtomicU64) -> Result<Removed> {
         let lock = self.store.lock()?;
         if self.store.versions()? != self.versions {
             return Err(self.store.has_changed());
         }
+        // Later they would be older than `CURRENT`, by which they are known.
+        self.store.remove_orphans(&lock)?;
         let (removals, removed) = self.find(threads, read)?;
         if removed.is_new {
             removals.write(self.store.path(), &lock)?;
         }
+        self.expect(&removals, &lock)?;
         Ok(removed)
+    }
+
+    /// Lets `CURRENT` expect these removals, unless it does.
+    fn expect(&self, removals: &Removals, lock: &Lock) -> Result<()> {
+        let current = Pointer::read(self.store.path(), CURRENT)?;
+        if current.removals < removals.count() {
+            let next = Pointer { removals: removals.count(), ..current };
+            next.write(self.store.path(), CURRENT, lock)?;
+        }
+        Ok(())
     }
 
     /// What [`Removal::run`] would do.
@@ -120,8 +153,8 @@ impl Removal {
             }
         }
         removed.held = held.iter().filter(|held| **held).count() as u64;
-        let is_noted = self.newest.is_some_and(|day| removals.add_ids(self.ids.keys(), day));
+        let is_noted = removals.add_ids(self.ids.keys(), self.until);
         removed.is_new = removed.rows > 0 || is_noted;
-        Ok((removals, removed))
+        Ok((if removed.is_new { removals.counted() } else { removals }, removed))
     }
 }

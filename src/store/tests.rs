@@ -1,5 +1,6 @@
 //! The store moves from whole version to whole version, and every version stays readable.
 
+mod forgetting;
 mod model;
 
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! Verifies versions of a store: reads each of their segments once and compares it with all that the
 //! manifests say about it. No page that was removed may be shown in any, and no other may be hidden.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -12,6 +12,8 @@ use crate::error::{Kind, Result};
 
 use super::damage::damaged;
 use super::dated::Dated;
+use super::day::Day;
+use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
@@ -113,8 +115,17 @@ impl Verification {
     /// A missing segment is [`Kind::Missing`](crate::Kind::Missing); a damaged one is
     /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn run(&self, read: &AtomicU64) -> Result<()> {
+        self.search(&*Removals::read(self.store.path())?, read).map(drop)
+    }
+
+    /// As [`Verification::run`]. Every id of every file is looked up among the removed ids. Returns those that are
+    /// there all the same, because a page of a later day has them.
+    ///
+    /// # Errors
+    /// As [`Verification::run`].
+    pub(super) fn search(&self, removals: &Removals, read: &AtomicU64) -> Result<BTreeSet<Digest>> {
         let segments = self.store.path().join(SEGMENTS);
-        let removals = Removals::read(self.store.path())?;
+        let mut later = BTreeSet::new();
         for Claims { records, newest } in self.files.values() {
             let segment = match records[0].open(&segments) {
                 Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(*newest)? => {
@@ -127,36 +138,50 @@ impl Verification {
                 record.check(&segment)?;
                 record.check_days(&segment, &days)?;
             }
-            check_removed(&removals, &records[0], segment)?;
+            later.extend(check_removed(removals, &records[0], segment)?);
         }
-        Ok(())
+        Ok(later)
     }
 }
 
-/// Fails unless exactly the removed pages are hidden in the segment of `record`.
-fn check_removed(removals: &Removals, record: &FileRecord, segment: Segment) -> Result<()> {
+/// Fails unless exactly the removed pages are hidden in the segment of `record`. Returns the removed ids of pages that
+/// are not hidden.
+fn check_removed(
+    removals: &Removals,
+    record: &FileRecord,
+    segment: Segment,
+) -> Result<BTreeSet<Digest>> {
+    let hidden = removals.of(&record.file).map_or_else(Arc::default, Arc::clone);
     if removals.is_empty() {
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     let path = segment.path().to_path_buf();
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let dated = Dated::new(segment, record.day());
     let found = find(&dated, threads, &AtomicU64::new(0), |id| removals.until(id))?;
-    let expected = found.rows.iter().filter(|(_, day, until)| day <= until);
+    let expected = found.rows.iter().filter(|(_, day, (_, until))| day <= until);
     let expected: RoaringTreemap = expected.map(|&(row, ..)| row).collect();
     // A file does not say of which day these are. Those of the last day may be of pages that came after a removal.
     let last = record.days().max();
-    let certain = found.empties.iter().filter(|(_, until)| last.is_some_and(|last| last <= *until));
+    let is_certain = |until: Day| last.is_some_and(|last| last <= until);
+    let certain = found.empties.iter().filter(|(_, (_, until))| is_certain(*until));
     let certain: RoaringTreemap = certain.map(|&(row, _)| row).collect();
-    let hidden = removals.of(&record.file).map_or_else(Arc::default, Arc::clone);
-    let is_sound = hidden.rows == expected && certain.is_subset(&hidden.empties);
-    let told = |rows: u64, empties: u64| format!("{rows} rows and {empties} empty pages");
-    match is_sound {
-        true => Ok(()),
-        false => Err(damaged("other pages are hidden than those that were removed")
+    let possible: RoaringTreemap = found.empties.iter().map(|&(row, _)| row).collect();
+    let is_between = certain.is_subset(&hidden.empties) && hidden.empties.is_subset(&possible);
+    if hidden.rows != expected || !is_between {
+        return Err(damaged("other pages are hidden than those that were removed")
             .at(path)
-            .expected(told(expected.len(), certain.len()))
-            .found(told(hidden.rows.len(), hidden.empties.len()))
-            .help("run `dupsieve store remove` again with the ids of all removed pages, or restore `REMOVED` from a copy")),
+            .expected(format_args!(
+                "{} rows and {} to {} empty pages",
+                expected.len(),
+                certain.len(),
+                possible.len()
+            ))
+            .found(format_args!("{} rows and {} empty pages", hidden.rows.len(), hidden.empties.len()))
+            .help("run `dupsieve store remove` again with the ids of all removed pages, or restore `REMOVED` from a copy"));
     }
+    let rows = found.rows.iter().filter(|(row, ..)| !hidden.rows.contains(*row));
+    let empties = found.empties.iter().filter(|(row, _)| !hidden.empties.contains(*row));
+    let rows = rows.map(|(_, _, (id, _))| *id);
+    Ok(rows.chain(empties.map(|(_, (id, _))| *id)).collect())
 }

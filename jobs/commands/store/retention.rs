@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
-use dupsieve::Result;
 use dupsieve::document::IdList;
-use dupsieve::store::{Purge, Removed, Store};
+use dupsieve::store::{Day, Purge, Removed, Store};
+use dupsieve::{Error, Kind, Result};
 
 use super::indexing;
 use super::listing::summary_of;
@@ -15,9 +16,14 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-/// Removes the pages whose ids are in the file `ids` from all versions.
-pub(super) fn remove(store: &Store, ids: &Path, global: &GlobalFlags) -> Result<Summary> {
-    let removal = store.removal(IdList::read(ids, global.budget().whole())?)?;
+/// Removes the pages whose ids are in the file `ids` from all versions, and keeps them out of days up to `until`.
+pub(super) fn remove(
+    store: &Store,
+    ids: &Path,
+    until: Option<Day>,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let removal = store.removal(IdList::read(ids, global.budget().whole())?, until)?;
     let threads = global.workers(1);
     let removed = {
         let (count, _shown) = show_looking(removal.rows(), global);
@@ -37,12 +43,24 @@ pub(super) fn remove(store: &Store, ids: &Path, global: &GlobalFlags) -> Result<
     Ok(if is_new { summary } else { summary.already_done() })
 }
 
-/// Rewrites and prunes until no byte of a removed page is left, and proves it.
-pub(super) fn purge(store: &Store, global: &GlobalFlags) -> Result<Summary> {
+/// Rewrites and prunes until no byte of a removed page is left, and proves it. After the first step that ends later than
+/// `deadline` from now, it stops.
+pub(super) fn purge(
+    store: &Store,
+    deadline: Option<Duration>,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let deadline = deadline.and_then(|time| Instant::now().checked_add(time));
+    let stop_in_time = || match deadline {
+        Some(deadline) if Instant::now() >= deadline => Err(is_late(store)),
+        _ => Ok(()),
+    };
     let Purge { segments, rows, ids, .. } = store.purge()?;
     if !global.dry_run && segments > 0 {
         let (count, _shown) = show_merging(rows, global);
-        while store.rewrite_removed(&count)? {}
+        while store.rewrite_removed(&count)? {
+            stop_in_time()?;
+        }
     }
     let last = store.purge()?.last;
     let first = *store.versions()?.start();
@@ -61,15 +79,23 @@ pub(super) fn purge(store: &Store, global: &GlobalFlags) -> Result<Summary> {
     if let Some(last) = last {
         let (read, _shown) = show_verifying(0, global);
         store.prune_removed(last, &read)?;
+        stop_in_time()?;
     }
+    indexing::keep(store, global)?;
     let certified = ids > 0 && {
         let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
         store.certify(&read)?
     };
-    indexing::keep(store, global)?;
     let summary = summary(store)?;
     let is_done = segments == 0 && pruned == 0 && !certified;
     Ok(if is_done { summary.already_done() } else { summary })
+}
+
+/// The error that a purge has stopped at its deadline.
+fn is_late(store: &Store) -> Error {
+    Error::new(Kind::Temporary, "the purge has stopped at its deadline, after a whole step")
+        .at(store.path())
+        .help("run the same command again: it goes on with what is left")
 }
 
 /// A counter for the fingerprints that are looked through, and the display of it.

@@ -162,20 +162,21 @@ impl Model {
         let pages = documents(&[0_u64; 300]);
         let ids = pages.iter().map(Document::id).filter(|id| id.ends_with(digit));
         fs::write(&path, ids.chain(["nothing"]).collect::<Vec<_>>().join("\n")).unwrap();
-        let removal = self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?)?;
-        let removed = removal.run(2, &AtomicU64::new(0))?;
         let days = self.kept().flat_map(|(number, _)| self.joins[number as usize - 1].keys());
-        if let Some(&newest) = days.max() {
-            let until = self.removed.entry(digit).or_insert(newest);
-            *until = newest.max(*until);
-        }
+        let newest = days.max().copied();
+        // A store without a day does not know up to which day the pages are to stay out.
+        let given = newest.is_none().then_some(Day::of(2005, 1, 1).unwrap());
+        let removal = |until| self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?, until);
+        let removed = removal(given)?.run(2, &AtomicU64::new(0))?;
+        let last = newest.or(given).unwrap();
+        let until = self.removed.entry(digit).or_insert(last);
+        *until = last.max(*until);
+        assert!(!removal(given)?.run(1, &AtomicU64::new(0))?.is_new);
         for rows in self.versions.iter_mut().flatten() {
             let before = rows.len();
             rows.retain(|row| !is_removed(row, &self.removed));
             assert!(rows.len() == before || removed.rows > 0);
         }
-        let again = self.store.removal(IdList::read(&path, IdList::MOST_BYTES)?)?;
-        assert!(!again.run(1, &AtomicU64::new(0))?.is_new);
         Ok(())
     }
 
