@@ -34,6 +34,7 @@ mod run;
 mod run_clusters;
 mod run_overlaps;
 mod same_bytes;
+mod schema;
 #[cfg(feature = "serve")]
 mod serve;
 mod skew;

@@ -28,10 +28,12 @@ use crate::commands::query;
 use crate::commands::report;
 use crate::commands::run;
 use crate::commands::sample;
+use crate::commands::schema;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::store;
 use crate::commands::verify;
+use crate::commands::version;
 use crate::commands::weights;
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::config::Config;
@@ -42,7 +44,7 @@ use crate::outcome::summary::{Summary, SummaryLine};
 /// Finds the near-duplicates in a web crawl, exactly: among the pages of a day, and against all pages
 /// of earlier days.
 #[derive(Debug, Parser)]
-#[command(name = "dupsieve", version, max_term_width = 100)]
+#[command(name = "dupsieve", version, long_version = version::details(), max_term_width = 100)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -51,7 +53,7 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 14] = [
+const ANSWERS: [&str; 15] = [
     "query",
     "inspect",
     "plan",
@@ -63,6 +65,7 @@ const ANSWERS: [&str; 14] = [
     "report",
     "completions",
     "doctor",
+    "schema",
     "store list",
     "store log",
     help::FLAGS,
@@ -94,6 +97,7 @@ enum Command {
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Schema(schema::Arguments),
     /// Show the flags that every command takes
     #[command(override_usage = "dupsieve COMMAND [FLAGS]")]
     Flags(GlobalFlags),
@@ -197,6 +201,7 @@ impl CommandLine {
             Command::Doctor(arguments) => doctor::run(arguments, global),
             Command::Completions(arguments) => completions::run(arguments, command()),
             Command::Man(arguments) => man::run(arguments, command()),
+            Command::Schema(arguments) => schema::run(arguments, command()),
             Command::Flags(_) => show_flags(),
         }?;
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })

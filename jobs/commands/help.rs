@@ -366,6 +366,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             "dupsieve man ~/.local/share/man/man1",
         )],
     ),
+    (
+        "schema",
+        &[(
+            "Write it where an editor finds it; a file with the line `#:schema dupsieve.schema.json` is checked by it",
+            "dupsieve schema > dupsieve.schema.json",
+        )],
+    ),
 ];
 
 /// The commands that several processes can share.

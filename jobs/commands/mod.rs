@@ -2,7 +2,8 @@
 //! of its command (`Arguments`) and `run`, which does the work and returns a summary.
 //!
 //! Some files serve several commands: [`pages`] and [`reading`] read inputs, [`difference`] shows what differs
-//! between two texts, and [`store_at`] finds the version of a store. [`help`] has the examples.
+//! between two texts, and [`store_at`] finds the version of a store. [`help`] has the examples,
+//! and [`version`] what `--version` says.
 //!
 //! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
 //! belongs in the library; only flags, printing and exit codes belong here.
@@ -33,9 +34,11 @@ pub(crate) mod reading;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample;
+pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod store_at;
 pub(crate) mod verify;
+pub(crate) mod version;
 pub(crate) mod weights;

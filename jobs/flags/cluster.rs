@@ -10,9 +10,10 @@ use std::time::Duration;
 use clap::Args;
 use dupsieve::peers::Patience;
 use dupsieve::{Error, Kind, Result};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::settings::{ByteSize, typed};
+use super::settings::{ByteSize, allowed, typed};
 
 /// The flags that say in how many processes a job runs.
 #[derive(Args, Clone, Debug)]
@@ -160,7 +161,7 @@ impl FromStr for Listen {
 }
 
 /// The section `[cluster]` of a configuration file: the same flags, and what each process may use.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ClusterSettings {
     pub(super) workers: Option<usize>,
@@ -169,15 +170,20 @@ pub(crate) struct ClusterSettings {
     process: Option<usize>,
     secret_file: Option<PathBuf>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     listen: Option<Listen>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::seconds")]
     wait_for_peers: Option<Seconds<86_400>>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::seconds")]
     peer_timeout: Option<Seconds<36_000>>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::seconds")]
     stall_timeout: Option<Seconds<{ u64::MAX }>>,
     restarts: Option<u32>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(super) memory: Option<ByteSize>,
 }
 

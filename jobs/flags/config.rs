@@ -6,17 +6,18 @@ use std::path::Path;
 use dupsieve::join::Preset;
 use dupsieve::store::DayRange;
 use dupsieve::{Error, Kind, Result};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{
-    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, StoreSettings, read_text,
-    typed,
+    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, StoreSettings, allowed,
+    read_text, typed,
 };
 
 /// A configuration file. Unknown keys are refused.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     /// Files, folders and globs with the pages of a day. `{date}` is replaced by the day, and `{year}`,
@@ -33,9 +34,11 @@ pub(crate) struct Config {
     pub(crate) add: Add,
     /// The days to run if the command line names none, in this order: days, or ranges `A..B`.
     #[serde(default)]
+    #[schemars(schema_with = "allowed::days")]
     pub(crate) dates: Vec<DayRange>,
     /// The preset of `[fingerprint]` and `[dedup]`, unless a section names its own.
     #[serde(default, deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::preset")]
     pub(crate) preset: Option<Preset>,
     #[serde(default)]
     pub(crate) fingerprint: FingerprintSettings,
@@ -50,7 +53,7 @@ pub(crate) struct Config {
 }
 
 /// Which pages enter the store after a day has been joined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Add {
     /// The pages that were kept.

@@ -1,14 +1,18 @@
 //! The section `[clusters]` of a configuration file: where it stands, `run` makes the clusters of each day.
 
 use dupsieve::clusters::Method;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::allowed;
+
 /// How `run` makes the clusters of a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClustersSettings {
     /// Which pages are one cluster.
     #[serde(default)]
+    #[schemars(schema_with = "allowed::method")]
     pub(crate) method: Method,
     /// Whether clusters.tsv and sizes.tsv are written for each day.
     #[serde(default = "yes")]

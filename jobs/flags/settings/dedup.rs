@@ -4,18 +4,20 @@ use clap::Args;
 use dupsieve::join::Preset;
 use dupsieve::matches::{Confirm, Detail, KeepOrder};
 use dupsieve::tables::Design;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, typed};
+use super::{Count, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DedupSettings {
     /// Distance and check that go together: paper, balanced or thorough [default: the preset that the
     /// batch was made with, else paper]
     #[arg(id = "join_preset", long = "preset", value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::preset")]
     pub(crate) preset: Option<Preset>,
     /// Near-duplicates differ in at most this many bits; the largest k is 15 [default: that of the preset]
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
@@ -25,25 +27,30 @@ pub(crate) struct DedupSettings {
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     pub(crate) check: Option<Confirm>,
     /// Tables that the batch is stored in: auto, conditioned, halves, high-low, multi-index, 4, 10, 16, 20 or
     /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     pub(crate) design: Option<Design>,
     /// Rows of matches.tsv: `best` writes one row for each dropped page, with the page its verdict
     /// names; `all` writes every near pair [default: best]
     #[arg(long, value_name = "all|best", env = "DUPSIEVE_MATCHES")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::detail")]
     pub(crate) matches: Option<Detail>,
     /// Abort (exit 65) if --matches all would write more rows than this [default: 1e8]
     #[arg(long, value_name = "N", env = "DUPSIEVE_MAX_MATCHES")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) max_matches: Option<Count>,
     /// Which of several near pages to keep: oldest, first-id or longest [default: oldest if the
     /// batch has times, else first-id]
     #[arg(long, env = "DUPSIEVE_KEEP")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::keep_order")]
     pub(crate) keep: Option<KeepOrder>,
 }
 

@@ -11,12 +11,13 @@ use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
 use dupsieve::lsh::Bands;
 use dupsieve::{Error, Kind, Result};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ByteSize, RecipeChoice, parse_width, typed};
+use super::{ByteSize, RecipeChoice, allowed, parse_width, typed};
 
 /// How documents are read, and how their fingerprints are made.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FingerprintSettings {
     /// Recipe, distance and check that go together: `paper` (3 bits, no check), `balanced` (7 bits and a
@@ -24,14 +25,17 @@ pub(crate) struct FingerprintSettings {
     /// --recipe, none]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::preset")]
     pub(crate) preset: Option<Preset>,
     /// Recipe: default, wide, short-text or shingles; features, external-64 or external-128 for features
     /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
     /// .toml file [default: that of the preset]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
+    #[schemars(schema_with = "allowed::recipe")]
     pub(crate) recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
+    #[schemars(schema_with = "allowed::width")]
     pub(crate) width: Option<Width>,
     /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
     /// word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
@@ -39,12 +43,14 @@ pub(crate) struct FingerprintSettings {
     /// [default: that of the preset]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     pub(crate) check: Option<Check>,
     /// Keep the keys of these bands of each page, by which `lsh --batch` finds pages that overlap in a store:
     /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
     /// characters:N (the shingles), `one` (one permutation) and seed:N [default: none]
     #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     pub(crate) keep_bands: Option<Bands>,
     /// Keep a digest of the text of each page (16 bytes), by which an unchanged page is known without a fingerprint:
     /// see --store, and `dupsieve seen`. It is a part of the recipe
@@ -60,6 +66,7 @@ pub(crate) struct FingerprintSettings {
     /// by their names, and refuses other formats, such as PDF [default: auto]
     #[arg(long, env = "DUPSIEVE_FORMAT")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::format")]
     pub(crate) format: Option<Format>,
     /// Field with the id of a record; a nested field is written a.b. In web archives id is the URL, and
     /// every header of a record is a field, such as WARC-Record-ID [default: id]
@@ -79,15 +86,18 @@ pub(crate) struct FingerprintSettings {
     /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) max_bad: Option<Tolerance>,
     /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
     /// [default: 50%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) max_repeated: Option<Tolerance>,
     /// Longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) max_record: Option<ByteSize>,
     /// Time limit for each MiB of a page's text, applied to its fingerprint and to its check. A page
     /// that takes longer is quarantined. Ordinary pages need far less [default: 60]

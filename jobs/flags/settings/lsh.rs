@@ -3,25 +3,31 @@
 use dupsieve::lsh::{Bands, Confirmation};
 use dupsieve::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::{Error, Kind, Result};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, typed};
+use super::{Count, allowed, typed};
 
 /// How `run` finds pages that overlap. The keys are flags of `lsh`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LshSettings {
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) similarity: Option<Similarity>,
     pub(crate) bands: Option<usize>,
     pub(crate) rows: Option<usize>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
     pub(crate) confirm: Option<Confirmation>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::detail")]
     pub(crate) matches: Option<Detail>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::number")]
     pub(crate) max_matches: Option<Count>,
     #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::keep_order")]
     pub(crate) keep: Option<KeepOrder>,
 }
 

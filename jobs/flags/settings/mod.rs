@@ -4,10 +4,11 @@
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
 //! [`StoreSettings`] is the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
 //! section `[lsh]`, which only files have.
-//! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values.
+//! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
+pub(crate) mod allowed;
 mod clusters;
 mod dedup;
 mod fingerprint;

@@ -1,10 +1,12 @@
 //! The section `[store]` of a configuration file: where the store is, and how it is kept. `store = "PATH"`
 //! is short for a section with the path alone.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -32,13 +34,26 @@ impl<'de> Deserialize<'de> for StoreSettings {
     }
 }
 
+impl JsonSchema for StoreSettings {
+    fn schema_name() -> Cow<'static, str> {
+        "Store".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"type": "string"}, generator.subschema_for::<Section>()]})
+    }
+}
+
 /// The section with all its keys.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Section {
+    /// The folder of the store.
     path: PathBuf,
+    /// Whether segments are merged after a day was added, so that there are never many.
     #[serde(default = "yes")]
     compact: bool,
+    /// How many versions are kept after a day was added [default: all].
     keep_versions: Option<NonZero<u64>>,
 }
 

@@ -58,7 +58,14 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
             let mut rest = &bytes[..];
-            while take_number(&mut rest).is_some() {}
+            loop {
+                let before = rest.len();
+                let Some(number) = take_number(&mut rest) else { break };
+                let mut again = Vec::new();
+                push_number(&mut again, number);
+                let taken = before - rest.len();
+                prop_assert!(again.len() <= taken && taken <= 10, "{number} of {taken} bytes");
+            }
         }
     }
 }

@@ -1,0 +1,71 @@
+//! `dupsieve schema`: the JSON schema of configuration files, by which editors complete and check them.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::error::At;
+use schemars::schema_for;
+use serde_json::{Map, Value, json};
+
+use crate::flags::config::Config;
+use crate::outcome::summary::Summary;
+
+/// Print the JSON schema of configuration files, by which editors complete and check them
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {}
+
+/// The sections whose keys are flags, each with the command that has them.
+const SECTIONS: [(&str, &str); 2] = [("LshSettings", "lsh"), ("ClusterSettings", "run")];
+
+/// Runs `schema` for the command line `command`.
+pub(crate) fn run(_: &Arguments, command: clap::Command) -> Result<Summary> {
+    let text = serde_json::to_string_pretty(&schema(command)).expect("a schema is plain data");
+    writeln!(io::stdout(), "{text}").at("stdout")?;
+    Ok(Summary::answered())
+}
+
+/// The schema. Keys without a description have that of their flag.
+fn schema(mut command: clap::Command) -> Value {
+    command.build();
+    let mut schema = schema_for!(Config).to_value();
+    suit_toml(&mut schema);
+    schema["title"] = json!("A configuration of dupsieve");
+    for (section, name) in SECTIONS {
+        let flags = command.find_subcommand(name).expect("the command is there");
+        if let Some(Value::Object(keys)) = schema["$defs"][section].get_mut("properties") {
+            describe(keys, flags);
+        }
+    }
+    schema
+}
+
+/// Gives each key the help of the flag with its name.
+fn describe(keys: &mut Map<String, Value>, command: &clap::Command) {
+    for (key, value) in keys {
+        let mut flags = command.get_arguments();
+        let flag = flags.find(|flag| flag.get_long() == Some(&key.replace('_', "-")));
+        if let (Some(flag), Some(value)) = (flag, value.as_object_mut()) {
+            let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+            value.insert("description".to_owned(), json!(help));
+        }
+    }
+}
+
+/// Leaves out what TOML does not have, which is null, and the line ends of descriptions.
+fn suit_toml(value: &mut Value) {
+    match value {
+        Value::Array(values) => {
+            values.retain(|value| *value != json!("null") && *value != json!({"type": "null"}));
+            values.iter_mut().for_each(suit_toml);
+        }
+        Value::Object(keys) => {
+            keys.retain(|key, value| key != "default" || !value.is_null());
+            if let Some(Value::String(text)) = keys.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            keys.values_mut().for_each(suit_toml);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,26 @@
+//! What `dupsieve --version` says of this build.
+
+use std::env::consts::{ARCH, OS};
+
+/// The parts that can be left out of a build, and whether this one has them.
+const FEATURES: [(&str, bool); 2] =
+    [("parquet", cfg!(feature = "parquet")), ("serve", cfg!(feature = "serve"))];
+
+/// The version, and below it what the program was built from, for which machines, and with which features. Who
+/// packs it names the commit in the variable DUPSIEVE_COMMIT.
+pub(crate) fn details() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = option_env!("DUPSIEVE_COMMIT").unwrap_or("not recorded");
+    let kind = if cfg!(debug_assertions) { "without optimisation" } else { "optimised" };
+    let [with, without] = [true, false].map(named);
+    format!(
+        "{version}\ncommit: {commit}\ntarget: {ARCH}-{OS}, {kind}\nfeatures: {with}\nwithout: {without}"
+    )
+}
+
+/// The names of the features that this build has, or of those it does not have.
+fn named(has: bool) -> String {
+    let names = FEATURES.iter().filter(|(_, built)| *built == has).map(|(name, _)| *name);
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

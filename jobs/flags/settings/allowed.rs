@@ -1,0 +1,72 @@
+//! What the JSON schema of configuration files says of values that are read from text.
+
+use std::fmt::Display;
+
+use dupsieve::clusters::Method;
+use dupsieve::document::Format;
+use dupsieve::join::Preset;
+use dupsieve::matches::{Detail, KeepOrder};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// Any text: what it may be stands in the description of the key.
+pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string"})
+}
+
+/// A number, or text such as `64MiB`, `8e9` or `1%`.
+pub(crate) fn number(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["number", "string"]})
+}
+
+/// A number of seconds.
+pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["integer", "string"], "minimum": 1})
+}
+
+/// Days and ranges of days.
+pub(crate) fn days(_: &mut SchemaGenerator) -> Schema {
+    let day = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
+    let pattern = format!("^{day}(\\.\\.{day})?$");
+    json_schema!({"type": "array", "items": {"type": "string", "pattern": pattern}})
+}
+
+/// A recipe: a name, the path of a `.toml` file, or a table of all its parts.
+pub(crate) fn recipe(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["string", "object"]})
+}
+
+/// The bits of a fingerprint.
+pub(crate) fn width(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": [64, 128]})
+}
+
+/// The name of a preset.
+pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
+    one_of(Preset::ALL)
+}
+
+/// The name of a file format.
+pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
+    one_of(Format::ALL)
+}
+
+/// Which matches are written.
+pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
+    one_of([Detail::Best, Detail::All])
+}
+
+/// A keep order.
+pub(crate) fn keep_order(_: &mut SchemaGenerator) -> Schema {
+    one_of([KeepOrder::Oldest, KeepOrder::FirstId, KeepOrder::Longest])
+}
+
+/// Which pages are one cluster.
+pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
+    one_of([Method::Star, Method::Components].map(Method::name))
+}
+
+/// One of these texts.
+fn one_of(values: impl IntoIterator<Item: Display>) -> Schema {
+    let names: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+    json_schema!({"enum": names})
+}
