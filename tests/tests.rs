@@ -13,6 +13,7 @@ mod faults;
 mod filter;
 mod formats;
 mod hostile;
+mod init;
 mod inputs;
 mod keep_rule;
 mod linear;

@@ -20,6 +20,7 @@ use crate::commands::filter;
 use crate::commands::fingerprint;
 use crate::commands::generate;
 use crate::commands::help;
+use crate::commands::init;
 use crate::commands::inspect;
 use crate::commands::lsh;
 use crate::commands::man;
@@ -74,6 +75,7 @@ const ANSWERS: [&str; 15] = [
 /// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Arguments),
     Run(run::Arguments),
     Fingerprint(fingerprint::Arguments),
     Dedup(dedup::Arguments),
@@ -178,6 +180,7 @@ impl CommandLine {
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
         let summary = match &self.command {
+            Command::Init(arguments) => init::run(arguments, global),
             Command::Run(arguments) => run::run(arguments, global),
             Command::Fingerprint(arguments) => fingerprint::run(arguments, global),
             Command::Dedup(arguments) => dedup::run(arguments, global),
@@ -240,7 +243,7 @@ fn show_flags() -> Result<Summary> {
 /// Whether the command writes its records to standard output, where nothing else may come between them.
 fn writes_to_stdout(path: &str, of_job: &ArgMatches) -> bool {
     let output = of_job.try_get_one::<PathBuf>("output");
-    (path == "filter" || path.starts_with("generate "))
+    (path == "filter" || path == "init" || path.starts_with("generate "))
         && matches!(output, Ok(Some(path)) if path == Path::new(STDOUT))
 }
 

@@ -17,6 +17,16 @@ const CLOSING: &str = "\
 /// Examples for each command: what it does, and the command line.
 pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
+        "init",
+        &[
+            (
+                "Propose a configuration for the pages below a folder",
+                "dupsieve init --input crawl/",
+            ),
+            ("Write an example to be filled in", "dupsieve init --output daily.toml"),
+        ],
+    ),
+    (
         "run",
         &[
             ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
@@ -369,8 +379,8 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "schema",
         &[(
-            "Write it where an editor finds it; a file with the line `#:schema dupsieve.schema.json` is checked by it",
-            "dupsieve schema > dupsieve.schema.json",
+            "Save what it prints beside your files; one with the line `#:schema dupsieve.schema.json` is checked by editors",
+            "dupsieve schema",
         )],
     ),
 ];
@@ -461,6 +471,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "cluster",
             "weights",
             "filter",
+            "init",
             "generate",
             "report",
             "evaluate",

@@ -24,6 +24,7 @@ pub(crate) mod filter;
 pub(crate) mod fingerprint;
 pub(crate) mod generate;
 pub(crate) mod help;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod lsh;
 pub(crate) mod man;

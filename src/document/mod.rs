@@ -10,6 +10,7 @@
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
 //! - `html`, `charset`: the text and the characters of a page of HTML.
+//! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
@@ -65,6 +66,7 @@ mod repeated;
 mod share;
 mod skipped;
 mod source;
+mod survey;
 mod time;
 mod tolerance;
 mod tsv;
@@ -90,6 +92,7 @@ pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
 pub use skipped::{Skip, Skipped};
+pub use survey::{FieldSurvey, Survey};
 pub use time::{Time, TimeCounts, TimeKind};
 pub use tolerance::Tolerance;
 

@@ -232,7 +232,7 @@ fn names(schema: &SchemaDescriptor) -> String {
 }
 
 /// Calls the library, which panics on some damaged files.
-fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
+pub(super) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
     done.map_err(|cause| {
         Error::new(Kind::BadData, "the Parquet file cannot be read").at(path).found(cause).help(

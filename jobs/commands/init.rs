@@ -1,0 +1,178 @@
+//! `dupsieve init`: looks at the pages of a crawl and writes a configuration for it.
+
+mod file;
+mod layout;
+mod pages;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dupsieve::document::{Fields, Format, Inputs, Survey};
+use dupsieve::error::At;
+use dupsieve::evaluate::Page;
+use dupsieve::output::{PackedFile, STDOUT};
+use dupsieve::{Error, Kind, Result};
+
+use crate::commands::difference;
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+use file::Seen;
+use layout::Layout;
+use pages::Pages;
+
+/// Texts of this many characters and fewer say little: two may be near by chance.
+const SHORT: u64 = 200;
+/// The most lines that are shown of the difference of two pages.
+const MOST_LINES: usize = 3;
+
+/// Look at the pages of a crawl and write a configuration for it, with the reasons
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Files, folders or globs with pages of one day or of several; without them an example is written, to be filled in
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
+    /// The file to write, or - for standard output
+    #[arg(long, value_name = "FILE", default_value = "dupsieve.toml")]
+    output: PathBuf,
+    /// File format, if the files do not tell it; as in `fingerprint` [default: auto]
+    #[arg(long, env = "DUPSIEVE_FORMAT")]
+    format: Option<Format>,
+}
+
+/// Runs `init`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let Arguments { input, output, format } = arguments;
+    if input.is_empty() {
+        write(output, &Seen::nothing().text(), global)?;
+        return Ok(Summary::new()
+            .path("output", output)
+            .say("an example: say in it where your pages are, or give them with --input")
+            .say(next(output, "--date 2026-11-21")));
+    }
+    let inputs = Inputs::find(input, format.unwrap_or_default())?;
+    if inputs.files().is_empty() {
+        let first = input.first().map_or(Path::new(""), PathBuf::as_path);
+        return Err(Error::new(Kind::Missing, "no file with pages was found").at(first));
+    }
+    if let Some(ready) = inputs.files().iter().find(|file| !file.format().has_texts()) {
+        return Err(Error::new(
+            Kind::Usage,
+            "these files hold no texts, so nothing can be proposed",
+        )
+        .at(ready.path())
+        .found(ready.format())
+        .help("`dupsieve fingerprint` reads them as they are"));
+    }
+    let survey = Survey::of(&inputs)?;
+    let fields = survey.proposal()?;
+    let pages = Pages::sample(&inputs, format.unwrap_or_default(), &fields)?;
+    let seen = Seen {
+        given: input.iter().map(|path| path.display().to_string()).collect(),
+        layout: Layout::of(inputs.files().iter().map(|file| file.path())),
+        fields: fields.clone(),
+        has_fields: survey.records > 0,
+        format: *format,
+        pages: Some(&pages),
+    };
+    write(output, &seen.text(), global)?;
+    let mut summary = Summary::new()
+        .count("files", inputs.files().len() as u64)
+        .count("sampled", pages.pages.len() as u64)
+        .count("unreadable", pages.bad)
+        .path("output", output);
+    let with_days = seen.layout.as_ref();
+    for sentence in findings(&inputs, &survey, &fields, &pages, with_days) {
+        summary = summary.say(sentence);
+    }
+    for &(one, two) in &pages.examples {
+        for sentence in example(&pages.pages[one], &pages.pages[two]) {
+            summary = summary.say(sentence);
+        }
+    }
+    let date = if with_days.is_some() { "" } else { "--date 2026-11-21" };
+    Ok(summary.say(format!("written: {}", output.display())).say(next(output, date)))
+}
+
+/// What to do next.
+fn next(output: &Path, date: &str) -> String {
+    let line = format!("dupsieve run {} {date}", output.display());
+    format!("next: read it, then {} --dry-run, then without --dry-run", line.trim_end())
+}
+
+/// Writes the file, unless there is one already.
+fn write(output: &Path, text: &str, global: &GlobalFlags) -> Result<()> {
+    if output == Path::new(STDOUT) {
+        return io::stdout().write_all(text.as_bytes()).at("stdout");
+    }
+    if global.dry_run {
+        return Ok(());
+    }
+    let mut file = PackedFile::create(output)?;
+    file.line(text.trim_end().as_bytes())?;
+    file.finish(global.overwrite)?;
+    Ok(())
+}
+
+/// What was seen, in sentences.
+fn findings(
+    inputs: &Inputs,
+    survey: &Survey,
+    fields: &Fields,
+    pages: &Pages,
+    layout: Option<&Layout>,
+) -> Vec<String> {
+    let formats = inputs.formats().into_iter();
+    let formats: Vec<String> =
+        formats.map(|(format, files)| format!("{format}: {files}")).collect();
+    let mut told = vec![format!("files: {}", formats.join(", "))];
+    told.push(match layout {
+        Some(layout) => {
+            let patterns: Vec<&str> = layout.patterns.iter().map(String::as_str).collect();
+            format!("days: {}, as {}", layout.days.len(), patterns.join(", "))
+        }
+        None => "days: the paths name none; give each day a folder of its own".to_owned(),
+    });
+    if survey.records > 0 {
+        let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
+        let time = fields.time.as_deref().unwrap_or("none");
+        let html = if fields.html { ", which is HTML" } else { "" };
+        told.push(format!(
+            "fields: id {}, text {}{html}, time {time}; there are {}",
+            fields.id,
+            fields.text,
+            other.join(", ")
+        ));
+    }
+    let count = pages.pages.len();
+    let [shortest, middle, longest] = pages.characters;
+    told.push(format!(
+        "a sample of {count} pages: {shortest} to {longest} characters, half of them {middle} or more; {} % mostly Chinese",
+        100 * pages.han / count
+    ));
+    if middle <= SHORT {
+        told.push(
+            "most texts are short, so a word more or less changes much of them: look at the pairs with `dupsieve sample`"
+                .to_owned(),
+        );
+    }
+    let near: Vec<String> =
+        pages.near.iter().map(|(preset, near)| format!("{near} by {preset}")).collect();
+    told.push(format!(
+        "pages near to an earlier one of the sample: {}; all pages have more",
+        near.join(", ")
+    ));
+    told.push(format!(
+        "`dupsieve evaluate --sweep --input {}` measures which preset suits them",
+        inputs.files()[0].path().display()
+    ));
+    told
+}
+
+/// A near pair, and what differs.
+fn example(one: &Page, two: &Page) -> Vec<String> {
+    let mut told = vec![format!("near: {} and {}", one.id, two.id)];
+    let lines = difference::lines([&one.text, &two.text]);
+    told.extend(lines.into_iter().take(MOST_LINES).map(|line| format!("  {line}")));
+    told
+}

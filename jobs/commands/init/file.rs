@@ -1,0 +1,135 @@
+//! The configuration file that is proposed, with the reasons in comments.
+
+use std::fmt::Write;
+
+use dupsieve::document::{Fields, Format};
+use dupsieve::join::Preset;
+use toml::Value;
+
+use super::layout::Layout;
+use super::pages::Pages;
+
+/// The most days that are written into the file.
+const MOST_DAYS: usize = 31;
+
+/// What the file is made from.
+pub(super) struct Seen<'a> {
+    /// The paths that were given.
+    pub(super) given: Vec<String>,
+    /// How the days lie in folders, if they do.
+    pub(super) layout: Option<Layout>,
+    pub(super) fields: Fields,
+    /// Whether the files have fields.
+    pub(super) has_fields: bool,
+    /// The format, if `auto` does not tell it.
+    pub(super) format: Option<Format>,
+    pub(super) pages: Option<&'a Pages>,
+}
+
+impl Seen<'_> {
+    /// Nothing was seen: an example to be filled in.
+    pub(super) fn nothing() -> Seen<'static> {
+        Seen {
+            given: vec!["crawl/{date}/*.jsonl.zst".to_owned()],
+            layout: None,
+            fields: Fields::default(),
+            has_fields: true,
+            format: None,
+            pages: None,
+        }
+    }
+
+    /// The text of the file.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::from(
+            "# A configuration of dupsieve. A key that dupsieve does not know stops it, so a typing error cannot go unnoticed.\n\
+             # `dupsieve help run` explains it; `dupsieve schema` writes a schema for editors.\n\n",
+        );
+        self.inputs(&mut text);
+        text +=
+            "# One folder for each day, made when the day is done.\noutput = \"out/{date}\"\n\n";
+        self.preset(&mut text);
+        text += "# What of a day enters the store: \"kept\" (pages that are no near-duplicates) or \"all\".\nadd = \"kept\"\n\n";
+        text += "[store]\n# The fingerprints of all days. The first run creates it.\npath = \"store\"\n\
+                 # keep_versions = 60     # without this line every version stays, and so do the files it needs\n\n";
+        self.fingerprint(&mut text);
+        let keep = match self.fields.time {
+            Some(_) => {
+                "[dedup]\nkeep = \"oldest\"          # of near pages of one day, the one fetched first\n"
+            }
+            None => {
+                "[dedup]\nkeep = \"first-id\"        # of near pages of one day, the one whose id comes first; \"longest\": the longest text\n"
+            }
+        };
+        text += keep;
+        text
+    }
+
+    fn inputs(&self, text: &mut String) {
+        text.push_str("# The pages of a day. {date} becomes the day, such as 2026-11-21; so do {year}, {month} and {day}.\n");
+        match &self.layout {
+            Some(layout) => {
+                line(text, "inputs", list(layout.patterns.iter().cloned()));
+                let days = layout.days.len();
+                if days <= MOST_DAYS {
+                    text.push_str("# The days that were found. Take the line out, and `--date` says which day is run.\n");
+                    line(text, "dates", list(layout.days.iter().map(ToString::to_string)));
+                }
+            }
+            None => {
+                if self.pages.is_some() {
+                    text.push_str("# No path named a day, so every day would read all of this: give each day a folder of its own.\n");
+                }
+                line(text, "inputs", list(self.given.iter().cloned()));
+            }
+        }
+        text.push('\n');
+    }
+
+    fn preset(&self, text: &mut String) {
+        text.push_str(
+            "# What counts as near: \"paper\" (fingerprints within 3 bits), \"balanced\" (within 7 bits, confirmed by a second\n\
+             # signature of 32 bytes a page) or \"thorough\" (within 10 bits, confirmed, 128 bytes). A store holds one of them.\n",
+        );
+        if let Some(pages) = self.pages {
+            let near: Vec<String> =
+                pages.near.iter().map(|(preset, count)| format!("{count} by {preset}")).collect();
+            let _ = writeln!(
+                text,
+                "# Near to an earlier one in a sample of {} pages: {}.",
+                pages.pages.len(),
+                near.join(", ")
+            );
+        }
+        line(text, "preset", Value::from(Preset::default().to_string()));
+        text.push('\n');
+    }
+
+    fn fingerprint(&self, text: &mut String) {
+        text.push_str("[fingerprint]\n");
+        if let Some(format) = self.format {
+            line(text, "format", Value::from(format.to_string()));
+        }
+        if self.has_fields {
+            line(text, "id_field", Value::from(self.fields.id.clone()));
+            line(text, "text_field", Value::from(self.fields.text.clone()));
+            match &self.fields.time {
+                Some(time) => line(text, "time_field", Value::from(time.clone())),
+                None => text.push_str("# time_field = \"fetched\" # with it the page fetched first can be the one that is kept\n"),
+            }
+            if self.fields.html {
+                text.push_str("# The text field holds HTML.\nhtml = true\n");
+            }
+        }
+        text.push_str("max_bad = \"1%\"           # more unreadable records than this fail the day (exit 65)\n\n");
+    }
+}
+
+/// `key = value`.
+fn line(text: &mut String, key: &str, value: Value) {
+    let _ = writeln!(text, "{key} = {value}");
+}
+
+fn list(texts: impl Iterator<Item = String>) -> Value {
+    Value::from(texts.collect::<Vec<String>>())
+}

@@ -1,0 +1,104 @@
+//! A sample of the pages: how long they are, in which languages, and how many are near by each preset.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+use dupsieve::document::{self, Content, Fields, Format, Inputs, ReadOptions, Share};
+use dupsieve::evaluate::{Method, MethodTexts, Page, PageSample, Traits};
+use dupsieve::join::Preset;
+use dupsieve::{Error, Kind, Result};
+
+/// The most pages of the sample, and their bytes.
+const MOST_PAGES: usize = 1000;
+const MOST_BYTES: usize = 16 << 20;
+/// How many files are read from their beginning, and how many pages of each are offered to the sample.
+const MOST_FILES: usize = 8;
+const MOST_OFFERED: u64 = 1000;
+/// The seed of the sample.
+const SEED: u64 = 1;
+/// How many near pairs are shown.
+const EXAMPLES: usize = 3;
+
+/// What the sample shows.
+pub(super) struct Pages {
+    pub(super) pages: Vec<Page>,
+    /// Records that could not be read.
+    pub(super) bad: u64,
+    /// The characters of the shortest, the middle and the longest page.
+    pub(super) characters: [u64; 3],
+    /// How many pages are mostly Chinese.
+    pub(super) han: usize,
+    /// For each preset how many pages are near to one before them.
+    pub(super) near: Vec<(Preset, usize)>,
+    /// Some near pairs by `balanced`, no copies if there are others.
+    pub(super) examples: Vec<(usize, usize)>,
+}
+
+impl Pages {
+    /// Takes the sample from the first pages of some of the files.
+    pub(super) fn sample(inputs: &Inputs, format: Format, fields: &Fields) -> Result<Pages> {
+        let mut sample = PageSample::new(SEED, MOST_PAGES, MOST_BYTES);
+        let mut bad = 0;
+        let mut first = None;
+        let step = inputs.files().len().div_ceil(MOST_FILES).max(1);
+        let options = ReadOptions {
+            fields: fields.clone(),
+            accept_truncated: true,
+            ..ReadOptions::default()
+        };
+        for file in inputs.files().iter().step_by(step) {
+            let inputs = Inputs::find(&[PathBuf::from(file.path())], format)?;
+            let mut offered = 0;
+            document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |records| {
+                records.parse(&options.fields, &mut |_, document| match document {
+                    Ok(document) => {
+                        offered += 1;
+                        if let Content::Text(text) = &document.content {
+                            sample.offer(&document.id, text);
+                        }
+                    }
+                    Err(reason) => {
+                        bad += 1;
+                        first.get_or_insert(reason.to_string());
+                    }
+                });
+                offered < MOST_OFFERED
+            })?;
+        }
+        let pages = sample.pages();
+        if pages.is_empty() {
+            return Err(Error::new(Kind::BadData, "the first records hold no page with a text")
+                .found(first.unwrap_or_else(|| "no record".to_owned()))
+                .help("name the fields in the file that is written without --input"));
+        }
+        Pages::look(pages, bad)
+    }
+
+    fn look(pages: Vec<Page>, bad: u64) -> Result<Pages> {
+        let traits: Vec<Traits> = pages.iter().map(|page| Traits::of(&page.text)).collect();
+        let mut lengths: Vec<u64> = traits.iter().map(|it| it.characters).collect();
+        lengths.sort_unstable();
+        let characters = [lengths[0], lengths[lengths.len() / 2], lengths[lengths.len() - 1]];
+        let han = traits.iter().filter(|it| it.is_han).count();
+        let methods = Preset::ALL.into_iter().map(method).collect::<Result<Vec<Method>>>()?;
+        let mut texts = MethodTexts::new(&methods)?;
+        pages.iter().try_for_each(|page| texts.add(&page.text))?;
+        let count = pages.len() as u32;
+        let mut near = Vec::new();
+        for (at, preset) in Preset::ALL.into_iter().enumerate() {
+            let has_near = |&page: &u32| (0..page).any(|earlier| texts.is_near(at, earlier, page));
+            near.push((preset, (0..count).filter(has_near).count()));
+        }
+        let balanced = Preset::ALL.iter().position(|&it| it == Preset::Balanced).unwrap_or(0);
+        let earlier = |page: u32| (0..page).find(|&it| texts.is_near(balanced, it, page));
+        let mut pairs: Vec<(usize, usize)> =
+            (0..count).filter_map(|page| Some((earlier(page)? as usize, page as usize))).collect();
+        pairs.sort_by_key(|&(one, two)| pages[one].text == pages[two].text);
+        pairs.truncate(EXAMPLES);
+        Ok(Pages { pages, bad, characters, han, near, examples: pairs })
+    }
+}
+
+fn method(preset: Preset) -> Result<Method> {
+    Ok(Method::near(&preset.to_string(), preset.recipe(None)?, preset.distance(), preset.check()))
+}

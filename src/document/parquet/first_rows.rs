@@ -1,0 +1,50 @@
+//! The first rows of a Parquet file, in all columns that can be fields.
+
+use std::fs::File;
+
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::column::{Column, Place, Value};
+use super::cutter::trying;
+use crate::document::inputs::Input;
+use crate::error::{At, Result};
+
+/// The most columns that are looked at.
+const MOST_COLUMNS: usize = 500;
+
+/// Calls `each` with the name of the column and the value, as text, of the first `most` rows of the first row group. Times
+/// are seconds since 1970. Returns how many rows these are.
+///
+/// # Errors
+/// As [`ParquetCutter`](super::ParquetCutter).
+pub(in crate::document) fn first_rows(
+    input: &Input,
+    most: usize,
+    each: &mut dyn FnMut(&str, &str),
+) -> Result<u64> {
+    let path = input.path();
+    let opened = File::open(path).at(path)?;
+    trying(path, || {
+        let reader = SerializedFileReader::new(opened)?;
+        if reader.num_row_groups() == 0 {
+            return Ok(0);
+        }
+        let group = reader.get_row_group(0)?;
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(most);
+        let schema = reader.metadata().file_metadata().schema_descr();
+        for leaf in schema.columns().iter().take(MOST_COLUMNS) {
+            let name = leaf.path().string();
+            let Some(Ok(place)) = Place::find(schema, &name) else { continue };
+            let mut column = Column::new(group.get_column_reader(place.leaf)?, place);
+            for value in column.next(rows)?.into_iter().flatten() {
+                match value {
+                    Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),
+                    Value::Integer(number) => each(&name, &number.to_string()),
+                    Value::Moment { seconds, .. } => each(&name, &seconds.to_string()),
+                }
+            }
+        }
+        Ok::<u64, ParquetError>(rows as u64)
+    })
+}

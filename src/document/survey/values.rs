@@ -1,0 +1,94 @@
+//! The fields of the first records of a text, with their values.
+
+use csv_core::{ReadRecordResult, Reader};
+use serde_json::Value;
+
+/// How deep objects are nested whose fields are looked at.
+const DEEPEST: usize = 4;
+/// The most columns of a record.
+const MOST_COLUMNS: usize = 1000;
+
+/// Takes the name of a field and its value.
+type Each<'a> = &'a mut dyn FnMut(&str, &str);
+
+/// Objects on lines. Returns how many there are, at most `most`.
+pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
+    let mut records = 0;
+    for line in text.lines() {
+        if records == most {
+            break;
+        }
+        if let Ok(object @ Value::Object(_)) = serde_json::from_str(line) {
+            records += 1;
+            walk(&object, "", DEEPEST, each);
+        }
+    }
+    records
+}
+
+/// Goes through a value whose name is `name`.
+fn walk(value: &Value, name: &str, depth: usize, each: Each<'_>) {
+    match value {
+        Value::String(text) => each(name, text),
+        Value::Number(number) if !number.is_f64() => each(name, &number.to_string()),
+        Value::Object(fields) if depth > 0 => {
+            for (field, value) in fields {
+                match name {
+                    "" => walk(value, field, depth - 1, each),
+                    above => walk(value, &format!("{above}.{field}"), depth - 1, each),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Lines of columns below a header. Returns how many there are, at most `most`.
+pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
+    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    let mut records = 0;
+    for line in lines.filter(|line| !line.is_empty()) {
+        if records == most {
+            break;
+        }
+        records += 1;
+        names.iter().zip(line.split('\t')).for_each(|(name, value)| each(name, value));
+    }
+    records
+}
+
+/// Records of CSV below a header. Returns how many there are, at most `most`.
+pub(super) fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
+    let mut reader = Reader::new();
+    let mut input = text.as_bytes();
+    let (mut unquoted, mut ends) = (vec![0; input.len() + 1], vec![0; MOST_COLUMNS]);
+    let mut names: Option<Vec<String>> = None;
+    let mut records = 0;
+    while records < most {
+        let (mut written, mut columns) = (0, 0);
+        loop {
+            let (result, read, wrote, ended) =
+                reader.read_record(input, &mut unquoted[written..], &mut ends[columns..]);
+            input = &input[read..];
+            (written, columns) = (written + wrote, columns + ended);
+            match result {
+                // Once more without input: the end of the text ends its last record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record => break,
+                _ => return records,
+            }
+        }
+        let begins = [0].into_iter().chain(ends[..columns].iter().copied());
+        let values = begins.zip(&ends[..columns]).map(|(begin, &end)| &unquoted[begin..end]);
+        let values = values.map(|value| String::from_utf8_lossy(value).into_owned());
+        match &names {
+            None => names = Some(values.collect()),
+            Some(names) => {
+                records += 1;
+                names.iter().zip(values).for_each(|(name, value)| each(name, &value));
+            }
+        }
+    }
+    records
+}
