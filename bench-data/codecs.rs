@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             count: count as u64,
             density: density as u64,
             options: SegmentOptions { codec: codec.parse()?, ..SegmentOptions::default() },
+            urls: false,
         };
         let (bits, mut rates) = match width as u32 {
             64 => measure::<u64>(&random, times)?,

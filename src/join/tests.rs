@@ -15,7 +15,7 @@ const STAMP: &str = "test";
 fn write<F: Fingerprint>(path: &Path, seed: u64, count: u64, planted: &[Planted<F>]) -> Segment {
     let options =
         SegmentOptions { ids: IdKind::Numbers, stamp: STAMP.into(), ..SegmentOptions::default() };
-    let spec = SegmentSpec { seed, count, density: count, options };
+    let spec = SegmentSpec { seed, count, density: count, options, urls: false };
     generate(path, &spec, planted, "test").unwrap().0
 }
 

@@ -20,7 +20,7 @@
 //! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
 //!
 //! let options = SegmentOptions { ids: IdKind::Numbers, ..SegmentOptions::default() };
-//! let spec = SegmentSpec { seed: 1, count: 1000, density: 1000, options };
+//! let spec = SegmentSpec { seed: 1, count: 1000, density: 1000, options, urls: false };
 //! let (store, _) = generate::<u64>(&first, &spec, &[], "a store")?;
 //!
 //! // A batch of 1000 fingerprints, 10 of them at distance 3 from a row of the store.

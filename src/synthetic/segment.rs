@@ -36,6 +36,8 @@ pub struct SegmentSpec {
     /// Its columns and its stamp. All columns are random, except that ids are the numbers of the rows, all rows are
     /// full, and there are no days.
     pub options: SegmentOptions,
+    /// Whether ids that are text look like URLs. Each follows from the number of its row.
+    pub urls: bool,
 }
 
 /// A fingerprint at a known distance from a row of another segment.
@@ -129,6 +131,7 @@ pub fn generate<F: Fingerprint>(
 /// What the rows of a segment have beside their fingerprints.
 struct RandomColumns<'a> {
     wanted: &'a SegmentOptions,
+    urls: bool,
     random: ChaCha8Rng,
     id: String,
     check: Vec<u8>,
@@ -139,6 +142,7 @@ impl RandomColumns<'_> {
     fn new(wanted: &SegmentSpec) -> RandomColumns<'_> {
         RandomColumns {
             wanted: &wanted.options,
+            urls: wanted.urls,
             random: ChaCha8Rng::seed_from_u64(wanted.seed ^ 0x636f_6c75_6d6e_7321),
             id: String::new(),
             check: vec![0; wanted.options.check_bytes],
@@ -148,9 +152,9 @@ impl RandomColumns<'_> {
 
     /// The next row. Only what the segment has is made.
     fn row<F: Fingerprint>(&mut self, fingerprint: F, row: u64) -> Row<'_, F> {
-        let RandomColumns { wanted, random, id, check, bands } = self;
+        let RandomColumns { wanted, urls, random, id, check, bands } = self;
         if wanted.ids == IdKind::Text {
-            *id = row.to_string();
+            *id = if *urls { url(row) } else { row.to_string() };
         }
         if !check.is_empty() {
             random.fill_bytes(check);
@@ -163,6 +167,14 @@ impl RandomColumns<'_> {
         let digest = if wanted.digests { random.random() } else { 0 };
         Row { fingerprint, id, length, time, class: Class::Full, day: None, check, bands, digest }
     }
+}
+
+/// The URL of row `row`, which no other row below 2^40 has: of one of 65,536 hosts, which have pages all over the segment.
+fn url(row: u64) -> String {
+    let bits = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let (host, month) = (bits >> 48, (bits >> 40) % 12 + 1);
+    let page = bits & ((1 << 40) - 1);
+    format!("https://www.site-{host:05}.example/2026/{month:02}/page-{page:010x}.html")
 }
 
 /// Calls `take` with the fingerprints of a segment in ascending order, and whether each was planted.
@@ -200,7 +212,7 @@ mod tests {
     fn random(count: u64, density: u64) -> SegmentSpec {
         let ids = IdKind::Numbers;
         let options = SegmentOptions { ids, stamp: "r".into(), ..SegmentOptions::default() };
-        SegmentSpec { seed: 1, count, density, options }
+        SegmentSpec { seed: 1, count, density, options, urls: false }
     }
 
     fn write<F: Fingerprint>(
@@ -262,6 +274,20 @@ mod tests {
         let mut checks = other.checks().unwrap();
         let signatures = [0, 1].map(|row| checks.get(row).unwrap().to_vec());
         assert_ne!(signatures[0], signatures[1]);
+    }
+
+    #[test]
+    fn urls_are_all_different_and_those_of_their_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = random(5000, 5000);
+        let options = SegmentOptions { ids: IdKind::Text, ..wanted.options.clone() };
+        let wanted = SegmentSpec { options, urls: true, ..wanted };
+        let (segment, _) = generate::<u64>(&folder.path().join("a"), &wanted, &[], "i").unwrap();
+        let mut ids = segment.ids();
+        let all: HashSet<String> = (0..5000).map(|row| ids.get(row).unwrap().to_owned()).collect();
+        assert_eq!(all.len(), 5000);
+        let first = "https://www.site-40503.example/2026/02/page-b97f4a7c15.html";
+        assert_eq!(ids.get(1).unwrap(), first);
     }
 
     #[test]

@@ -64,6 +64,8 @@ enum Ids {
     None,
     /// The numbers of the rows, from 0
     Numbers,
+    /// Text like URLs, as crawls have them
+    Urls,
 }
 
 /// Runs `generate segment`.
@@ -92,13 +94,15 @@ impl Arguments {
         let ids = match self.ids {
             Ids::None => IdKind::None,
             Ids::Numbers => IdKind::Numbers,
+            Ids::Urls => IdKind::Text,
         };
+        let urls = matches!(self.ids, Ids::Urls);
         let stamp = format!("external-{}", self.width.bits());
         let options = SegmentOptions { ids, stamp, ..SegmentOptions::default() };
         let options = like.map_or(options, SegmentOptions::like);
         let options = SegmentOptions { codec: self.codec, ..options };
         let density = self.density.unwrap_or(self.count);
-        SegmentSpec { seed: self.seed, count: self.count, density, options }
+        SegmentSpec { seed: self.seed, count: self.count, density, options, urls }
     }
 
     /// Refuses numbers that contradict each other.
