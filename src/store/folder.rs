@@ -4,7 +4,7 @@
 //! CURRENT              the newest version: its number and the checksum of its manifest
 //! OLDEST               the oldest version, likewise; not there if none was pruned
 //! LOCK                 held by the run that changes the store
-//! manifests/000001.json, 000002.json, ...          one for each version; never changed
+//! manifests/000001.json, 000002.json, ...          one for each version; never changed; old ones may be the base of others
 //! segments/2026-11-21-<digest>.seg, ...            never changed either
 //! ```
 //!
@@ -32,6 +32,7 @@ use crate::error::{At, Error, Kind, Result};
 use super::damage::damaged;
 use super::day::Day;
 use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_path};
+use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, OLDEST, Pointer};
 use super::removals::Removals;
 use super::version::Version;
@@ -217,7 +218,12 @@ impl Store {
     /// # Errors
     /// [`Kind::Missing`] if another run has pruned it in the meantime.
     pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
-        match Manifest::read(&self.manifest_path(version), version) {
+        self.manifest_by(&mut ManifestReader::default(), version)
+    }
+
+    /// As [`Store::manifest_of`], of several versions by one reader.
+    pub(super) fn manifest_by(&self, by: &mut ManifestReader, version: u64) -> Result<Manifest> {
+        match by.read(&self.manifest_path(version), version) {
             Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
                 Err(self.was_pruned(version, &self.versions()?))
             }

@@ -11,6 +11,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
 use super::manifest::Manifest;
+use super::manifest_file::ManifestReader;
 
 /// One version in the history of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +49,9 @@ impl Store {
     /// A damaged manifest is [`Kind::BadData`](crate::Kind::BadData).
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
+        let mut reader = ManifestReader::default();
         let revision = |number| {
-            let manifest = self.manifest_of(number)?;
+            let manifest = self.manifest_by(&mut reader, number)?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
             let added = manifest.entries.iter().find(|entry| entry.added_in == number);
             let made = |prefix| manifest.merged(&merged_name(prefix, number)).is_some();

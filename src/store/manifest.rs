@@ -14,33 +14,25 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::fingerprint::Width;
 
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::manifest_base::{Base, WHOLE};
 use super::segment::Segment;
-use crate::output::{Lock, write_file};
-use crate::small_file;
 
 /// The folder of a store for manifests.
 pub(super) const MANIFESTS: &str = "manifests";
 /// The folder of a store for segments.
 pub(super) const SEGMENTS: &str = "segments";
 
-/// The version of the manifest's format.
-const FORMAT: u32 = 1;
-
-/// The beginning of the last line, before the XXH3-64 of all other lines.
-const CHECKSUM: &str = "xxh3-64 ";
-
 /// One version of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    format: u32,
+    pub(super) format: u32,
     pub(crate) version: u64,
     /// The recipe and the width of all its segments; none if it is empty.
     pub(crate) stamp: Option<String>,
@@ -49,6 +41,9 @@ pub(crate) struct Manifest {
     /// The files with several days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) merged: Vec<Merged>,
+    /// What the entries and files are changes of, in a file; none once it was read (see `manifest_file`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<Base>,
 }
 
 /// One day of a version.
@@ -102,19 +97,17 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The most bytes of a manifest: enough for a million days.
-const LONGEST: u64 = 1 << 30;
-
 impl Manifest {
     /// The first version of every store, which is empty.
     pub(crate) fn empty() -> Manifest {
         Manifest {
-            format: FORMAT,
+            format: WHOLE,
             version: 1,
             stamp: None,
             width: None,
             entries: Vec::new(),
             merged: Vec::new(),
+            base: None,
         }
     }
 
@@ -157,7 +150,8 @@ impl Manifest {
 
     /// The entry of `day`.
     pub(crate) fn entry(&self, day: Day) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.day == day)
+        let place = self.entries.binary_search_by_key(&day, |entry| entry.day).ok()?;
+        self.entries.get(place)
     }
 
     /// The width of all fingerprints; none if the version is empty.
@@ -165,41 +159,8 @@ impl Manifest {
         self.width.and_then(Width::of_bits)
     }
 
-    /// Writes the manifest to `path`, if the lock of the store is still held. Returns the checksum of the
-    /// file.
-    pub(crate) fn write(&self, path: &Path, lock: &Lock) -> Result<u64> {
-        let json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
-        let lines = json + "\n";
-        let whole = format!("{lines}{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
-        write_file(path, whole.as_bytes(), lock)?;
-        Ok(xxh3_64(whole.as_bytes()))
-    }
-
-    /// Reads version `version` from `path`. Also returns the checksum of the file.
-    pub(crate) fn read(path: &Path, version: u64) -> Result<(Manifest, u64)> {
-        let whole = String::from_utf8(small_file::read(path, LONGEST, Kind::BadData)?)
-            .map_err(|_| damaged("the manifest is not UTF-8").at(path))?;
-        let last = whole.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
-        let (lines, last) = whole.split_at(last);
-        let told = format!("{CHECKSUM}{:016x}\n", xxh3_64(lines.as_bytes()));
-        if last != told {
-            let error = damaged("the checksum of the manifest is wrong").at(path);
-            return Err(error.expected(told.trim_end()).found(last.trim_end()));
-        }
-        let manifest: Manifest = serde_json::from_str(lines)
-            .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
-        if (manifest.format, manifest.version) != (FORMAT, version) {
-            return Err(Error::new(Kind::BadData, "this manifest is of another version")
-                .at(path)
-                .expected(format_args!("format {FORMAT}, version {version}"))
-                .found(format_args!("format {}, version {}", manifest.format, manifest.version)));
-        }
-        manifest.check().map_err(|error| error.at(path))?;
-        Ok((manifest, xxh3_64(whole.as_bytes())))
-    }
-
     /// Fails if the manifest describes a store that cannot exist.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         self.check_names()?;
         self.check_rows()?;
         let wrong = |what: &str| Err(damaged(what));

@@ -19,7 +19,7 @@
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `shown`: which pages were removed, and what a reader is shown. `id_search`: rows by their ids.
-//! - `manifest`, `version`, `file_record`, `dated`: what a version contains.
+//! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
 //!   `history`, `prune`, `removing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
@@ -79,6 +79,8 @@ mod history;
 mod id_filter;
 mod id_search;
 mod manifest;
+mod manifest_base;
+mod manifest_file;
 mod merge;
 mod orphans;
 mod pointer;

@@ -13,7 +13,8 @@ use crate::error::{At, Error, Kind, Result};
 use super::compact::{COMPACTED, PURGED};
 use super::day::Day;
 use super::folder::{LOCK, Store};
-use super::manifest::{MANIFESTS, SEGMENTS, manifest_name};
+use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_name};
+use super::manifest_file::ManifestReader;
 use super::pointer::CURRENT;
 use super::removals::Removals;
 use super::version::Version;
@@ -21,7 +22,8 @@ use crate::output::{Lock, UNFINISHED};
 
 impl Store {
     /// Removes what runs that died have left, and what is left of pruned versions: unfinished files,
-    /// segments of no version, and then the manifests of versions before the oldest. Only files with the names
+    /// segments of no version, and then the manifests of versions before the oldest, but for the base of the oldest. (Later
+    /// versions have the same base or a later one.) Only files with the names
     /// that a store gives are removed. Everything else is not ours and stays.
     pub(super) fn remove_orphans(&self, lock: &Lock) -> Result<()> {
         self.remove_remains(false, lock)
@@ -35,9 +37,12 @@ impl Store {
     fn remove_remains(&self, of_any_age: bool, lock: &Lock) -> Result<()> {
         let [manifests, segments] = [MANIFESTS, SEGMENTS].map(|part| self.path().join(part));
         let versions = self.versions()?;
+        let oldest = *versions.start();
+        let base = Manifest::base_of(&self.manifest_path(oldest), oldest)?;
         let is_pruned = |name: &str| {
             let number = name.strip_suffix(".json").and_then(|number| number.parse().ok());
-            number.is_some_and(|it| it < *versions.start() && name == manifest_name(it))
+            let is_before = |it: u64| it < oldest && base != Some(it);
+            number.is_some_and(|it| is_before(it) && name == manifest_name(it))
         };
         let pruned = paths(&manifests, is_pruned)?;
         let mut remains = Vec::new();
@@ -75,11 +80,12 @@ impl Store {
         if !of_any_age {
             orphans.retain(|path| modified(path).map_or(true, |modified| modified >= moved));
         }
+        let mut reader = ManifestReader::default();
         for number in versions.rev() {
             if orphans.is_empty() {
                 break;
             }
-            let manifest = self.manifest_of(number)?;
+            let manifest = self.manifest_by(&mut reader, number)?;
             let held: HashSet<PathBuf> =
                 manifest.entries.iter().map(|entry| segments.join(&entry.file)).collect();
             orphans.retain(|path| !held.contains(path));

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::compact::{Merger, PURGED};
 use super::digest::Digest;
 use super::folder::Store;
+use super::manifest_file::ManifestReader;
 use super::removals::Removals;
 use super::segment::Codec;
 use crate::error::{At, Error, Kind, Result};
@@ -81,8 +82,9 @@ impl Store {
         let (segments, rows) =
             touched.fold((0, 0), |(files, rows), record| (files + 1, rows + record.rows()));
         let mut last = None;
+        let mut reader = ManifestReader::default();
         for number in versions.rev() {
-            let manifest = self.manifest_of(number)?;
+            let manifest = self.manifest_by(&mut reader, number)?;
             if manifest.entries.iter().any(|entry| is_touched(&entry.file)) {
                 last = Some(number);
                 break;

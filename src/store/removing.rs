@@ -22,6 +22,7 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
 use super::manifest::SEGMENTS;
+use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, Pointer};
 use super::removals::{Removals, RemovedRows};
 use crate::document::IdList;
@@ -65,8 +66,9 @@ impl Store {
         let versions = self.versions()?;
         let mut files = BTreeMap::new();
         let mut newest = None;
+        let mut reader = ManifestReader::default();
         for number in versions.clone() {
-            let manifest = self.manifest_of(number)?;
+            let manifest = self.manifest_by(&mut reader, number)?;
             newest = newest.max(manifest.entries.last().map(|entry| entry.day));
             let records = FileRecord::all(&manifest).into_iter();
             files.extend(records.map(|record| (record.file.clone(), record)));

@@ -1,6 +1,7 @@
 //! The store moves from whole version to whole version, and every version stays readable.
 
 mod forgetting;
+mod manifests;
 mod model;
 
 use std::fs::{self, File};

@@ -18,6 +18,7 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
 use super::manifest::SEGMENTS;
+use super::manifest_file::ManifestReader;
 use super::removals::Removals;
 use super::segment::Segment;
 use super::version::Version;
@@ -49,10 +50,11 @@ impl Store {
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
         let mut verification = Verification::new(self);
         let numbers = number.map_or_else(|| self.versions(), |number| Ok(number..=number))?;
+        let mut reader = ManifestReader::default();
         for version in numbers {
             let manifest = match number {
                 Some(_) => self.manifest(version)?,
-                None => match self.manifest_of(version) {
+                None => match self.manifest_by(&mut reader, version) {
                     // Another run has pruned it in the meantime.
                     Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
                         continue;
