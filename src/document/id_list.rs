@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::id::MAX_ID_BYTES;
+use super::id_sieve::IdSieve;
 use crate::error::{At, Error, Kind, Result, Shown};
 use crate::progress::{self, Activity};
 use crate::small_file;
@@ -15,6 +16,7 @@ use crate::small_file;
 pub struct IdList {
     path: PathBuf,
     keys: Vec<u128>,
+    sieve: IdSieve,
 }
 
 impl IdList {
@@ -40,7 +42,8 @@ impl IdList {
         })?;
         keys.sort_unstable();
         keys.dedup();
-        Ok(IdList { path: path.to_path_buf(), keys })
+        let sieve = IdSieve::of(keys.iter().copied());
+        Ok(IdList { path: path.to_path_buf(), keys, sieve })
     }
 
     /// The number of different ids.
@@ -55,7 +58,8 @@ impl IdList {
 
     /// The index of an id in the set, if it is listed.
     pub fn place(&self, id: &str) -> Option<usize> {
-        self.keys.binary_search(&xxh3_128(id.as_bytes())).ok()
+        let key = xxh3_128(id.as_bytes());
+        self.sieve.may_have(key).then(|| self.keys.binary_search(&key).ok()).flatten()
     }
 
     /// The hashes of all ids in ascending order, for a digest of the set.

@@ -168,7 +168,8 @@ impl Store {
         let mut removed = RemovedRows::default();
         if removals.reaches(day) {
             let dated = Dated::new(segment.clone(), Some(day));
-            let is_removed = |id: &str| removals.until(id).filter(|(_, until)| day <= *until);
+            let removal = removals.search();
+            let is_removed = |id: &str| removal(id).filter(|(_, until)| day <= *until);
             let threads = thread::available_parallelism().map_or(1, usize::from);
             find(&dated, threads, &AtomicU64::new(0), is_removed)?.add_to(&mut removed);
         }

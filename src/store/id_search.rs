@@ -72,13 +72,13 @@ fn find_in<T>(
     rows: Range<u64>,
     wanted: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<(u64, Day, T)>> {
-    let mut ids = dated.segment().ids();
     let mut days = dated.days();
     let mut found = Vec::new();
-    for row in rows {
-        if let Some(wanted) = wanted(ids.get(row)?) {
+    dated.segment().ids().each(rows, |row, id| {
+        if let Some(wanted) = wanted(id) {
             found.push((row, days.get(row)?, wanted));
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }

@@ -32,6 +32,7 @@ use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
 use super::pointer::{CURRENT, Pointer};
+use crate::document::IdSieve;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
@@ -158,10 +159,14 @@ impl Removals {
         self.ids.iter().map(|(&id, &until)| (Digest(id), until))
     }
 
-    /// The digest of a removed id, and the last day whose page was removed; none if it was not removed.
-    pub(super) fn until(&self, id: &str) -> Option<(Digest, Day)> {
-        let digest = xxh3_128(id.as_bytes());
-        self.ids.get(&digest).map(|&until| (Digest(digest), until))
+    /// Tells of an id its digest and the last day whose page was removed; none if it was not removed.
+    pub(super) fn search(&self) -> impl Fn(&str) -> Option<(Digest, Day)> + Sync {
+        let sieve = IdSieve::of(self.ids.keys().copied());
+        move |id| {
+            let digest = xxh3_128(id.as_bytes());
+            let until = sieve.may_have(digest).then(|| self.ids.get(&digest)).flatten();
+            until.map(|&until| (Digest(digest), until))
+        }
     }
 
     /// Whether a page of that day can have been removed.

@@ -160,7 +160,7 @@ fn check_removed(
     let path = segment.path().to_path_buf();
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let dated = Dated::new(segment, record.day());
-    let found = find(&dated, threads, &AtomicU64::new(0), |id| removals.until(id))?;
+    let found = find(&dated, threads, &AtomicU64::new(0), removals.search())?;
     let expected = found.rows.iter().filter(|(_, day, (_, until))| day <= until);
     let expected: RoaringTreemap = expected.map(|&(row, ..)| row).collect();
     // A file does not say of which day these are. Those of the last day may be of pages that came after a removal.

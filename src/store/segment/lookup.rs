@@ -3,6 +3,7 @@
 //! Each look-up keeps the last block that it decoded, so ascending rows decode every block once.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::{Class, Fingerprint, Width};
@@ -101,6 +102,26 @@ impl Ids {
         };
         shown.expect("a string takes what is written");
         Ok(&self.shown)
+    }
+}
+
+impl Ids {
+    /// Calls `take` with each of `rows` and its id, faster than one look-up for each.
+    ///
+    /// # Errors
+    /// As [`Ids::get`], and those of `take`.
+    pub(crate) fn each(
+        &mut self,
+        rows: Range<u64>,
+        mut take: impl FnMut(u64, &str) -> Result<()>,
+    ) -> Result<()> {
+        if self.kind == IdKind::Text {
+            return self.text.each(&self.segment, rows, take);
+        }
+        for row in rows {
+            take(row, self.get(row)?)?;
+        }
+        Ok(())
     }
 }
 
@@ -257,15 +278,44 @@ impl Text {
 
     fn get(&mut self, segment: &Segment, row: u64) -> Result<&str> {
         let (index, at) = place(row, TEXT_ROWS);
+        self.turn_to(segment, index)?;
+        Ok(self.line(at))
+    }
+
+    /// Calls `take` with each of `rows` and its text, block by block.
+    fn each(
+        &mut self,
+        segment: &Segment,
+        mut rows: Range<u64>,
+        mut take: impl FnMut(u64, &str) -> Result<()>,
+    ) -> Result<()> {
+        while !rows.is_empty() {
+            let (index, at) = place(rows.start, TEXT_ROWS);
+            self.turn_to(segment, index)?;
+            let end = rows.end.min(((index + 1) * TEXT_ROWS) as u64);
+            for (row, at) in (rows.start..end).zip(at..) {
+                take(row, self.line(at))?;
+            }
+            rows.start = end;
+        }
+        Ok(())
+    }
+
+    /// Decodes block `index`, unless it is here already.
+    fn turn_to(&mut self, segment: &Segment, index: usize) -> Result<()> {
         let Text { column, held, unpacker, plain, ends } = self;
         held.turn_to(segment, *column, index, |packed| {
             let mut bytes = std::mem::take(plain).into_bytes();
             unpacker.unpack(packed, &mut bytes)?;
             *plain = String::from_utf8(bytes).map_err(|_| damaged("an id is not UTF-8"))?;
             lines(plain, segment.rows_in(*column, index), ends)
-        })?;
-        let start = if at == 0 { 0 } else { ends[at - 1] + 1 };
-        Ok(&plain[start..ends[at]])
+        })
+    }
+
+    /// Line `at` of the block that is here.
+    fn line(&self, at: usize) -> &str {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] + 1 };
+        &self.plain[start..self.ends[at]]
     }
 }
 
