@@ -33,6 +33,11 @@ fn kills() {
 }
 
 #[test]
+fn kills_of_what_changes_a_store() {
+    slice("stores", 12);
+}
+
+#[test]
 fn flips() {
     slice("flips", 80);
 }

@@ -6,7 +6,7 @@ use super::day::Day;
 
 /// The version of the format of a whole manifest, and of one with a base.
 pub(super) const WHOLE: u32 = 1;
-pub(super) const BASED: u32 = 2;
+pub(super) const BASED: u32 = 3;
 
 /// The base of a manifest, and what of that is not in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

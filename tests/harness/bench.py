@@ -109,6 +109,9 @@ JOBS = [
     Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
     Job("store compact", "store compact store", store="store"),
     Job("store prune", "store prune ten --keep-versions 1", store="ten"),
+    Job("store remove", "store remove ten --ids gone.txt", store="ten"),
+    Job("store purge", "store purge gone", store="gone"),
+    Job("store index", "store index store", store="store"),
     Job("store add, merging", "store add nine --segment batch.seg --day 2026-01-10", store="nine",
         upkeep="store compact nine --tiers"),
     Job("weights", "weights --recipe shingles-1 --input pages.tsv --output new/table", outputs=["new/table"]),
@@ -157,6 +160,11 @@ class Bench:
             self.done(self.made, "store", "add", "nine", "--segment", "old.seg", "--day", f"2026-01-{day:02}")
         shutil.copytree(self.made / "nine", self.made / "ten")
         self.done(self.made, "store", "add", "ten", "--segment", "old.seg", "--day", "2026-01-10")
+        gone = [f"{day}-{page}\n" for day in DAYS for page in range(0, 1500, 7)]
+        (self.made / "gone.txt").write_text("".join(gone))
+        shutil.copytree(self.made / "store", self.made / "gone")
+        self.done(self.made, "store", "add", "gone", "--segment", "batch.seg", "--day", DAYS[1])
+        self.done(self.made, "store", "remove", "gone", "--ids", "gone.txt")
         for name, words in [("earlier", ["--batch", "old.seg"]), ("found", ["--batch", "batch.seg", "--store", "store"])]:
             self.done(self.made, "dedup", *words, "--output", name)
         self.done(self.made, "cluster", "--matches", "earlier", "--day", DAYS[0], "--output", "clusters")

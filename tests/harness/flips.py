@@ -59,6 +59,7 @@ def make(bench, home):
         kinds.append(Kind(f"segment: {codec}", [home / f"{codec}.seg"], f"inspect {codec}.seg --dump"))
     kinds.append(Kind("store: segments", [*home.glob("store/segments/*")], "store verify store"))
     kinds.append(Kind("store: manifests", [max(home.glob("store/manifests/*"))], "store verify store"))
+    kinds.append(Kind("store: removed pages", [home / "gone/REMOVED", home / "gone/CURRENT"], "store verify gone"))
     kinds.append(Kind("store: CURRENT", [home / "store/CURRENT"], "store verify store"))
     bench.done(home, "dedup", "--batch", "batch.seg", "--store", "store", "--output", "out")
     for name in ["report.json", "matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "_SUCCESS"]:

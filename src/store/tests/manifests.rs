@@ -179,7 +179,7 @@ fn a_manifest_that_contradicts_its_base_is_an_error() -> Result<()> {
     refused("\"base\": {", &gone("[\"2027-01-01\"]"), "takes out what its base does not have")?;
     let replaced = "\"base\": { \"replaced\": [\"compacted-000001.seg\"],";
     refused("\"base\": {", replaced, "takes out what its base does not have")?;
-    refused("\"format\": 2", "\"format\": 1", "expected format 2")?;
+    refused("\"format\": 3", "\"format\": 1", "expected format 3")?;
     refused("\"checksum\": \"", "\"checksum\": \"0", "not the manifest that another")
 }
 
