@@ -2,7 +2,8 @@
 //!
 //! [`within`] is scalar code, and the meaning of everything here. The unsafe code gives advice to the machine
 //! ([`memory`]), maps files ([`mapped`]), chooses among compilations of one and the same code ([`multiversion`]),
-//! and looks up many keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`]. Imports `fingerprint` only.
+//! and looks up many keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`], and
+//! the bytes of numbers that lie packed by [`packed`]. Imports `fingerprint` only.
 //!
 //! ```
 //! use dupsieve::hamming::within;
@@ -19,6 +20,7 @@ pub mod lanes;
 pub mod mapped;
 pub mod memory;
 pub mod multiversion;
+pub mod packed;
 mod within;
 
 pub use within::within;

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use super::permutation::Permutation;
 use super::reach::Reach;
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Width;
+use crate::fingerprint::{Fingerprint, Width};
 use crate::tables;
 
 /// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Design {
-    /// The fingerprints once more, with their halves exchanged: in one of the halves at most half of the bits
-    /// differ. For every distance.
+    /// The fingerprints once more, with their halves exchanged and without their last bits: in one of the halves at
+    /// most half of the bits differ. For every distance.
     #[default]
     Mirror,
     /// Nothing. The first bits are flipped in all ways.
@@ -31,10 +31,32 @@ pub enum Design {
 /// A table of a design: how it is sorted, and what it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    pub(super) permutation: Permutation,
+    permutation: Permutation,
+    /// The last bits of a permuted fingerprint that are left out. What the table finds is looked up in the segment
+    /// all the same, and that has them.
+    pub(super) cut: u32,
     pub(super) reach: Reach,
     /// The number of its file; none if it is the segment itself.
     pub(super) file: Option<usize>,
+}
+
+impl Shape {
+    /// The fingerprint as the table has it.
+    #[inline]
+    pub(super) fn arrange<F: Fingerprint>(&self, fingerprint: F) -> F {
+        self.permutation.apply(fingerprint) >> self.cut
+    }
+
+    /// The fingerprint that was arranged so, with zeros for the bits that were left out.
+    pub(super) fn restore<F: Fingerprint>(&self, arranged: F) -> F {
+        self.permutation.undo(arranged << self.cut)
+    }
+
+    /// How many of the first bits of a fingerprint the table has.
+    pub(super) fn first_bits<F: Fingerprint>(&self) -> u32 {
+        let left_out = self.restore(F::MAX >> self.cut) ^ F::MAX;
+        left_out.to_u128().leading_zeros() + F::BITS - u128::BITS
+    }
 }
 
 impl Design {
@@ -59,6 +81,11 @@ impl Design {
             Design::Mirror | Design::None => u32::MAX,
             _ => 3,
         }
+    }
+
+    /// How many of the last bits of a permuted fingerprint its tables leave out.
+    pub(super) fn cut(self) -> u32 {
+        if self == Design::Mirror { 8 } else { 0 }
     }
 
     /// The masks of its tables.
@@ -89,7 +116,8 @@ impl Design {
             };
             let permutation = Permutation::of(mask, width.bits());
             let file = if permutation.is_identity() { None } else { files.next() };
-            Shape { permutation, reach: Reach { mask, within }, file }
+            let cut = if file.is_some() { self.cut() } else { 0 };
+            Shape { permutation, cut, reach: Reach { mask, within }, file }
         };
         let shapes: Vec<Shape> = self.masks(width)?.into_iter().enumerate().map(shape).collect();
         // At distance 0 the halves are equal, and one of them is enough.
@@ -97,11 +125,10 @@ impl Design {
         Ok(shapes.into_iter().take(used).collect())
     }
 
-    /// The permutations of its files.
-    pub(super) fn files(self, width: Width) -> Result<Vec<Permutation>> {
+    /// The tables that have files.
+    pub(super) fn files(self, width: Width) -> Result<Vec<Shape>> {
         let shapes = self.shapes(width, self.covers().min(3))?;
-        let files = shapes.into_iter().filter(|shape| shape.file.is_some());
-        Ok(files.map(|shape| shape.permutation).collect())
+        Ok(shapes.into_iter().filter(|shape| shape.file.is_some()).collect())
     }
 }
 
@@ -139,6 +166,16 @@ mod tests {
                 prop_assert!(shapes.iter().any(|shape| shape.reach.covers(difference)), "{design}");
             }
         }
+    }
+
+    #[test]
+    fn the_mirror_knows_all_bits_but_eight() {
+        let shapes = Design::Mirror.shapes(Width::W64, 3).unwrap();
+        let mirror = &shapes[1];
+        let arranged: u64 = mirror.arrange(0x0123_4567_89ab_cdef);
+        assert_eq!((arranged, mirror.first_bits::<u64>()), (0x89ab_cdef_0123_45, 24));
+        assert_eq!(mirror.restore(arranged), 0x0123_4500_89ab_cdef);
+        assert_eq!(shapes[0].first_bits::<u64>(), 64);
     }
 
     #[test]

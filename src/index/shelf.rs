@@ -7,7 +7,7 @@ use super::table_file::TableFile;
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::{Access, KeyRange, Ranked, Segment};
+use crate::store::{Access, Ranked, Segment};
 
 /// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,34 +86,52 @@ impl<F: Fingerprint> Shelf for Tables<F> {
     fn find(&self, asked: u128, distance: u32, segment: u32, found: &mut Vec<Found>) -> Result<()> {
         let asked = F::from_u128(asked);
         let mut near: Vec<Near<F>> = Vec::new();
-        for (number, (Shape { permutation, reach, .. }, table)) in self.tables.iter().enumerate() {
+        for (number, (shape, table)) in self.tables.iter().enumerate() {
             near.clear();
             let walk = Walk {
                 table: table.as_ref().unwrap_or(&self.primary),
-                asked: permutation.apply(asked),
-                key_bits: reach.mask.count_ones(),
-                within: reach.within,
+                asked: shape.arrange(asked),
+                width: F::BITS - shape.cut,
+                key_bits: shape.reach.mask.count_ones(),
+                within: shape.reach.within,
                 distance,
             };
             walk.run(&mut near)?;
+            if table.is_some() {
+                self.look_up(asked, distance, shape, &mut near)?;
+            }
             for Near { fingerprint, rows } in near.drain(..) {
-                let fingerprint = permutation.undo(fingerprint);
                 let difference = fingerprint ^ asked;
                 // What an earlier table finds was found there.
                 let covers = |(shape, _): &(Shape, _)| shape.reach.covers(difference);
-                if self.tables[..=number].iter().position(covers) != Some(number) {
-                    continue;
+                if self.tables[..=number].iter().position(covers) == Some(number) {
+                    let distance = fingerprint.distance(asked) as u8;
+                    found.push(Found { distance, segment, rows });
                 }
-                let rows = match table {
-                    None => rows,
-                    Some(_) => {
-                        self.primary.rows(KeyRange { low: fingerprint, high: fingerprint })?
-                    }
-                };
-                let distance = fingerprint.distance(asked) as u8;
-                found.push(Found { distance, segment, rows });
             }
         }
         Ok(())
+    }
+}
+
+impl<F: Fingerprint> Tables<F> {
+    /// Replaces what was found in a table by what the segment has with the same first bits, as far as a table
+    /// knows them, and within `distance` of `asked`.
+    fn look_up(
+        &self,
+        asked: F,
+        distance: u32,
+        shape: &Shape,
+        near: &mut Vec<Near<F>>,
+    ) -> Result<()> {
+        let (width, key_bits, within) = (F::BITS, 0, distance);
+        let walk = Walk { table: &self.primary, asked, width, key_bits, within, distance };
+        let bits = shape.first_bits::<F>();
+        let first = F::MAX << (F::BITS - bits);
+        let beginning = |it: Near<F>| shape.restore(it.fingerprint) & first;
+        let mut beginnings: Vec<F> = near.drain(..).map(beginning).collect();
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        beginnings.into_iter().try_for_each(|it| walk.look_up(it, bits, near))
     }
 }

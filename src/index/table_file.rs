@@ -7,8 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::design::Design;
-use super::permutation::Permutation;
+use super::design::{Design, Shape};
 use crate::error::{At, Kind, Result};
 use crate::fingerprint::Class;
 use crate::fingerprint::{Fingerprint, Width};
@@ -65,7 +64,7 @@ impl TableFile<'_> {
         }
     }
 
-    /// Makes table `number` of `segment`, whose rows are permuted so. The sort takes about `memory_bytes`.
+    /// Makes table `number` of `segment`, of this shape. The sort takes about `memory_bytes`.
     ///
     /// # Errors
     /// Damage of the segment is [`Kind::BadData`].
@@ -73,15 +72,15 @@ impl TableFile<'_> {
         &self,
         segment: &Segment,
         design: Design,
-        (number, permutation): (usize, &Permutation),
+        (number, shape): (usize, &Shape),
         memory_bytes: usize,
         fence: &Fence,
     ) -> Result<()> {
         let path = self.path(segment.digest(), design, number);
         let stamp = stamp(segment.digest(), design, number);
         match segment.width() {
-            Width::W64 => write::<u64>(segment, permutation, &path, stamp, memory_bytes, fence),
-            Width::W128 => write::<u128>(segment, permutation, &path, stamp, memory_bytes, fence),
+            Width::W64 => write::<u64>(segment, shape, &path, stamp, memory_bytes, fence),
+            Width::W128 => write::<u128>(segment, shape, &path, stamp, memory_bytes, fence),
         }
     }
 
@@ -115,7 +114,11 @@ fn is_ours(name: &str) -> bool {
 
 /// What the file says about itself, in place of a recipe.
 fn stamp(digest: Digest, design: Design, number: usize) -> String {
-    format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"}}")
+    let cut = match design.cut() {
+        0 => String::new(),
+        bits => format!(",\"cut\":{bits}"),
+    };
+    format!("{{\"index\":\"{design}\",\"table\":{number},\"of\":\"{digest}\"{cut}}}")
 }
 
 /// A permuted fingerprint on its way into a table.
@@ -129,7 +132,7 @@ impl<F: Fingerprint> Record for Permuted<F> {}
 
 fn write<F: Fingerprint>(
     segment: &Segment,
-    permutation: &Permutation,
+    shape: &Shape,
     path: &Path,
     stamp: String,
     memory_bytes: usize,
@@ -142,7 +145,7 @@ fn write<F: Fingerprint>(
         for &fingerprint in &run {
             // Copies are one row: a hit is looked up in the segment.
             if last.replace(fingerprint) != Some(fingerprint) {
-                sorter.push(Permuted(permutation.apply(fingerprint)))?;
+                sorter.push(Permuted(shape.arrange(fingerprint)))?;
             }
         }
     }
@@ -155,8 +158,13 @@ fn write<F: Fingerprint>(
     let mut writer = SegmentWriter::<F>::create(path, options)?;
     writer.fenced(fence);
     let mut counts = RecordCounts::default();
+    let mut last = None;
     for permuted in sorter.sorted()? {
         let Permuted(fingerprint) = permuted?;
+        // Fingerprints that differ only in what was cut off are one row.
+        if last.replace(fingerprint) == Some(fingerprint) {
+            continue;
+        }
         writer.push(&Row {
             fingerprint,
             id: "",

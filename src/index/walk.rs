@@ -1,12 +1,13 @@
 //! Finds in one sorted table what is near a fingerprint: its first bits are flipped in all allowed ways, and
 //! what begins with each of these is compared.
 //!
-//! So many bits are flipped that about two fingerprints begin with each. Where very many do, because they are
-//! near each other or copies, the next bit divides them, and so on; a half that differs too much is left. So a
-//! crowd costs some steps a bit, however large it is, and copies are never looked at one by one.
+//! So many bits are flipped that about ten fingerprints begin with each. Nearly all of these beginnings are sieved
+//! out by a look at a line or two of memory. In the others, where very many fingerprints have one beginning, because
+//! they are near each other or copies, the next bit divides them, and so on; a half that differs too much is left.
+//! So a crowd costs some steps a bit, however large it is, and copies are never looked at one by one.
 //!
 //! For example, among 1000 fingerprints of 64 bits, what is within 3 bits of one and within 1 bit in the upper
-//! half: the first 8 bits are flipped in 1 + 8 ways, and each leads to about four fingerprints.
+//! half: the first 6 bits are flipped in 1 + 6 ways, and each leads to about 16 fingerprints.
 
 use std::ops::Range;
 
@@ -17,6 +18,9 @@ use crate::store::{Cursor, KeyRange, LANES, Ranked};
 
 /// Fingerprints with one beginning that are compared one by one. If there are more, the next bit divides them.
 const MOST: usize = 128;
+
+/// As many fingerprints as these bits count, up to twice as many, begin with the flipped bits.
+const FEW_BITS: u32 = 3;
 
 /// A fingerprint that is near, and its rows in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +33,10 @@ pub(super) struct Near<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a, F> {
     pub(super) table: &'a Ranked<F>,
-    /// The fingerprint that is asked for, permuted as the table is.
+    /// The fingerprint that is asked for, permuted and cut as those of the table are.
     pub(super) asked: F,
+    /// The bits of the fingerprints in the table. The others are 0, above these.
+    pub(super) width: u32,
     /// The number of first bits that are the key of the table.
     pub(super) key_bits: u32,
     /// How many bits of the key may differ.
@@ -49,13 +55,6 @@ struct Beginning<F> {
     differ: u32,
 }
 
-impl<F: Fingerprint> Beginning<F> {
-    fn range(&self) -> KeyRange<F> {
-        let rest = if self.bits == F::BITS { F::default() } else { F::MAX >> self.bits };
-        KeyRange { low: self.low, high: self.low | rest }
-    }
-}
-
 impl<F: Fingerprint> Walk<'_, F> {
     /// Adds to `near` all that is in reach, and perhaps more that is near. Each fingerprint is added once.
     ///
@@ -63,8 +62,9 @@ impl<F: Fingerprint> Walk<'_, F> {
     /// Damage is [`crate::Kind::BadData`].
     pub(super) fn run(&self, near: &mut Vec<Near<F>>) -> Result<()> {
         let rows = self.table.segment().rows();
-        let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - 1 };
-        let bits = bits.min(self.key_bits).min(self.table.high_bits());
+        let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - FEW_BITS };
+        let whole = self.table.high_bits().saturating_sub(F::BITS - self.width);
+        let bits = bits.min(self.key_bits).min(whole);
         let mut lanes =
             Lanes { walk: self, keys: [F::default(); LANES], differ: [0; LANES], held: 0, bits };
         for differ in 0..=self.within.min(self.distance).min(bits) {
@@ -75,6 +75,29 @@ impl<F: Fingerprint> Walk<'_, F> {
         lanes.flush(near)
     }
 
+    /// Adds to `near` all that is near and has the first `bits` of `like`.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn look_up(&self, like: F, bits: u32, near: &mut Vec<Near<F>>) -> Result<()> {
+        let first = !self.rest(bits);
+        let low = like & first;
+        let differ = low.distance(self.asked & first);
+        if differ > self.distance {
+            return Ok(());
+        }
+        let mut cursors = [Cursor::default()];
+        self.table.seek(&[low], &mut cursors)?;
+        self.compare(Beginning { low, bits, differ }, cursors[0], near)
+    }
+
+    /// The bits behind the first `bits`.
+    fn rest(&self, bits: u32) -> F {
+        // The width may be that of the type.
+        let first = F::BITS - self.width + bits;
+        if first == F::BITS { F::default() } else { F::MAX >> first }
+    }
+
     /// Compares all that begins with `beginning`, from `cursor` on.
     fn compare(
         &self,
@@ -82,7 +105,7 @@ impl<F: Fingerprint> Walk<'_, F> {
         cursor: Cursor,
         near: &mut Vec<Near<F>>,
     ) -> Result<()> {
-        let KeyRange { high, .. } = beginning.range();
+        let high = beginning.low | self.rest(beginning.bits);
         let held = near.len();
         let all = self.table.read_to(cursor, high, MOST, |row, fingerprint| {
             if fingerprint.distance(self.asked) <= self.distance {
@@ -99,12 +122,12 @@ impl<F: Fingerprint> Walk<'_, F> {
     /// The same by two halves, of which one is left if it differs too much.
     fn divide(&self, beginning: Beginning<F>, near: &mut Vec<Near<F>>) -> Result<()> {
         let Beginning { low, bits, differ } = beginning;
-        if bits == F::BITS {
-            let rows = self.table.rows(beginning.range())?;
+        if bits == self.width {
+            let rows = self.table.rows(KeyRange { low, high: low })?;
             near.push(Near { fingerprint: low, rows });
             return Ok(());
         }
-        let one = F::from_u128(1) << (F::BITS - 1 - bits);
+        let one = F::from_u128(1) << (self.width - 1 - bits);
         for flips in [0, 1] {
             let differ = differ + flips;
             let allowed = if bits < self.key_bits { self.within } else { self.distance };
@@ -144,7 +167,7 @@ impl<F: Fingerprint> Lanes<'_, '_, F> {
         if self.held == LANES {
             self.flush(near)?;
         }
-        let rest = F::BITS - self.bits;
+        let rest = self.walk.width - self.bits;
         let key = match self.bits {
             0 => F::default(),
             _ => ((self.walk.asked >> rest) ^ flip) << rest,
@@ -156,9 +179,20 @@ impl<F: Fingerprint> Lanes<'_, '_, F> {
     }
 
     fn flush(&mut self, near: &mut Vec<Near<F>>) -> Result<()> {
+        let Walk { table, asked, distance, .. } = *self.walk;
+        let rest = self.walk.rest(self.bits);
+        let mut left = table.sieve(asked, distance, &self.keys[..self.held], rest);
+        self.held = 0;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
+            // Those that are left move to the front.
+            (self.keys[self.held], self.differ[self.held]) = (self.keys[at], self.differ[at]);
+            self.held += 1;
+        }
         let mut cursors = [Cursor::default(); LANES];
         let keys = &self.keys[..self.held];
-        self.walk.table.seek(keys, &mut cursors[..self.held])?;
+        table.seek(keys, &mut cursors[..self.held])?;
         for ((&low, &differ), cursor) in keys.iter().zip(&self.differ).zip(cursors) {
             self.walk.compare(Beginning { low, bits: self.bits, differ }, cursor, near)?;
         }

@@ -8,7 +8,8 @@
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
-//!   `ranked`, with `select`, looks fingerprints up in any order;
+//!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
+//!   places out in which nothing is near;
 //!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
@@ -34,7 +35,9 @@ mod ranked;
 mod rice;
 mod row_bytes;
 mod scan;
+mod searchable;
 mod select;
+mod sieve;
 mod source;
 mod unary;
 mod verify;

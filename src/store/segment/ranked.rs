@@ -1,16 +1,14 @@
 //! The fingerprints of a segment in any order: where those from a key on begin, and what follows.
 //!
-//! A block is Elias-Fano, so the place of a key follows from its high part by [`select`](super::select) and from
-//! its low part by a look among the few that share the high part. Many keys are sought at once, step by step, so
-//! that the waits for memory overlap:
+//! Many keys are sought at once, step by step, so that the waits for memory overlap:
 //!
 //! ```text
-//! key -> block (a table of key prefixes) -> sample -> word of the vector -> low part
+//! key -> block (a table of key prefixes) -> count of those below -> word of the vector -> low part
 //!            each step is done for all keys, and fetches what the next one needs
 //! ```
 //!
-//! A block is verified when it is first looked at, and its samples are made then: about a fortieth of its bytes.
-//! A block in another codec is recoded into memory at that moment.
+//! A block is verified when it is first looked at, and its [counts](super::select) are made then: about a fortieth
+//! of its bytes. A block in another codec is recoded into memory at that moment.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -25,12 +23,12 @@ use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
 use super::directory::Column;
-use super::elias_fano::Parts;
 use super::open::Segment;
 use super::scan::KeyRange;
-use super::select::{Select, Spot, word};
+use super::searchable::Block;
+use super::select::{Spot, word};
 use super::source::SegmentFile;
-use super::words::{HEADER_BYTES, bytes_of, word as fingerprint_of};
+use super::words::HEADER_BYTES;
 
 /// Entries of the table of key prefixes for each block.
 const PREFIXES: usize = 4;
@@ -40,9 +38,6 @@ const READ_BYTES: usize = 16 << 20;
 
 /// Keys that are sought at once, so that the waits for memory overlap.
 pub(crate) const LANES: usize = 64;
-
-/// Rows with one high part that are looked through one by one.
-const FEW: u32 = 16;
 
 /// Where the bytes of the fingerprints are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +57,7 @@ pub(crate) struct Ranked<F> {
     /// For each prefix of a key, how many blocks begin below it.
     below: Vec<u32>,
     shift: u32,
-    blocks: Vec<OnceLock<Block>>,
+    pub(super) blocks: Vec<OnceLock<Block>>,
     high_bits: u32,
 }
 
@@ -70,20 +65,6 @@ enum Bytes {
     Mapped(Mapped),
     /// The column of the fingerprints, and where it begins in the file.
     Held(Vec<u8>, u64),
-}
-
-/// A block that was verified.
-struct Block {
-    /// Its code, if that is not in the file.
-    own: Option<Box<[u8]>>,
-    begin: usize,
-    end: usize,
-    lows_at: usize,
-    low_bytes: usize,
-    rows: u32,
-    base: u128,
-    growth: u64,
-    select: Select,
 }
 
 /// A place among the fingerprints.
@@ -103,10 +84,11 @@ impl<F: Fingerprint> Ranked<F> {
         let firsts: Vec<F> =
             segment.fingerprint_blocks().firsts.iter().map(|&first| F::from_u128(first)).collect();
         let bits = (PREFIXES * firsts.len()).next_power_of_two().ilog2().clamp(1, 30);
-        let shift = F::BITS - bits;
-        let below = (0..=1_u128 << bits).map(|prefix| match prefix >> bits {
-            0 => firsts.partition_point(|&first| first < F::from_u128(prefix) << shift) as u32,
-            _ => firsts.len() as u32,
+        // Keys above the last block have the prefix of none.
+        let used = firsts.last().map_or(0, |last| 128 - last.to_u128().leading_zeros());
+        let shift = used.saturating_sub(bits);
+        let below = (0..=1_u128 << bits).map(|prefix| {
+            firsts.partition_point(|&first| (first >> shift).to_u128() < prefix) as u32
         });
         let below = below.collect();
         let blocks = firsts.iter().map(|_| OnceLock::new()).collect();
@@ -174,14 +156,14 @@ impl<F: Fingerprint> Ranked<F> {
             let block = self.block(cursor.block)?;
             let number = block.number_of(key);
             if let Some(number) = number {
-                prefetch(block.select.samples(), block.select.sample_of(number));
+                prefetch(block.select.below(), block.select.range_of(number));
             }
             *lane = Some((block, self.code(block), number));
         }
         let lanes = &lanes[..keys.len()];
         for (block, code, number) in lanes.iter().flatten() {
             if let Some(number) = number {
-                prefetch(code, HEADER_BYTES + block.select.byte_of(*number));
+                prefetch(code, HEADER_BYTES + block.select.bit_of(*number) as usize / 8);
             }
         }
         for ((block, code, number), cursor) in lanes.iter().flatten().zip(&mut *cursors) {
@@ -189,7 +171,7 @@ impl<F: Fingerprint> Ranked<F> {
                 Some(number) => block.select.after(block.vector(code), *number),
                 None => Spot { row: block.rows, ..Spot::default() },
             };
-            prefetch(code, block.low_at(cursor.spot.row));
+            prefetch(code, block.lows(&(cursor.spot.row..cursor.spot.row)).start);
         }
         let lanes = lanes.iter().flatten().zip(keys);
         for (((block, code, _), &key), cursor) in lanes.zip(&mut *cursors) {
@@ -258,10 +240,11 @@ impl<F: Fingerprint> Ranked<F> {
     }
 
     /// The last block that begins below `key`, or the first block.
-    #[inline]
-    fn find(&self, key: F) -> usize {
-        let prefix = (key >> self.shift).to_u128() as usize;
-        let [begin, end] = [self.below[prefix], self.below[prefix + 1]].map(|it| it as usize);
+    #[inline(always)]
+    pub(super) fn find(&self, key: F) -> usize {
+        let prefix = (key >> self.shift).to_u128().min(self.below.len() as u128 - 1) as usize;
+        let end = self.below.get(prefix + 1).map_or(self.firsts.len(), |&end| end as usize);
+        let begin = self.below[prefix] as usize;
         let between = &self.firsts[begin..end];
         let more = match between.len() {
             0..8 => between.iter().take_while(|&&first| first < key).count(),
@@ -325,139 +308,20 @@ impl<F: Fingerprint> Ranked<F> {
         self.segment.scan_blocks::<F>(at..at + 1).next(&mut run)?;
         let mut own = Vec::new();
         block::encode(Codec::EliasFano, &run, &mut own);
-        let block = Block::of(&own, rows, first, (0, own.len())).map_err(here)?;
-        Ok(Block { own: Some(own.into()), ..block })
+        let mut block = Block::of(&own, rows, first, (0, own.len())).map_err(here)?;
+        block.own = Some(own.into());
+        Ok(block)
     }
 
     /// The code of `block`.
-    #[inline]
-    fn code<'a>(&'a self, block: &'a Block) -> &'a [u8] {
+    #[inline(always)]
+    pub(super) fn code<'a>(&'a self, block: &'a Block) -> &'a [u8] {
         let bytes = match (&block.own, &self.bytes) {
             (Some(own), _) => own,
             (None, Bytes::Mapped(mapped)) => &mapped[..],
             (None, Bytes::Held(held, _)) => &held[..],
         };
         &bytes[block.begin..block.end]
-    }
-}
-
-impl Block {
-    /// The block with this code, whose checksum is right.
-    fn of<F: Fingerprint>(
-        code: &[u8],
-        rows: usize,
-        first: F,
-        (begin, end): (usize, usize),
-    ) -> Result<Block> {
-        let low_bytes =
-            usize::from(*code.get(1).ok_or_else(|| damaged("the block has no header"))?);
-        let Parts { lows_at, base, growth } = Parts::of(code, low_bytes, 0, rows, first)?;
-        let select = Select::of(&code[HEADER_BYTES..lows_at], growth);
-        let rows = rows as u32;
-        let block = Block { own: None, begin, end, lows_at, low_bytes, rows, base, growth, select };
-        let mut spot = block.select.after(block.vector(code), 0);
-        match block.read::<F>(code, &mut spot) == first {
-            true => Ok(block),
-            false => {
-                Err(damaged("the block has another first fingerprint than the directory says"))
-            }
-        }
-    }
-
-    fn vector<'a>(&self, code: &'a [u8]) -> &'a [u8] {
-        &code[HEADER_BYTES..self.lows_at]
-    }
-
-    /// How far the high part of `key` is above that of the first fingerprint; none if no fingerprint has it or
-    /// a higher one.
-    #[inline]
-    fn number_of<F: Fingerprint>(&self, key: F) -> Option<u64> {
-        let number = self.high(key).saturating_sub(self.base);
-        (number <= u128::from(self.growth)).then_some(number as u64)
-    }
-
-    /// The bits of `key` above the low bytes.
-    #[inline]
-    fn high<F: Fingerprint>(&self, key: F) -> u128 {
-        let low_bits = 8 * self.low_bytes as u32;
-        if low_bits < F::BITS { (key >> low_bits).to_u128() } else { 0 }
-    }
-
-    /// Where the low part of a row begins.
-    #[inline]
-    fn low_at(&self, row: u32) -> usize {
-        self.lows_at + row as usize * self.low_bytes
-    }
-
-    /// The low part of a row.
-    #[inline]
-    fn low<F: Fingerprint>(&self, code: &[u8], row: u32) -> F {
-        if self.low_bytes == 0 {
-            return F::default();
-        }
-        // The word that ends with the low part; it begins in the vector or the header at the earliest.
-        let end = self.low_at(row + 1);
-        let word = fingerprint_of::<F>(&code[end - bytes_of::<F>()..end]);
-        word >> (F::BITS - 8 * self.low_bytes as u32)
-    }
-
-    /// The fingerprint at `spot`, before the end of the block. The spot moves on to the next one.
-    #[inline]
-    fn read<F: Fingerprint>(&self, code: &[u8], spot: &mut Spot) -> F {
-        let vector = self.vector(code);
-        while spot.word == 0 {
-            spot.word_at += 1;
-            spot.word = word(vector, spot.word_at);
-        }
-        let bit = 64 * u64::from(spot.word_at) + u64::from(spot.word.trailing_zeros());
-        let high = self.base + u128::from(bit - u64::from(spot.row));
-        let low = self.low::<F>(code, spot.row);
-        spot.word &= spot.word - 1;
-        spot.row += 1;
-        // If all bits are low, the high part is zero and the shift does not matter.
-        F::from_u128(high) << (8 * self.low_bytes as u32).min(F::BITS - 1) | low
-    }
-
-    /// Moves `spot`, where the high part of `key` begins, on to the first fingerprint that is not below `key`.
-    #[inline]
-    fn skip_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {
-        if spot.row < self.rows && self.high(key) >= self.base {
-            let mut ahead = *spot;
-            for _ in 0..FEW {
-                if ahead.row == self.rows || self.read::<F>(code, &mut ahead) >= key {
-                    return;
-                }
-                *spot = ahead;
-            }
-            self.search_below(code, key, spot);
-        }
-    }
-
-    /// The same where many fingerprints share the high part.
-    #[cold]
-    fn search_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {
-        let vector = self.vector(code);
-        let number = self.number_of(key).expect("the spot is not at the end");
-        let end = match number < self.growth {
-            true => self.select.after(vector, number + 1).row,
-            false => self.rows,
-        };
-        let below = 8 * self.low_bytes as u32;
-        let low = if below < F::BITS { key << (F::BITS - below) >> (F::BITS - below) } else { key };
-        let (mut begin, mut stop) = (spot.row, end.max(spot.row));
-        while begin < stop {
-            let middle = begin.midpoint(stop);
-            match self.low::<F>(code, middle) < low {
-                true => begin = middle + 1,
-                false => stop = middle,
-            }
-        }
-        // Row r of this high part is bit r + number of the vector.
-        let bit = u64::from(begin) + number;
-        let at = (bit / 64) as u32;
-        let has = 8 * vector.len() as u64 > bit;
-        let rest = if has { word(vector, at) & (u64::MAX << (bit % 64)) } else { 0 };
-        *spot = Spot { word_at: at, word: rest, row: begin };
     }
 }
 

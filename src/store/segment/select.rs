@@ -1,27 +1,33 @@
 //! Finds a place in a [`unary`](super::unary) vector without reading what is before it.
 //!
-//! Where do the numbers from g on begin? After zero g of the vector. So the places of some zeros are kept, and
-//! the rest of the way is counted a word at a time. For the numbers 0 0 0 3 4:
+//! The numbers are cut into ranges of one length, a power of two, so that about ten of the numbers are in each.
+//! For each range it is kept how many numbers are below it. That alone tells which rows a range has. And where
+//! the numbers from g on begin is bit g + the count of those below, so the rest of the way is counted from there,
+//! a word at a time. For the numbers 0 0 0 3 4 and ranges of two:
 //!
 //! ```text
-//! vector, lowest bit first: 1 1 1 0 0 0 1 0 1      zeros 1 to 4 are bits 3, 4, 5 and 7
-//! numbers from 3 on: zero 3 is bit 5; before it are 5 + 1 - 3 = 3 ones, so they begin with number 3
+//! vector, lowest bit first: 1 1 1 0 0 0 1 0 1      range 0, 1: none below; range 2, 3: three below; range 4: four
+//! numbers from 3 on: range 2, 3 begins at bit 2 + 3; zero 3 is there, so they begin with number 3, behind it
 //! ```
 //!
-//! Elias, "Efficient storage and retrieval by content and address of static files" (1974); the kept places are
-//! those of Clark, "Compact Pat trees" (1996).
+//! Elias, "Efficient storage and retrieval by content and address of static files" (1974).
+
+use std::ops::Range;
 
 use super::unary::WORD_BYTES;
 
-/// The bits of a vector for which one place is kept, on average.
-const SAMPLED_BITS: u64 = 256;
+/// The least numbers that a range has on average.
+const RANGE_ROWS: u64 = 8;
 
-/// The places of some zeros of a vector.
+/// How many numbers of a vector are below each range of numbers.
 #[derive(Debug)]
 pub(super) struct Select {
-    /// The place of zero `1 + (i << shift)`.
-    samples: Box<[u32]>,
+    /// For each range, the count of the numbers below it; then the count of all.
+    below: Box<[u16]>,
     shift: u32,
+    /// How far the first number is above the beginning of its range. With it, the ranges of one block and of the
+    /// next one are cut at the same bits of a fingerprint.
+    phase: u64,
 }
 
 /// A place in a vector: a word, what is left of its bits, and how many numbers come before them.
@@ -33,62 +39,82 @@ pub(super) struct Spot {
 }
 
 impl Select {
-    /// That of a `vector` with so many `zeros` before its last number.
-    pub(super) fn of(vector: &[u8], zeros: u64) -> Select {
-        let samples = 8 * vector.len() as u64 / SAMPLED_BITS + 1;
-        let shift = zeros.div_ceil(samples).next_power_of_two().ilog2();
-        let mut places = Vec::with_capacity((zeros >> shift) as usize + 1);
-        let (mut next, mut before) = (1, 0);
+    /// That of a `vector` with `rows` numbers, at most 65,535, and so many `zeros` before the last. The numbers are
+    /// counted from `base`.
+    pub(super) fn of(vector: &[u8], rows: u16, zeros: u64, base: u64) -> Select {
+        let most = (u64::from(rows) / RANGE_ROWS).max(1);
+        let shift = zeros.div_ceil(most).next_power_of_two().ilog2();
+        let phase = base & ((1 << shift) - 1);
+        let mut below = Vec::with_capacity(((zeros + phase) >> shift) as usize + 2);
+        below.push(0);
+        // The zero behind which the next range begins, and the zeros of the words before.
+        let (mut next, mut before) = ((1 << shift) - phase, 0);
         for (at, word) in (0..).step_by(64).zip(words(vector)) {
             let in_word = u64::from(word.count_zeros());
             while next <= zeros && next <= before + in_word {
-                places.push(at + nth((!word, next - before)));
+                let bit: u64 = at + u64::from(nth((!word, next - before)));
+                below.push((bit + 1 - next) as u16);
                 next += 1 << shift;
             }
             before += in_word;
         }
-        Select { samples: places.into(), shift }
+        below.push(rows);
+        Select { below: below.into(), shift, phase }
     }
 
-    /// Which sample [`Select::after`] looks at.
-    pub(super) fn sample_of(&self, number: u64) -> usize {
-        (number.saturating_sub(1) >> self.shift) as usize
+    /// The range of `number`.
+    #[inline(always)]
+    pub(super) fn range_of(&self, number: u64) -> usize {
+        ((number + self.phase) >> self.shift) as usize
     }
 
-    /// The samples, to be prefetched.
-    pub(super) fn samples(&self) -> &[u32] {
-        &self.samples
+    /// The counts that are looked at, by range, to be prefetched.
+    #[inline(always)]
+    pub(super) fn below(&self) -> &[u16] {
+        &self.below
     }
 
-    /// The byte of the vector that [`Select::after`] begins with.
-    pub(super) fn byte_of(&self, number: u64) -> usize {
-        self.samples.get(self.sample_of(number)).map_or(0, |&bit| bit as usize / 8)
+    /// The rows of the ranges that have the numbers from `first` to `last`. The vector has a number that is not
+    /// below `last`.
+    #[inline(always)]
+    pub(super) fn rows(&self, first: u64, last: u64) -> Range<u32> {
+        let [first, last] = [self.range_of(first), self.range_of(last)];
+        self.below[first].into()..self.below[last + 1].into()
     }
 
-    /// Where the numbers from `number` on begin. The vector has at least so many zeros before its last number.
+    /// The bit of the vector that [`Select::after`] begins with.
+    #[inline(always)]
+    pub(super) fn bit_of(&self, number: u64) -> u64 {
+        let range = self.range_of(number);
+        u64::from(self.below[range]) + self.begin_of(range)
+    }
+
+    /// The first number of a range.
+    #[inline(always)]
+    fn begin_of(&self, range: usize) -> u64 {
+        ((range as u64) << self.shift).saturating_sub(self.phase)
+    }
+
+    /// Where the numbers from `number` on begin. The vector has a number that is not below it.
     #[inline]
     pub(super) fn after(&self, vector: &[u8], number: u64) -> Spot {
-        if number == 0 {
-            return Spot { word_at: 0, word: word(vector, 0), row: 0 };
+        let bit = self.bit_of(number);
+        let (mut at, bit) = ((bit / 64) as u32, bit % 64);
+        let mut wanted = number - self.begin_of(self.range_of(number));
+        if wanted == 0 {
+            let word = word(vector, at) & (u64::MAX << bit);
+            return Spot { word_at: at, word, row: 64 * at + bit as u32 - number as u32 };
         }
-        let sample = self.sample_of(number);
-        let bit = self.samples[sample];
-        let mut at = bit / 64;
-        // The zeros from the sampled one on, and how many of them are wanted.
-        let mut zeros = !word(vector, at) >> (bit % 64) << (bit % 64);
-        let mut wanted = number - ((sample as u64) << self.shift);
+        let mut zeros = !word(vector, at) & (u64::MAX << bit);
         while u64::from(zeros.count_ones()) < wanted {
             wanted -= u64::from(zeros.count_ones());
             at += 1;
             zeros = !word(vector, at);
         }
         let bit = nth((zeros, wanted));
-        let rest = word(vector, at) & !(u64::MAX >> (63 - bit));
-        Spot {
-            word_at: at,
-            word: rest,
-            row: (64 * u64::from(at) + u64::from(bit) + 1 - number) as u32,
-        }
+        let word = word(vector, at) & !(u64::MAX >> (63 - bit));
+        let row = u64::from(64 * at + bit + 1) - number;
+        Spot { word_at: at, word, row: row as u32 }
     }
 }
 
@@ -130,9 +156,11 @@ mod tests {
     fn the_example_of_the_text() {
         let mut vector = Vec::new();
         unary::write([0, 0, 0, 3, 4].into_iter(), 4, &mut vector);
-        let select = Select::of(&vector, 4);
-        assert_eq!(select.after(&vector, 3), Spot { word_at: 0, word: 0b1_0100_0000, row: 3 });
+        let select = Select { below: [0, 3, 4, 5].into(), shift: 1, phase: 0 };
+        let spot = Spot { word_at: 0, word: 0b1_0100_0000, row: 3 };
+        assert_eq!((select.after(&vector, 3), select.rows(2, 3)), (spot, 3..4));
         assert_eq!(select.after(&vector, 0).row, 0);
+        assert_eq!(*Select::of(&vector, 5, 4, 0).below, [0, 4, 5]);
     }
 
     proptest! {
@@ -141,6 +169,7 @@ mod tests {
         fn every_number_begins_where_a_scan_finds_it(
             steps in prop::collection::vec(prop_oneof![8 => 0u64..3, 1 => 0u64..2000], 1..400),
             copies in 1usize..20,
+            base: u64,
         ) {
             let mut last = 0;
             let numbers: Vec<u64> = steps.iter().enumerate().flat_map(|(at, step)| {
@@ -149,7 +178,8 @@ mod tests {
             }).collect();
             let mut vector = Vec::new();
             unary::write(numbers.iter().map(|&it| it.into()), last.into(), &mut vector);
-            let select = Select::of(&vector, last);
+            let select = Select::of(&vector, numbers.len() as u16, last, base);
+            prop_assert!(select.below.len() <= numbers.len() / 2 + 4, "{} counts", select.below.len());
             for number in (0..=last).step_by(1 + last as usize / 500) {
                 let spot = select.after(&vector, number);
                 let row = numbers.partition_point(|&it| it < number);
@@ -159,7 +189,14 @@ mod tests {
                 if let Some(found) = found {
                     prop_assert_eq!(found, numbers[row] + row as u64);
                 }
+                // The ranges of the numbers up to another one, cut at bits of the sum with the base.
+                let end = last.min(number + base % 100);
+                let cut = |number: u64| (number + select.phase) >> select.shift;
+                let rows = numbers.partition_point(|&it| cut(it) < cut(number)) as u32
+                    ..numbers.partition_point(|&it| cut(it) <= cut(end)) as u32;
+                prop_assert_eq!(select.rows(number, end), rows);
             }
+            prop_assert_eq!(select.phase, base % (1 << select.shift));
         }
     }
 }
