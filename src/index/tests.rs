@@ -265,6 +265,16 @@ fn an_index_is_kept() -> Result<()> {
     let kept = keep(&store, 1 << 12, &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (1, 3, 1));
     assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 0);
+    // A file of another form, as of another version of the format, counts as missing.
+    let mirror = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
+    index(&store, Design::Four, 1 << 12, &count)?;
+    let other = names().into_iter().find(|path| path.extension() == Some("seg".as_ref())).unwrap();
+    let other = std::fs::read(other).unwrap();
+    index(&store, Design::Mirror, 1 << 12, &count)?;
+    std::fs::write(&mirror, other).unwrap();
+    assert_eq!(missing(&store, Design::Mirror)?.0, 1);
+    assert_eq!(Lookup::open(&store, store.at(None)?, options)?.without_index(), 1);
+    assert_eq!(keep(&store, 1 << 12, &count)?.made, 1);
     let kept = index(&store, Design::None, 1 << 12, &count)?;
     assert_eq!((kept.made, kept.removed, kept.files), (0, 1, 0));
     assert!(!store.path().join("INDEX").exists());
