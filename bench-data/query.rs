@@ -1,16 +1,21 @@
 //! Single queries of a store: the time of each, one after the other on one thread.
 //!
 //! ```text
-//! cargo bench --bench query -- STORE [--design mirror] [--distance 3] [--queries 1e5] [--resident]
+//! cargo bench --bench query -- STORE [--design mirror] [--distance 3] [--queries 1e5] [--resident] [--cold 100]
 //! ```
 //!
 //! With `--design` it makes that index of the store first, and keeps it.
 //!
 //! It asks for random fingerprints, which are near to nothing, and for pages of the store with as many bits flipped.
 //! It prints the bytes of a fingerprint with its index, and the time of a query in microseconds. Before it begins to
-//! measure, it asks a number of times, so that what is read from the disk is in memory.
+//! measure, it asks a number of times, so that what is read from the disk is in memory. If the files are mapped, it
+//! also has the system count the pages of 4 KiB in them that a query looks at.
+//!
+//! With `--cold` it then asks so many random fingerprints, each of a store that was just opened and of which the
+//! system has no page in memory.
 
 use std::error::Error;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -19,6 +24,7 @@ use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::store::{Access, Column, Store};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rustix::fs::{Advice, fadvise};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let flags: Vec<String> = std::env::args().skip(1).filter(|flag| flag != "--bench").collect();
@@ -47,7 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let design = index::design_of(&store)?;
     println!("{rows} fingerprints, index {design}: {:.3} bytes each", bytes as f64 / rows as f64);
     let opened = Instant::now();
-    let lookup = Lookup::open(&store, version, LookupOptions { distance, check: None, access })?;
+    let options = LookupOptions { distance, check: None, access };
+    let lookup = Lookup::open(&store, version, options)?;
     println!("opened in {:.3} s, {access:?}, distance {distance}", opened.elapsed().as_secs_f64());
     let mut asker = Asker::new(&lookup);
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -61,13 +68,73 @@ fn main() -> Result<(), Box<dyn Error>> {
             hits += asker.ask(&Question { fingerprint, page: None }, 1000)?.near.len();
             times.push(begun.elapsed().as_secs_f64() * 1e6);
         }
-        times.sort_by(f64::total_cmp);
-        let mean = times.iter().sum::<f64>() / times.len() as f64;
-        let [half, most] = [0.5, 0.99].map(|share| times[(times.len() as f64 * share) as usize]);
-        println!(
-            "{name:>10}: {} queries, {hits} hits, p50 {half:.2} us, p99 {most:.2} us, mean {mean:.2} us",
-            asked.len()
-        );
+        tell(name, &mut times, &format!("{hits} hits"));
+    }
+    if access == Access::Mapped {
+        let mut pages = 0;
+        let asked = &strangers[..strangers.len().min(30)];
+        for &fingerprint in asked {
+            fs::write("/proc/self/clear_refs", "1")?;
+            asker.ask(&Question { fingerprint, page: None }, 1000)?;
+            pages += pages_looked_at(&store)?;
+        }
+        println!("{:>10}: {:.1} a query", "pages", pages as f64 / asked.len() as f64);
+    }
+    drop((asker, lookup));
+    let mut times = Vec::new();
+    for &fingerprint in &strangers[..number("--cold", 0.0) as usize] {
+        drop_pages(store.path())?;
+        let lookup = Lookup::open(&store, store.at(None)?, options)?;
+        let mut asker = Asker::new(&lookup);
+        let begun = Instant::now();
+        asker.ask(&Question { fingerprint, page: None }, 1000)?;
+        times.push(begun.elapsed().as_secs_f64() * 1e6);
+    }
+    if !times.is_empty() {
+        tell("cold", &mut times, "the first of a lookup");
+    }
+    Ok(())
+}
+
+/// Prints the spread of the times of some queries, in microseconds.
+fn tell(name: &str, times: &mut [f64], more: &str) {
+    times.sort_by(f64::total_cmp);
+    let count = times.len();
+    let mean = times.iter().sum::<f64>() / count as f64;
+    let [half, most] = [0.5, 0.99].map(|share| times[(count as f64 * share) as usize]);
+    println!(
+        "{name:>10}: {count} queries, p50 {half:.2} us, p99 {most:.2} us, mean {mean:.2} us; {more}"
+    );
+}
+
+/// The pages of 4 KiB in mapped files of the store that were looked at since the system last forgot it.
+fn pages_looked_at(store: &Store) -> Result<u64, Box<dyn Error>> {
+    let (mut pages, mut is_ours) = (0, false);
+    let folder = fs::canonicalize(store.path())?;
+    for line in fs::read_to_string("/proc/self/smaps")?.lines() {
+        match line.split_once(':') {
+            Some(("Referenced", size)) if is_ours => {
+                pages += size.trim().trim_end_matches(" kB").parse::<u64>()? / 4;
+            }
+            // The line of a mapping has its addresses, and the path of its file at last.
+            _ if line.split(' ').next().is_some_and(|it| it.contains('-')) => {
+                is_ours = line.contains(&*folder.to_string_lossy());
+            }
+            _ => {}
+        }
+    }
+    Ok(pages)
+}
+
+/// Has the system forget the bytes of all files in a folder and in its folders.
+fn drop_pages(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            drop_pages(&path)?;
+        } else {
+            fadvise(File::open(path)?, 0, None, Advice::DontNeed)?;
+        }
     }
     Ok(())
 }

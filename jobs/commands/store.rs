@@ -95,9 +95,9 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
-        /// 4, 10, 16 and 20 are the paper's, which help up to a distance of 3; `none` removes the index. The answers
-        /// are the same
-        #[arg(long, value_name = "mirror|none|4|10|16|20", default_value_t)]
+        /// 4, 10, 16 and 20 are the paper's, which help up to a distance of 3, and paper4 to paper20 the same in its
+        /// own code, to compare with; `none` removes the index. The answers are the same
+        #[arg(long, value_name = "mirror|none|[paper]4|10|16|20", default_value_t)]
         design: Design,
     },
     /// Remove all but the newest versions, and the files that only these used. What took the place of these files

@@ -7,7 +7,11 @@ use super::permutation::Permutation;
 use super::reach::Reach;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
+use crate::store::Codec;
 use crate::tables;
+
+/// Where the name of a design begins so, its tables are in the code of the paper.
+const PAPER: &str = "paper";
 
 /// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,14 @@ pub enum Design {
     Sixteen,
     /// The paper's 20 tables, likewise.
     Twenty,
+    /// The paper's 4 tables in its own code, searched by interpolation as it says.
+    PaperFour,
+    /// Its 10 tables, likewise.
+    PaperTen,
+    /// Its 16 tables, likewise.
+    PaperSixteen,
+    /// Its 20 tables, likewise.
+    PaperTwenty,
 }
 
 /// A table of a design: how it is sorted, and what it finds.
@@ -61,8 +73,18 @@ impl Shape {
 
 impl Design {
     /// All designs.
-    pub const ALL: [Design; 6] =
-        [Design::Mirror, Design::None, Design::Four, Design::Ten, Design::Sixteen, Design::Twenty];
+    pub const ALL: [Design; 10] = [
+        Design::Mirror,
+        Design::None,
+        Design::Four,
+        Design::Ten,
+        Design::Sixteen,
+        Design::Twenty,
+        Design::PaperFour,
+        Design::PaperTen,
+        Design::PaperSixteen,
+        Design::PaperTwenty,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -72,6 +94,10 @@ impl Design {
             Design::Ten => "10",
             Design::Sixteen => "16",
             Design::Twenty => "20",
+            Design::PaperFour => "paper4",
+            Design::PaperTen => "paper10",
+            Design::PaperSixteen => "paper16",
+            Design::PaperTwenty => "paper20",
         }
     }
 
@@ -81,6 +107,11 @@ impl Design {
             Design::Mirror | Design::None => u32::MAX,
             _ => 3,
         }
+    }
+
+    /// The code of its tables.
+    pub(super) fn codec(self) -> Codec {
+        if self.name().starts_with(PAPER) { Codec::Huffman } else { Codec::EliasFano }
     }
 
     /// How many of the last bits of a permuted fingerprint its tables leave out.
@@ -95,7 +126,10 @@ impl Design {
         match self {
             Design::None => Ok(vec![all]),
             Design::Mirror => Ok(vec![all ^ low, low]),
-            paper => paper.name().parse::<tables::Design>()?.masks(width, paper.covers()),
+            paper => {
+                let name = paper.name().trim_start_matches(PAPER);
+                name.parse::<tables::Design>()?.masks(width, paper.covers())
+            }
         }
     }
 
@@ -173,7 +207,7 @@ mod tests {
         let shapes = Design::Mirror.shapes(Width::W64, 3).unwrap();
         let mirror = &shapes[1];
         let arranged: u64 = mirror.arrange(0x0123_4567_89ab_cdef);
-        assert_eq!((arranged, mirror.first_bits::<u64>()), (0x89ab_cdef_0123_45, 24));
+        assert_eq!((arranged, mirror.first_bits::<u64>()), (0x0089_abcd_ef01_2345, 24));
         assert_eq!(mirror.restore(arranged), 0x0123_4500_89ab_cdef);
         assert_eq!(shapes[0].first_bits::<u64>(), 64);
     }
@@ -185,6 +219,6 @@ mod tests {
         }
         assert_eq!("5".parse::<Design>().unwrap_err().kind(), Kind::Usage);
         let files = |design: Design| design.files(Width::W64).unwrap().len();
-        assert_eq!(Design::ALL.map(files), [1, 0, 3, 9, 15, 19]);
+        assert_eq!(Design::ALL.map(files), [1, 0, 3, 9, 15, 19, 3, 9, 15, 19]);
     }
 }

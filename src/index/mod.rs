@@ -9,6 +9,7 @@
 //!          of 30 bits are looked at in each of two tables. The default.
 //! none     no other table; the first 30 bits are flipped in all 4,526 ways
 //! 4 to 20  the paper's tables, for 3 bits: the key must be equal, and what has it is compared
+//! paper4   the same as the paper keeps and searches them: in its code, by interpolation. To compare with
 //! ```
 //!
 //! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it

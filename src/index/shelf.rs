@@ -7,7 +7,7 @@ use super::table_file::TableFile;
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::{Access, Ranked, Segment};
+use crate::store::{Access, KeyRange, Paged, Ranked, Segment};
 
 /// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,26 @@ pub(super) fn open(
 /// The fingerprints of a segment, and its tables.
 struct Tables<F> {
     primary: Ranked<F>,
-    tables: Vec<(Shape, Option<Ranked<F>>)>,
+    tables: Vec<(Shape, Table<F>)>,
+}
+
+/// How one table is searched.
+enum Table<F> {
+    /// It is the segment itself.
+    Primary,
+    /// By the rank of a key.
+    Ranked(Ranked<F>),
+    /// As the paper does.
+    Paged(Paged<F>),
+}
+
+impl<F: Fingerprint> Table<F> {
+    fn open(segment: &Segment, access: Access) -> Result<Table<F>> {
+        Ok(match Paged::open(segment, access)? {
+            Some(paged) => Table::Paged(paged),
+            None => Table::Ranked(Ranked::open(segment, access)?),
+        })
+    }
 }
 
 impl<F: Fingerprint> Tables<F> {
@@ -66,12 +85,13 @@ impl<F: Fingerprint> Tables<F> {
         let mut tables = Vec::new();
         for shape in shapes {
             let table = match shape.file {
-                None => None,
+                None => Table::Primary,
                 Some(number) => match files.open(segment, design, number)? {
-                    Some(table) => Some(Ranked::open(&table, access)?),
+                    Some(table) => Table::open(&table, access)?,
                     None => {
                         let shapes = Design::None.shapes(F::WIDTH, distance)?;
-                        let tables = shapes.into_iter().map(|shape| (shape, None)).collect();
+                        let itself = |shape| (shape, Table::Primary);
+                        let tables = shapes.into_iter().map(itself).collect();
                         return Ok((Tables { primary, tables }, false));
                     }
                 },
@@ -88,18 +108,19 @@ impl<F: Fingerprint> Shelf for Tables<F> {
         let mut near: Vec<Near<F>> = Vec::new();
         for (number, (shape, table)) in self.tables.iter().enumerate() {
             near.clear();
-            let walk = Walk {
-                table: table.as_ref().unwrap_or(&self.primary),
-                asked: shape.arrange(asked),
-                width: F::BITS - shape.cut,
-                key_bits: shape.reach.mask.count_ones(),
-                within: shape.reach.within,
-                distance,
-            };
-            walk.run(&mut near)?;
-            if table.is_some() {
-                self.look_up(asked, distance, shape, &mut near)?;
+            let mut within = Vec::new();
+            match table {
+                Table::Primary => shape.walk(&self.primary, asked, distance).run(&mut near)?,
+                Table::Ranked(table) => {
+                    shape.walk(table, asked, distance).run(&mut near)?;
+                    within.extend(near.drain(..).map(|it| it.fingerprint));
+                }
+                Table::Paged(table) => {
+                    let range = shape.key_range(asked);
+                    table.near(range, shape.arrange(asked), distance, &mut within)?;
+                }
             }
+            self.look_up(asked, distance, shape, &within, &mut near)?;
             for Near { fingerprint, rows } in near.drain(..) {
                 let difference = fingerprint ^ asked;
                 // What an earlier table finds was found there.
@@ -115,23 +136,52 @@ impl<F: Fingerprint> Shelf for Tables<F> {
 }
 
 impl<F: Fingerprint> Tables<F> {
-    /// Replaces what was found in a table by what the segment has with the same first bits, as far as a table
-    /// knows them, and within `distance` of `asked`.
+    /// Adds to `near` what the segment has within `distance` of `asked`, with the same first bits as what was found
+    /// in a table, as far as the table knows them.
     fn look_up(
         &self,
         asked: F,
         distance: u32,
         shape: &Shape,
+        found: &[F],
         near: &mut Vec<Near<F>>,
     ) -> Result<()> {
+        if found.is_empty() {
+            return Ok(());
+        }
         let (width, key_bits, within) = (F::BITS, 0, distance);
         let walk = Walk { table: &self.primary, asked, width, key_bits, within, distance };
         let bits = shape.first_bits::<F>();
         let first = F::MAX << (F::BITS - bits);
-        let beginning = |it: Near<F>| shape.restore(it.fingerprint) & first;
-        let mut beginnings: Vec<F> = near.drain(..).map(beginning).collect();
+        let mut beginnings: Vec<F> = found.iter().map(|&it| shape.restore(it) & first).collect();
         beginnings.sort_unstable();
         beginnings.dedup();
         beginnings.into_iter().try_for_each(|it| walk.look_up(it, bits, near))
+    }
+}
+
+impl Shape {
+    /// How a table of this shape is walked by the rank of keys.
+    fn walk<'a, F: Fingerprint>(
+        &self,
+        table: &'a Ranked<F>,
+        asked: F,
+        distance: u32,
+    ) -> Walk<'a, F> {
+        Walk {
+            table,
+            asked: self.arrange(asked),
+            width: F::BITS - self.cut,
+            key_bits: self.reach.mask.count_ones(),
+            within: self.reach.within,
+            distance,
+        }
+    }
+
+    /// All that has the key of `asked`, where no bit of the key may differ.
+    fn key_range<F: Fingerprint>(&self, asked: F) -> KeyRange<F> {
+        let rest = F::MAX >> self.reach.mask.count_ones();
+        let low = self.arrange(asked) & !rest;
+        KeyRange { low, high: low | rest }
     }
 }

@@ -14,7 +14,7 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 use crate::runs::{Record, Sorter};
 use crate::store::{
-    Codec, Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+    Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
 };
 
 /// The folder of a store for these files.
@@ -77,10 +77,15 @@ impl TableFile<'_> {
         fence: &Fence,
     ) -> Result<()> {
         let path = self.path(segment.digest(), design, number);
-        let stamp = stamp(segment.digest(), design, number);
+        let options = SegmentOptions {
+            ids: IdKind::None,
+            codec: design.codec(),
+            stamp: stamp(segment.digest(), design, number),
+            ..SegmentOptions::default()
+        };
         match segment.width() {
-            Width::W64 => write::<u64>(segment, shape, &path, stamp, memory_bytes, fence),
-            Width::W128 => write::<u128>(segment, shape, &path, stamp, memory_bytes, fence),
+            Width::W64 => write::<u64>(segment, shape, &path, options, memory_bytes, fence),
+            Width::W128 => write::<u128>(segment, shape, &path, options, memory_bytes, fence),
         }
     }
 
@@ -134,7 +139,7 @@ fn write<F: Fingerprint>(
     segment: &Segment,
     shape: &Shape,
     path: &Path,
-    stamp: String,
+    options: SegmentOptions,
     memory_bytes: usize,
     fence: &Fence,
 ) -> Result<()> {
@@ -149,12 +154,6 @@ fn write<F: Fingerprint>(
             }
         }
     }
-    let options = SegmentOptions {
-        ids: IdKind::None,
-        codec: Codec::EliasFano,
-        stamp,
-        ..SegmentOptions::default()
-    };
     let mut writer = SegmentWriter::<F>::create(path, options)?;
     writer.fenced(fence);
     let mut counts = RecordCounts::default();

@@ -198,7 +198,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
     let day: Day = "2026-11-01".parse()?;
     let days = BTreeMap::from([(day, held)]);
     let store = store_of::<u64>(folder.path(), &days)?;
-    for design in [Design::None, Design::Mirror, Design::Ten] {
+    for design in [Design::None, Design::Mirror, Design::Ten, Design::PaperTen] {
         index(&store, design, 1 << 20, &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 3, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;

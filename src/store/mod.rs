@@ -108,7 +108,7 @@ pub use prune::Pruning;
 pub use purge::Purge;
 pub use removing::{Removal, Removed};
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Ranked};
+pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Paged, Ranked};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment,
     TextDigests, Times,

@@ -34,7 +34,7 @@ const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
 /// The files of the museum's store.
 const MUSEUM_STORE: [(&str, &[u8]); 7] = [
     ("CURRENT", include_bytes!("../data/1/store/CURRENT")),
-    ("INDEX", include_bytes!("../data/index-1/INDEX")),
+    ("INDEX", include_bytes!("../data/index-2/INDEX")),
     ("manifests/000001.json", include_bytes!("../data/1/store/manifests/000001.json")),
     ("manifests/000002.json", include_bytes!("../data/1/store/manifests/000002.json")),
     ("manifests/000003.json", include_bytes!("../data/1/store/manifests/000003.json")),

@@ -9,7 +9,7 @@
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
-//!   places out in which nothing is near;
+//!   places out in which nothing is near; `paged` looks in the paper's code, as the paper does;
 //!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
@@ -28,6 +28,7 @@ mod lookup;
 mod metadata;
 mod open;
 mod packed;
+mod paged;
 mod piece;
 mod pieces;
 mod prefix_code;
@@ -51,6 +52,7 @@ pub use directory::{Coding, Column, IdKind};
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
+pub(crate) use paged::Paged;
 pub use ranked::Access;
 pub(crate) use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::{RowBytes, TextDigests};

@@ -22,7 +22,7 @@ use crate::parallel::in_parallel;
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
-use super::directory::Column;
+use super::directory::{Block as Entry, Column};
 use super::open::Segment;
 use super::scan::KeyRange;
 use super::searchable::Block;
@@ -61,7 +61,8 @@ pub(crate) struct Ranked<F> {
     high_bits: u32,
 }
 
-enum Bytes {
+/// The bytes of the blocks of fingerprints.
+pub(super) enum Bytes {
     Mapped(Mapped),
     /// The column of the fingerprints, and where it begins in the file.
     Held(Vec<u8>, u64),
@@ -95,11 +96,8 @@ impl<F: Fingerprint> Ranked<F> {
         let is_plain =
             || Ok::<_, Error>(segment.codecs()?.keys().all(|&it| it == Codec::EliasFano));
         let bytes = match access {
-            Access::Resident if is_plain()? => held(segment)?,
-            _ => {
-                let mapped = Mapped::of(segment.file());
-                Bytes::Mapped(mapped.map_err(|cause| Error::io(segment.path(), &cause))?)
-            }
+            Access::Resident if is_plain()? => Bytes::of(segment, Access::Resident)?,
+            _ => Bytes::of(segment, Access::Mapped)?,
         };
         let segment = segment.clone();
         let mut ranked = Ranked { segment, bytes, firsts, below, shift, blocks, high_bits: 0 };
@@ -287,13 +285,7 @@ impl<F: Fingerprint> Ranked<F> {
     #[cold]
     fn verified(&self, at: usize) -> Result<Block> {
         let entry = self.segment.fingerprint_blocks().all[at];
-        let (bytes, skipped) = match &self.bytes {
-            Bytes::Mapped(mapped) => (&mapped[..], 0),
-            Bytes::Held(held, skipped) => (&held[..], *skipped),
-        };
-        let range = entry.range();
-        let [begin, end] = [range.start - skipped, range.end - skipped].map(|it| it as usize);
-        let coded = bytes.get(begin..end).ok_or_else(|| {
+        let coded = self.bytes.get(&entry).ok_or_else(|| {
             damaged("the file is shorter than when it was opened").at(self.segment.path())
         })?;
         self.segment.count(u64::from(entry.bytes));
@@ -302,13 +294,13 @@ impl<F: Fingerprint> Ranked<F> {
         let rows = self.segment.rows_in(Column::Fingerprints, at);
         let here = |error: Error| error.at(self.segment.path()).offset(entry.offset);
         if coded.first() == Some(&(Codec::EliasFano as u8)) {
-            return Block::of(coded, rows, first, (begin, end)).map_err(here);
+            return Block::of(coded, rows, first, self.bytes.place(&entry)).map_err(here);
         }
         let mut run = Vec::new();
         self.segment.scan_blocks::<F>(at..at + 1).next(&mut run)?;
         let mut own = Vec::new();
         block::encode(Codec::EliasFano, &run, &mut own);
-        let mut block = Block::of(&own, rows, first, (0, own.len())).map_err(here)?;
+        let mut block = Block::of(&own, rows, first, 0..own.len()).map_err(here)?;
         block.own = Some(own.into());
         Ok(block)
     }
@@ -322,6 +314,35 @@ impl<F: Fingerprint> Ranked<F> {
             (None, Bytes::Held(held, _)) => &held[..],
         };
         &bytes[block.begin..block.end]
+    }
+}
+
+impl Bytes {
+    /// Those of `segment`.
+    pub(super) fn of(segment: &Segment, access: Access) -> Result<Bytes> {
+        match access {
+            Access::Resident => held(segment),
+            Access::Mapped => {
+                let mapped = Mapped::of(segment.file());
+                mapped.map(Bytes::Mapped).map_err(|cause| Error::io(segment.path(), &cause))
+            }
+        }
+    }
+
+    /// Where a block begins and ends in them.
+    fn place(&self, entry: &Entry) -> Range<usize> {
+        let skipped = if let Bytes::Held(_, skipped) = self { *skipped } else { 0 };
+        let Range { start, end } = entry.range();
+        (start - skipped) as usize..(end - skipped) as usize
+    }
+
+    /// The bytes of a block; none if the file has become shorter.
+    pub(super) fn get(&self, entry: &Entry) -> Option<&[u8]> {
+        let bytes = match self {
+            Bytes::Mapped(mapped) => &mapped[..],
+            Bytes::Held(held, _) => &held[..],
+        };
+        bytes.get(self.place(entry))
     }
 }
 

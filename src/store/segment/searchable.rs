@@ -35,13 +35,14 @@ impl Block {
         code: &[u8],
         rows: usize,
         first: F,
-        (begin, end): (usize, usize),
+        place: Range<usize>,
     ) -> Result<Block> {
         let low_bytes =
             usize::from(*code.get(1).ok_or_else(|| damaged("the block has no header"))?);
         let Parts { lows_at, base, growth } = Parts::of(code, low_bytes, 0, rows, first)?;
         let select = Select::of(&code[HEADER_BYTES..lows_at], rows as u16, growth, base as u64);
         let rows = rows as u32;
+        let Range { start: begin, end } = place;
         let block = Block { own: None, begin, end, lows_at, low_bytes, rows, base, growth, select };
         let mut spot = block.select.after(block.vector(code), 0);
         match block.read::<F>(code, &mut spot) == first {
