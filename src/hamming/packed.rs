@@ -12,11 +12,17 @@
 
 use crate::fingerprint::Fingerprint;
 
-/// Numbers of 4 bytes that are compared at once. Other numbers of them take longer for each.
-pub const GROUP: u32 = 16;
+/// Numbers of 4 bytes that are compared at once.
+const GROUP: usize = 8;
 
 /// The bytes of a word.
 const WORD_BYTES: usize = size_of::<u64>();
+
+/// How many numbers of so many `bytes` are best compared together.
+#[inline(always)]
+pub fn group_of(bytes: usize) -> u32 {
+    if bytes == 4 { GROUP as u32 } else { 1 }
+}
 
 /// The low bytes of a fingerprint.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +71,7 @@ impl Asked {
     fn by_groups(self, packed: &[u8], distance: u32) -> bool {
         let asked = (self.word >> 32) as u32;
         let (numbers, _) = packed.get(4..).unwrap_or_default().as_chunks::<4>();
-        let (groups, rest) = numbers.as_chunks::<{ GROUP as usize }>();
+        let (groups, rest) = numbers.as_chunks::<GROUP>();
         let mut any = false;
         for group in groups {
             for &number in group {

@@ -14,7 +14,7 @@
 use crate::fingerprint::Fingerprint;
 use crate::hamming::memory::prefetch;
 use crate::hamming::multiversion::{Multiversion, counting};
-use crate::hamming::packed::{Asked, GROUP};
+use crate::hamming::packed::{Asked, group_of};
 
 use super::ranked::{LANES, Ranked};
 use super::searchable::Block;
@@ -71,7 +71,6 @@ impl<F: Fingerprint> Multiversion for Sieve<'_, F> {
         let mut lanes = [None; LANES];
         let mut held = 0;
         for (number, (&at, &low)) in blocks.iter().zip(lows).enumerate() {
-            // Let this be in range for the block, or leave it to others.
             if let Some(block) = ranked.blocks[at].get()
                 && let Some((first, last)) = block.numbers(low, low | rest)
                 && block.low_bytes > 0
@@ -91,13 +90,12 @@ impl<F: Fingerprint> Multiversion for Sieve<'_, F> {
                 continue;
             }
             // More rows do no harm, and whole groups are compared faster.
-            let whole = rows.start + (rows.end - rows.start).next_multiple_of(GROUP);
-            rows.end = whole.min(lane.block.rows);
+            let whole = (rows.end - rows.start).next_multiple_of(group_of(lane.block.low_bytes));
+            rows.end = (rows.start + whole).min(lane.block.rows);
             *part = &lane.code[lane.block.lows(&rows)];
-            let mut line = 0;
-            while line < part.len() {
+            let last = part.len().saturating_sub(1);
+            for line in (0..last).step_by(LINE).chain([last]) {
                 prefetch(part, line);
-                line += LINE;
             }
         }
         for (part, lane) in parts.iter().zip(lanes[..held].iter().flatten()) {
