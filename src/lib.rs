@@ -63,6 +63,8 @@ pub mod parallel;
 pub mod output;
 pub mod runs;
 
+pub mod results;
+
 pub mod hash;
 
 pub mod document;

@@ -12,11 +12,13 @@ use dupsieve::flow::Role;
 use dupsieve::output::{self, Lock, Staging, Sum};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, ClusterReport, Existing, Made, Parameters, Report};
+use dupsieve::results::ResultFormat;
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::flags::global::GlobalFlags;
+use crate::flags::settings::FormatFlag;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -41,7 +43,7 @@ pub(crate) struct Arguments {
     /// The clusters to which the matches are added, as this command wrote them
     #[arg(long, value_name = "DIR")]
     previous: Option<PathBuf>,
-    /// Do not write clusters.tsv and sizes.tsv, which name every page of every day. Later, this command writes them if
+    /// Do not write the tables of clusters and sizes, which name every page of every day. Later, this command writes them if
     /// it gets these clusters as --previous and nothing else
     #[arg(long)]
     no_lists: bool,
@@ -51,6 +53,8 @@ pub(crate) struct Arguments {
     /// A list of ids, one a line, whose pages leave: all matches with them count for nothing
     #[arg(long, value_name = "FILE")]
     removed: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 /// A clustering that is asked for.
@@ -61,8 +65,10 @@ pub(crate) struct Request {
     pub(crate) method: Option<Method>,
     pub(crate) previous: Option<Input>,
     pub(crate) removed: Option<PathBuf>,
-    /// Whether clusters.tsv and sizes.tsv are written.
+    /// Whether the tables of clusters and sizes are written.
     pub(crate) writes_lists: bool,
+    /// How tables are written.
+    pub(crate) format: ResultFormat,
     /// Whether clusters by the same method are replaced that were made from other matches.
     pub(crate) replaces_outdated: bool,
 }
@@ -88,11 +94,12 @@ impl Input {
 
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { matches, output, method, previous, no_lists, day, removed } = arguments;
+    let Arguments { matches, output, method, previous, no_lists, day, removed, format } = arguments;
     if matches.is_empty() && removed.is_none() && *no_lists {
         let what = "there is nothing to add, nothing to remove and nothing to list";
         return Err(Error::new(Kind::Usage, what).help("give --matches, or leave --no-lists out"));
     }
+    let format = format.or(&global.config()?.output);
     let request = Request {
         matches: matches.iter().map(|path| Input::at(path, *day)).collect(),
         output: output.clone(),
@@ -100,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         previous: previous.as_deref().map(|path| Input::at(path, None)),
         removed: removed.clone(),
         writes_lists: !no_lists,
+        format,
         replaces_outdated: false,
     };
     let mut cluster = cluster::join(global, &format!("{arguments:?}"))?;
@@ -110,8 +118,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Ok(summary);
     }
     let [members, clusters] = ["members", "clusters"].map(|name| summary.counted(name));
-    let lists = if *no_lists { "" } else { "clusters.tsv, sizes.tsv, " };
-    let changes = if previous.is_some() { "changes.tsv, " } else { "" };
+    let lists =
+        if *no_lists { String::new() } else { format!("clusters.{format}, sizes.{format}, ") };
+    let changes = if previous.is_some() { format!("changes.{format}, ") } else { String::new() };
     Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
         "written to {}: {lists}{changes}report.json, report.html, and the state to which a day can be added",
         output.display()
@@ -154,6 +163,7 @@ impl Job {
                 previous: folder.zip(found).map(|(folder, found)| Previous { folder, found }),
                 removed: Removed::default(),
                 writes_lists: request.writes_lists,
+                format: request.format,
                 memory_bytes: global.budget().clustering(),
             },
             parameters: Parameters::from([(METHOD.to_owned(), method.to_string())]),
@@ -170,6 +180,7 @@ impl Job {
         if !request.writes_lists {
             job.parameters.insert("lists".to_owned(), "none".to_owned());
         }
+        job.parameters.extend(report::format_parameter(request.format));
         request.matches.iter().try_for_each(|input| job.add(input))?;
         if let Some(path) = &request.removed {
             let removed = Removed::read(path, global.budget().whole())?;

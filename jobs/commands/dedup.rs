@@ -15,6 +15,7 @@ use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::results::ResultFormat;
 use dupsieve::store::{Column, Digest, Segment, Version};
 use dupsieve::tables::{Design, Prices, Problem, plan};
 use dupsieve::{Error, Kind, Result};
@@ -24,7 +25,7 @@ use serde_json::json;
 use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, DedupSettings};
+use crate::flags::settings::{Count, DedupSettings, FormatFlag};
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -49,6 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     output: PathBuf,
     #[command(flatten)]
+    format: FormatFlag,
+    #[command(flatten)]
     settings: DedupSettings,
 }
 
@@ -60,6 +63,7 @@ pub(crate) struct Request {
     pub(crate) batch_place: Option<PathBuf>,
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
+    pub(crate) format: ResultFormat,
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
@@ -82,7 +86,8 @@ struct Task {
 
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { batch, store, as_of, output, settings } = arguments;
+    let Arguments { batch, store, as_of, output, format, settings } = arguments;
+    let file = global.config()?;
     let store = match store {
         Some(store) => StoreAt::Version(store.clone(), *as_of),
         None => StoreAt::NoStore,
@@ -92,7 +97,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         batch_place: None,
         store,
         output: output.clone(),
-        settings: settings.clone().or(global.config()?.dedup),
+        format: format.or(&file.output),
+        settings: settings.clone().or(file.dedup),
         pages: None,
     };
     let mut cluster = cluster::join(global, &format!("{request:?}"))?;
@@ -108,8 +114,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
              {matches} matches"
         ))
         .say(format!(
-            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json, report.html",
-            request.output.display()
+            "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
+            request.output.display(),
+            format = request.format
         )))
 }
 
@@ -177,6 +184,7 @@ impl Job {
             keep,
             detail: settings.matches.unwrap_or_default(),
             max_matches: settings.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            format: request.format,
             budget,
             ..usual
         };
@@ -201,7 +209,9 @@ impl Job {
             ("keep", keep.to_string()),
         ];
         let named = named.map(|(name, value)| (name.to_owned(), value));
-        named.into_iter().chain(parameters(&self.request.settings, batch.stamp())).collect()
+        let decided = parameters(&self.request.settings, batch.stamp());
+        let format = report::format_parameter(self.request.format);
+        named.into_iter().chain(decided).chain(format).collect()
     }
 
     /// Where the inputs are, for whoever wants to look at them again.

@@ -84,7 +84,7 @@ impl Arguments {
 
     /// The document with the given id, and the verdict of the day on it.
     fn by_verdict(&self, day: Day, config: &Config) -> Result<(Wanted, Verdict)> {
-        let output = config.output.as_deref().filter(|_| !config.inputs.is_empty());
+        let output = config.output.path.as_deref().filter(|_| !config.inputs.is_empty());
         let (Some(output), [id]) = (output, &self.ids[..]) else {
             return Err(Error::new(
                 Kind::Usage,

@@ -19,6 +19,7 @@ use dupsieve::matches::{Detail, KeepOrder, Outcome};
 use dupsieve::output::{self, Listed, Lock, Staging, beside};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::results::ResultFormat;
 use dupsieve::store::{Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -27,7 +28,7 @@ use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, LshSettings};
+use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -79,6 +80,8 @@ pub(crate) struct Arguments {
     #[arg(long, env = "DUPSIEVE_KEEP")]
     keep: Option<KeepOrder>,
     #[command(flatten)]
+    format: FormatFlag,
+    #[command(flatten)]
     settings: FingerprintSettings,
 }
 
@@ -106,6 +109,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let keep = arguments.keep.or(said.keep);
     let detail = arguments.matches.or(said.matches).unwrap_or_default();
     let max_matches = arguments.max_matches.or(said.max_matches);
+    let format = arguments.format.or(&file.output);
     let output = arguments.output.clone().expect("clap asks for it");
     if let Some(batch) = &arguments.batch {
         let store = match &arguments.store {
@@ -123,10 +127,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             keep,
             detail,
             max_matches,
+            format,
             replaces_outdated: false,
         };
         let mut cluster = cluster::join(global, &format!("{asked:?}"))?;
-        return finish(&mut cluster, &asked.output, global, |cluster| {
+        return finish(&mut cluster, (&asked.output, format), global, |cluster| {
             batch::make(cluster, &asked, global)
         });
     }
@@ -140,10 +145,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         keep,
         detail,
         max_matches,
+        format,
         settings: scheme.fitting(&arguments.settings, settings)?,
     };
     let mut cluster = cluster::join(global, &format!("{asked:?} {scheme:?}"))?;
-    finish(&mut cluster, &asked.output, global, |cluster| make(cluster, &asked, &scheme, global))
+    let target = (&*asked.output, format);
+    finish(&mut cluster, target, global, |cluster| make(cluster, &asked, &scheme, global))
 }
 
 /// What a file without a section `[lsh]` says of matches in its section `[dedup]`.
@@ -162,7 +169,7 @@ fn needs_batch() -> Error {
 /// Makes the output, and says what it holds.
 fn finish(
     cluster: &mut Cluster,
-    output: &Path,
+    (output, format): (&Path, ResultFormat),
     global: &GlobalFlags,
     make: impl FnOnce(&mut Cluster) -> Result<Summary>,
 ) -> Result<Summary> {
@@ -178,7 +185,7 @@ fn finish(
             "{documents} documents: {kept} kept, {dropped} dropped as alike, {empty} empty; {matches} matches"
         ))
         .say(format!(
-            "written to {}: verdicts.tsv, matches.tsv, keep.txt, drop.txt, report.json, report.html",
+            "written to {}: verdicts.{format}, matches.{format}, keep.txt, drop.txt, report.json, report.html",
             output.display()
         )))
 }
@@ -191,6 +198,7 @@ struct Asked {
     keep: Option<KeepOrder>,
     detail: Detail,
     max_matches: Option<Count>,
+    format: ResultFormat,
     settings: FingerprintSettings,
 }
 
@@ -247,6 +255,7 @@ impl Job {
             keep,
             detail: asked.detail,
             max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            format: asked.format,
             workers: topology.workers,
             index_bytes: global.budget().evidence(),
             evidence_bytes: global.budget().evidence(),
@@ -308,11 +317,12 @@ impl Job {
 
     /// What decides the result.
     fn parameters(&self) -> Result<Parameters> {
-        let Deduplicate { scheme, keep, detail, .. } = &self.deduplicate;
+        let Deduplicate { scheme, keep, detail, format, .. } = &self.deduplicate;
         let mut parameters = self.pages.parameters()?;
         let named = [("keep", keep.to_string()), ("matches", detail.to_string())];
         let named = named.into_iter().chain(scheme::parameters(scheme));
         parameters.extend(named.map(|(name, value)| (name.to_owned(), value)));
+        parameters.extend(report::format_parameter(*format));
         Ok(parameters)
     }
 

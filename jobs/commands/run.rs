@@ -19,7 +19,7 @@ use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::fingerprint;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{DedupSettings, FingerprintSettings};
+use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -43,6 +43,8 @@ pub(crate) struct Arguments {
     /// is a warning
     #[arg(long, value_name = "D", conflicts_with = "dates")]
     redo: Option<Day>,
+    #[command(flatten)]
+    format: FormatFlag,
     #[command(flatten, next_help_heading = "Flags that override [fingerprint] in the file")]
     fingerprint: FingerprintSettings,
     #[command(flatten, next_help_heading = "Flags that override [dedup] in the file")]
@@ -57,9 +59,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let typed = arguments.dedup.preset.or(arguments.fingerprint.preset);
     let mut dedup = arguments.dedup.clone().or(file.dedup);
     dedup.preset = typed.or(dedup.preset).or(fingerprint.preset);
+    let format = Some(arguments.format.or(&file.output));
     let config = Config {
         fingerprint,
         dedup,
+        output: OutputSettings { format, ..file.output },
         dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
         ..file
     };
@@ -154,6 +158,8 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let output = output.display();
     let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
+    let format = plan.to_join(day).format;
+    let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
     let [pages, kept, dropped, empty, repeated, bad] =
         ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
             .map(|name| total.counted(name));
@@ -173,8 +179,8 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
-        .say("  verdicts.tsv         the verdict on each page, and the page it is a duplicate of")
-        .say("  matches.tsv          pairs of near pages with their distance in bits")
+        .say(format!("  {verdicts:<20} the verdict on each page, and the page it is a duplicate of"))
+        .say(format!("  {matches:<20} pairs of near pages with their distance in bits"))
         .say("  keep.txt, drop.txt   the ids of the kept pages and of the dropped pages")
         .say("  report.html          the day in figures, for a browser; report.json for programs");
     let total = with_overlaps(plan, total, day)?;
@@ -206,9 +212,13 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
     let Some(ClusterReport { found, days, .. }) = report else { return Ok(total) };
     let (members, clusters) = (found.members, found.clusters);
     let named = plan.named_output(day).join("clusters");
-    let changes = match found.changes {
-        Some(_) => "  changes.tsv          what this day has changed in clusters.tsv",
-        None => "  report.json          how large they are, and how wide the largest are",
+    let [rows, sizes, changes] =
+        ["clusters", "sizes", "changes"].map(|table| found.file_of(table).unwrap_or_default());
+    let changed = match found.changes {
+        Some(_) => format!("  {changes:<20} what this day has changed in the clusters"),
+        None => {
+            "  report.json          how large they are, and how wide the largest are".to_owned()
+        }
     };
     let total = total
         .count("members", members)
@@ -219,13 +229,13 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
             days.len(),
             named.display()
         ));
-    let total = match found.files.contains_key("clusters.tsv") {
-        true => total
-            .say("  clusters.tsv         the cluster of each page that has a match")
-            .say("  sizes.tsv            the clusters, the largest first"),
-        false => total,
+    let total = match rows.is_empty() {
+        false => total
+            .say(format!("  {rows:<20} the cluster of each page that has a match"))
+            .say(format!("  {sizes:<20} the clusters, the largest first")),
+        true => total,
     };
-    Ok(total.say(changes))
+    Ok(total.say(changed))
 }
 
 fn log_day(day: Day, read: &Summary, found: &Summary, added: &Added) {

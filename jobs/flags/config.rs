@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{
-    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, StoreSettings, allowed,
-    read_text, typed,
+    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, OutputSettings,
+    StoreSettings, allowed, read_text, typed,
 };
 
 /// A configuration file. Unknown keys are refused.
@@ -24,8 +24,9 @@ pub(crate) struct Config {
     /// `{month}` and `{day}` by its parts.
     #[serde(default)]
     pub(crate) inputs: Vec<String>,
-    /// The output folder of a day. It must contain `{date}` or all three parts.
-    pub(crate) output: Option<String>,
+    /// The output folder of a day: a path, or a section.
+    #[serde(default)]
+    pub(crate) output: OutputSettings,
     /// The store: a path, or a section.
     #[serde(default)]
     pub(crate) store: StoreSettings,

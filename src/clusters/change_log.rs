@@ -1,4 +1,4 @@
-//! What an update changes in clusters.tsv: its lines that come and go, and by how much clusters grow.
+//! What an update changes in the table of clusters: its rows that come and go, and by how much clusters grow.
 //!
 //! Clusters are told apart by their ranks in the order of their ids, and changes come in the order of their
 //! pages, so no id is compared when they are sorted, and each id is held once.
@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::labels::Labels;
 use super::page::Page;
 use super::page::PageDay;
-use super::row::CHANGES;
+use super::row::{CHANGES, change_columns};
 use super::space::Space;
+use super::state::Named;
 use crate::error::Result;
 use crate::matches::allocated;
-use crate::output::{Staging, Sum};
+use crate::output::Staging;
+use crate::results::{ResultFile, ResultFormat};
 use crate::runs::{Record, Sorter};
 
-/// A line of changes.tsv: a row of clusters.tsv that comes or goes. Ordered by cluster, then as they were noted.
+/// A row of the changes: a row of the clusters that comes or goes. Ordered by cluster, then as they were noted.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Change {
     rank: u32,
@@ -33,9 +35,9 @@ impl Record for Change {
 
 /// What has changed.
 pub(super) struct Changed {
-    /// The sum of changes.tsv, and its lines.
-    pub(super) sum: Sum,
-    pub(super) lines: u64,
+    /// The file of the changes, and its rows.
+    pub(super) file: Named,
+    pub(super) rows: u64,
     /// The labels in the order of their ids, and for each label its rank in that.
     pub(super) in_order: Vec<u32>,
     pub(super) ranks: Vec<u32>,
@@ -75,16 +77,15 @@ impl<'a> ChangeLog<'a> {
         self.changes.push(Change { rank, number, diff, day: page.day, member })
     }
 
-    /// Writes changes.tsv.
-    pub(super) fn write(self, staging: &Staging) -> Result<Changed> {
+    /// Writes the table of changes.
+    pub(super) fn write(self, staging: &Staging, format: ResultFormat) -> Result<Changed> {
         let ChangeLog { labels, in_order, ranks, growth, changes, count } = self;
-        let mut file = staging.create(CHANGES)?;
-        file.write(|out| writeln!(out, "cluster\tmember\tdiff\tday"))?;
+        let mut file = ResultFile::create(staging, format, CHANGES, &change_columns())?;
         for change in changes.sorted()? {
             let Change { rank, member, day, diff, .. } = change?;
             let cluster = labels.id(in_order[rank as usize]);
-            file.write(|out| writeln!(out, "{cluster}\t{member}\t{diff:+}\t{day}"))?;
+            file.row(format_args!("{cluster}\t{member}\t{diff:+}\t{day}"))?;
         }
-        Ok(Changed { sum: file.finish()?, lines: count, in_order, ranks, growth })
+        Ok(Changed { file: file.finish()?, rows: count, in_order, ranks, growth })
     }
 }

@@ -13,7 +13,6 @@ use super::lists::write_lists;
 use super::measure::Measure;
 use super::method::Method;
 use super::removed::Removed;
-use super::row::CHANGES;
 use super::scratch;
 use super::source::Source;
 use super::space::Space;
@@ -22,6 +21,7 @@ use super::touched::Before;
 use super::update::{Resized, update};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum, check_free_space};
+use crate::results::ResultFormat;
 
 /// A clustering that is asked for.
 #[derive(Debug)]
@@ -34,8 +34,10 @@ pub struct Clustering {
     pub previous: Option<Previous>,
     /// Ids whose pages leave: their matches, old and new, count for nothing.
     pub removed: Removed,
-    /// Whether clusters.tsv and sizes.tsv are written.
+    /// Whether the tables of clusters and sizes are written.
     pub writes_lists: bool,
+    /// How the tables are written.
+    pub format: ResultFormat,
     /// The memory of each sort; three exist at once.
     pub memory_bytes: usize,
 }
@@ -79,7 +81,7 @@ impl Clustering {
         }?;
         let State { layers, pile, mut files, contents, counts, members, sizes, changes } = state;
         if self.writes_lists {
-            files.extend(write_lists(&pile, staging, &space)?);
+            files.extend(write_lists(&pile, staging, self.format, &space)?);
         }
         Ok(Clusters {
             measure,
@@ -141,12 +143,12 @@ impl Clustering {
         let pile = Pile::open(staging.folder(), &layers)?;
         let before = Before { pile: &pile, method: self.method, removed: &self.removed };
         let number = layers.last().map_or(scratch::LAYER, |last| last + 1);
-        let updated = update(&before, interned, engine, staging, number, space)?;
+        let updated = update(&before, interned, engine, staging, self.format, number, space)?;
         files.extend(updated.files);
         layers.push(number);
         let pile = merged(staging, &mut layers, &mut files)?;
-        let (sum, lines) = updated.changes;
-        files.insert(CHANGES.to_owned(), sum);
+        let ((name, sum), lines) = updated.changes;
+        files.insert(name, sum);
         contents.merge(updated.contents);
         let (come, gone) = (updated.come, updated.gone);
         let verdicts = found.members.saturating_sub(found.stars);
@@ -181,7 +183,7 @@ impl Clustering {
     fn measure(&self) -> Result<Measure> {
         let mut measure = self.previous.as_ref().map(|previous| previous.found.measure);
         for source in &self.sources {
-            let found = source.measure()?;
+            let Some(found) = source.measure()? else { continue };
             let expected = *measure.get_or_insert(found);
             if found != expected {
                 let what = "the matches of the inputs are not measured alike";

@@ -16,18 +16,18 @@ use crate::store::Digest;
 pub struct Clusters {
     /// What the matches are measured in.
     pub measure: Measure,
-    /// Rows of clusters.tsv.
+    /// Rows of the clusters.
     pub members: u64,
-    /// Rows of sizes.tsv.
+    /// Rows of the sizes.
     pub clusters: u64,
     /// Members that were kept: each is the middle of a star. Components may join several.
     pub stars: u64,
     /// The matches that connect the members.
     pub links: u64,
-    /// Rows of changes.tsv, if there was a clustering before.
+    /// Rows of the changes, if there was a clustering before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<u64>,
-    /// The digest of the rows of clusters.tsv, in whichever layers they are. None for a state without layers.
+    /// The digest of the rows of the clusters, in whichever layers they are. None for a state without layers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<Digest>,
     /// How many clusters have which size, by powers of two.
@@ -45,6 +45,12 @@ pub struct Clusters {
 const END_OF_LAYERS: u32 = 1 << 31;
 
 impl Clusters {
+    /// The name of the file that has a table, such as `changes`.
+    pub fn file_of(&self, table: &str) -> Option<&str> {
+        let is_of = |name: &&String| name.split_once('.').is_some_and(|(stem, _)| stem == table);
+        self.files.keys().find(is_of).map(String::as_str)
+    }
+
     /// Fails unless the numbers of the layers ascend, so that a later layer is a new file.
     ///
     /// # Errors

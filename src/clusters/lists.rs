@@ -1,18 +1,19 @@
-//! The lists that people read, written from a state: clusters.tsv and sizes.tsv.
+//! The lists that people read, written from a state: the tables of clusters and sizes.
 
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{CLUSTERS, Row, RowWriter, SIZES, SizeWriter};
+use super::row::{Row, RowWriter, SizeWriter};
 use super::space::Space;
 use super::state::{Named, Pile};
 use crate::error::Result;
 use crate::matches::allocated;
 use crate::output::Staging;
+use crate::results::ResultFormat;
 use crate::runs::{Record, Sorter};
 
-/// The size of a cluster, in the order of sizes.tsv.
+/// The size of a cluster, in the order of its table.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Size {
     size: Reverse<u64>,
@@ -26,18 +27,23 @@ impl Record for Size {
 }
 
 /// Writes both lists.
-pub(super) fn write_lists(pile: &Pile, staging: &Staging, space: &Space<'_>) -> Result<[Named; 2]> {
-    let mut rows = RowWriter::create(staging)?;
+pub(super) fn write_lists(
+    pile: &Pile,
+    staging: &Staging,
+    format: ResultFormat,
+    space: &Space<'_>,
+) -> Result<[Named; 2]> {
+    let mut rows = RowWriter::create(staging, format)?;
     pile.each_page(|page, cluster| rows.push(Row { id: page.id, day: page.day, cluster }))?;
-    let rows = (CLUSTERS.to_owned(), rows.finish()?);
+    let rows = rows.finish()?;
     let mut sorter: Sorter<Size> = space.sorter();
     pile.each_size(|cluster, size| {
         sorter.push(Size { size: Reverse(size), cluster: cluster.to_owned() })
     })?;
-    let mut sizes = SizeWriter::create(staging)?;
+    let mut sizes = SizeWriter::create(staging, format)?;
     for size in sorter.sorted()? {
         let Size { size: Reverse(size), cluster } = size?;
         sizes.push(size, &cluster)?;
     }
-    Ok([rows, (SIZES.to_owned(), sizes.finish()?)])
+    Ok([rows, sizes.finish()?])
 }

@@ -1,22 +1,23 @@
-//! clusters.tsv and sizes.tsv, read and written line by line.
+//! The tables of clusters, sizes and changes: their rows, written; and clusters.tsv of older states, read.
 
 use std::path::{Path, PathBuf};
 
 use super::page::PageDay;
+use super::state::Named;
 use crate::error::{Error, Kind, Result};
-use crate::matches::Lines;
-use crate::output::{OutputFile, Staging, Sum};
+use crate::output::Staging;
 use crate::progress::{self, Activity};
+use crate::results::{Column, Lines, ResultFile, ResultFormat, Values};
 
-/// The files of a clustering that people read.
-pub(super) const CLUSTERS: &str = "clusters.tsv";
-pub(super) const SIZES: &str = "sizes.tsv";
-pub(super) const CHANGES: &str = "changes.tsv";
+/// The tables of a clustering that people read.
+pub(super) const CLUSTERS: &str = "clusters";
+pub(super) const SIZES: &str = "sizes";
+pub(super) const CHANGES: &str = "changes";
 
 /// How many rows are read between two signs of progress.
 const ROWS_A_TICK: u64 = 1 << 16;
 
-/// A line of clusters.tsv.
+/// A row of the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) id: &'a str,
@@ -26,10 +27,8 @@ pub(super) struct Row<'a> {
 
 /// The first line of clusters.tsv.
 const ROW_HEADER: &str = "member\tcluster\tday";
-/// The first line of sizes.tsv.
-const SIZE_HEADER: &str = "cluster\tsize";
 
-/// clusters.tsv, being read.
+/// clusters.tsv of a state without layers, being read.
 pub(super) struct RowReader {
     path: PathBuf,
     lines: Lines,
@@ -37,7 +36,7 @@ pub(super) struct RowReader {
 
 impl RowReader {
     pub(super) fn open(folder: &Path) -> Result<RowReader> {
-        let path = folder.join(CLUSTERS);
+        let path = folder.join("clusters.tsv");
         let mut lines = Lines::open(path.clone())?;
         lines.expect_header(ROW_HEADER)?;
         Ok(RowReader { path, lines })
@@ -66,49 +65,61 @@ fn wrong(path: &Path, line: u64) -> Error {
         .help("make the clusters again, without --previous")
 }
 
-/// clusters.tsv, being written.
-pub(super) struct RowWriter {
-    file: OutputFile,
-    pub(super) rows: u64,
+/// The columns of the clusters.
+fn row_columns() -> [Column; 3] {
+    [
+        Column::new("member", Values::Text).ascending(),
+        Column::new("cluster", Values::Names),
+        Column::new("day", Values::Day).or_null(),
+    ]
 }
 
+/// The columns of the sizes.
+fn size_columns() -> [Column; 2] {
+    [Column::new("cluster", Values::Text), Column::new("size", Values::Count).descending()]
+}
+
+/// The columns of the changes.
+pub(super) fn change_columns() -> [Column; 4] {
+    [
+        Column::new("cluster", Values::Names).ascending(),
+        Column::new("member", Values::Text),
+        Column::new("diff", Values::Change),
+        Column::new("day", Values::Day).or_null(),
+    ]
+}
+
+/// The table of clusters, being written.
+pub(super) struct RowWriter(ResultFile);
+
 impl RowWriter {
-    pub(super) fn create(staging: &Staging) -> Result<RowWriter> {
-        let mut file = staging.create(CLUSTERS)?;
-        file.write(|out| writeln!(out, "{}", ROW_HEADER))?;
-        Ok(RowWriter { file, rows: 0 })
+    pub(super) fn create(staging: &Staging, format: ResultFormat) -> Result<RowWriter> {
+        ResultFile::create(staging, format, CLUSTERS, &row_columns()).map(RowWriter)
     }
 
     pub(super) fn push(&mut self, row: Row<'_>) -> Result<()> {
         let Row { id, day, cluster } = row;
-        self.rows += 1;
-        self.file.write(|out| writeln!(out, "{id}\t{cluster}\t{day}"))
+        self.0.row(format_args!("{id}\t{cluster}\t{day}"))
     }
 
-    pub(super) fn finish(self) -> Result<Sum> {
-        self.file.finish()
+    pub(super) fn finish(self) -> Result<Named> {
+        self.0.finish()
     }
 }
 
-/// sizes.tsv, being written.
-pub(super) struct SizeWriter {
-    file: OutputFile,
-    pub(super) clusters: u64,
-}
+/// The table of sizes, being written.
+pub(super) struct SizeWriter(ResultFile);
 
 impl SizeWriter {
-    pub(super) fn create(staging: &Staging) -> Result<SizeWriter> {
-        let mut file = staging.create(SIZES)?;
-        file.write(|out| writeln!(out, "{}", SIZE_HEADER))?;
-        Ok(SizeWriter { file, clusters: 0 })
+    pub(super) fn create(staging: &Staging, format: ResultFormat) -> Result<SizeWriter> {
+        ResultFile::create(staging, format, SIZES, &size_columns()).map(SizeWriter)
     }
 
     pub(super) fn push(&mut self, size: u64, cluster: &str) -> Result<()> {
-        self.clusters += 1;
-        self.file.write(|out| writeln!(out, "{cluster}\t{size}"))
+        self.0.row(format_args!("{cluster}\t{size}"))
     }
 
-    pub(super) fn finish(self) -> Result<Sum> {
-        self.file.finish()
+    pub(super) fn finish(self) -> Result<Named> {
+        self.0.finish()
     }
 }

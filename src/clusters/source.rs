@@ -10,7 +10,8 @@ use super::method::Method;
 use super::page::PageDay;
 use super::space::Space;
 use crate::error::{Error, Result};
-use crate::matches::{Lines, allocated};
+use crate::matches::{MATCHES, VERDICTS, allocated};
+use crate::results::ResultReader;
 use crate::runs::{Record, SortedRecords};
 
 /// The word in place of a day, where both pages are of one batch.
@@ -19,7 +20,7 @@ const BATCH: &str = "batch";
 /// An output folder whose files were checked, and the day of its batch.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The folder with verdicts.tsv and matches.tsv.
+    /// The folder with the verdicts and the matches.
     pub folder: PathBuf,
     /// The day of the pages that were new.
     pub day: PageDay,
@@ -36,9 +37,10 @@ pub(super) struct Met<'a> {
 }
 
 impl Source {
-    /// What its matches are measured in.
-    pub fn measure(&self) -> Result<Measure> {
-        Table::open(&self.folder, "verdicts.tsv", Column::OfVerdict).map(|table| table.measure)
+    /// What its matches are measured in; none if there are no verdicts that tell it.
+    pub fn measure(&self) -> Result<Option<Measure>> {
+        let table = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
+        Ok(table.rows.columns().map(|_| table.measure))
     }
 
     /// Calls `take` with every match that counts for `method`: for stars those that the verdicts name, for
@@ -56,7 +58,7 @@ impl Source {
     }
 
     fn each_verdict(&self, take: &mut dyn FnMut(Met<'_>) -> Result<()>) -> Result<()> {
-        let mut verdicts = Table::open(&self.folder, "verdicts.tsv", Column::OfVerdict)?;
+        let mut verdicts = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
         let measure = verdicts.measure;
         while let Some([new, verdict, existing, apart, against]) = verdicts.next()? {
             if verdict != "drop" {
@@ -77,8 +79,8 @@ impl Source {
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut turned = Turned(self.turned(space)?.peekable());
-        let mut matches = Table::open(&self.folder, "matches.tsv", Column::OfMatch)?;
-        let mut verdicts = Table::open(&self.folder, "verdicts.tsv", Column::OfVerdict)?;
+        let mut matches = Table::open(&self.folder, MATCHES, Column::OfMatch)?;
+        let mut verdicts = Table::open(&self.folder, VERDICTS, Column::OfVerdict)?;
         let measure = matches.measure;
         let mut verdict: Option<[String; 3]> = None;
         while let Some([new, existing, apart, against, _]) = matches.next()? {
@@ -160,41 +162,45 @@ enum Column {
     OfMatch,
 }
 
-/// A table of an output, line by line.
+/// A table of an output, row by row.
 struct Table {
-    lines: Lines,
+    rows: ResultReader,
     measure: Measure,
 }
 
 impl Table {
     fn open(folder: &Path, name: &str, columns: Column) -> Result<Table> {
-        let mut lines = Lines::open(folder.join(name))?;
-        let header = |measure: &Measure| match columns {
-            Column::OfVerdict => format!("id\tverdict\tof\t{measure}\tagainst"),
-            Column::OfMatch => format!("new\texisting\t{measure}\tagainst"),
+        let rows = ResultReader::of(folder, name)?;
+        let names = |measure: &Measure| match columns {
+            Column::OfVerdict => vec!["id", "verdict", "of", measure.name(), "against"],
+            Column::OfMatch => vec!["new", "existing", measure.name(), "against"],
         };
-        let found = lines.next()?.unwrap_or_default();
-        let is_header = |measure: &Measure| {
-            let rest = found.strip_prefix(&header(measure));
-            rest.is_some_and(|rest| {
-                matches!((columns, rest), (_, "") | (Column::OfMatch, "\tcheck"))
-            })
+        // A table without a row may not tell its columns, and then any measure is right.
+        let Some(found) = rows.columns() else {
+            return Ok(Table { rows, measure: Measure::Distance });
         };
-        let measure = Measure::ALL.into_iter().find(is_header);
-        let measure = measure.ok_or_else(|| {
-            lines.wrong("not the expected header").expected(header(&Measure::Distance))
-        })?;
-        Ok(Table { lines, measure })
+        let is_of = |measure: &Measure| {
+            let names = names(measure);
+            let (first, rest) = found.split_at(found.len().min(names.len()));
+            let is_checked = matches!(columns, Column::OfMatch) && *rest == ["check"];
+            *first == names && (rest.is_empty() || is_checked)
+        };
+        match Measure::ALL.into_iter().find(is_of) {
+            Some(measure) => Ok(Table { rows, measure }),
+            None => Err(rows
+                .wrong("not the expected header")
+                .expected(names(&Measure::Distance).join("\t"))),
+        }
     }
 
-    /// The first five columns of the next line; those that are not there are empty.
+    /// The first five columns of the next row; those that are not there are empty.
     fn next(&mut self) -> Result<Option<[&str; 5]>> {
-        let Some(line) = self.lines.next()? else { return Ok(None) };
-        let mut columns = line.split('\t');
+        let Some(row) = self.rows.next()? else { return Ok(None) };
+        let mut columns = row.split('\t');
         Ok(Some(std::array::from_fn(|_| columns.next().unwrap_or_default())))
     }
 
     fn wrong(&self) -> Error {
-        self.lines.wrong("dupsieve does not write such a line; the file was changed")
+        self.rows.wrong("dupsieve does not write such a line; the file was changed")
     }
 }

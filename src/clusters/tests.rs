@@ -248,6 +248,7 @@ proptest! {
                 previous: previous.clone(),
                 removed: Removed::read(&list, 1 << 20).unwrap(),
                 writes_lists: true,
+                format: Default::default(),
                 memory_bytes,
             };
             let updated = at("updated", number);
@@ -266,6 +267,7 @@ proptest! {
                 previous: None,
                 removed: Removed::default(),
                 writes_lists: true,
+                format: Default::default(),
                 memory_bytes,
             };
             let anew = at("anew", number);
@@ -304,7 +306,9 @@ fn changed_rows(before: &Path, after: &Path) -> Vec<String> {
 
 fn clustering(sources: Vec<Source>, method: Method, previous: Option<Previous>) -> Clustering {
     let removed = Removed::default();
-    Clustering { method, sources, previous, removed, writes_lists: true, memory_bytes: 1 << 20 }
+    let format = Default::default();
+    let (writes_lists, memory_bytes) = (true, 1 << 20);
+    Clustering { method, sources, previous, removed, writes_lists, format, memory_bytes }
 }
 
 fn page(id: &str, of: u8) -> Page {

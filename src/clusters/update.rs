@@ -14,14 +14,15 @@ use super::space::Space;
 use super::state::{GroupWriter, LinkCounts, LinkWriter, Named, PageRow, PageWriter, Pile};
 use super::touched::{Before, Touched, members};
 use crate::error::{Error, Kind, Result};
-use crate::output::{Staging, Sum};
+use crate::output::Staging;
+use crate::results::ResultFormat;
 
 /// What an update has made.
 pub(super) struct Updated {
     /// The files of the layer.
     pub(super) files: [Named; 3],
-    /// The sum of changes.tsv, and its lines.
-    pub(super) changes: (Sum, u64),
+    /// The file of the changes, and its rows.
+    pub(super) changes: (Named, u64),
     /// The links that come and those that go.
     pub(super) come: LinkCounts,
     pub(super) gone: LinkCounts,
@@ -46,12 +47,13 @@ struct Move {
     is_linked: bool,
 }
 
-/// Writes the layer `number` and changes.tsv.
+/// Writes the layer `number` and the changes.
 pub(super) fn update(
     before: &Before<'_>,
     new: Interned,
     engine: &mut dyn Engine,
     staging: &Staging,
+    format: ResultFormat,
     number: u32,
     space: &Space<'_>,
 ) -> Result<Updated> {
@@ -62,7 +64,7 @@ pub(super) fn update(
     let mut changes = ChangeLog::new(&touched.labels, space);
     let rows = PageWriter::create(staging, number)?;
     let (pages, linked) = write_pages(&moves, &touched.labels, rows, &mut changes, &mut contents)?;
-    let changes = changes.write(staging)?;
+    let changes = changes.write(staging, format)?;
     let groups = GroupWriter::create(staging, number)?;
     let (groups, resized) = write_groups(before.pile, &moves, &touched.labels, &changes, groups)?;
     let mut links = LinkWriter::create(staging, number)?;
@@ -73,7 +75,7 @@ pub(super) fn update(
     let (links, come) = links.finish()?;
     Ok(Updated {
         files: [pages, groups, links],
-        changes: (changes.sum, changes.lines),
+        changes: (changes.file, changes.rows),
         come,
         gone: touched.lost,
         resized,

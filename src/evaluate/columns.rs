@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::results::{ResultFormat, ResultReader};
 
 /// The longest line, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -20,6 +21,9 @@ pub(super) fn each<const N: usize>(
     allowed: bool,
     mut each: impl FnMut([&str; N]) -> Result<()>,
 ) -> Result<()> {
+    if ResultFormat::of_path(path) != ResultFormat::Tsv {
+        return each_row(path, headers, each);
+    }
     let mut file = BufReader::new(File::open(path).at(path)?);
     let mut line = Vec::new();
     let mut places = None;
@@ -55,6 +59,25 @@ pub(super) fn each<const N: usize>(
     Ok(())
 }
 
+/// Calls `each` with the columns of each row of a table that is no TSV. It always names its columns.
+fn each_row<const N: usize>(
+    path: &Path,
+    headers: &[[&str; N]],
+    mut each: impl FnMut([&str; N]) -> Result<()>,
+) -> Result<()> {
+    let mut rows = ResultReader::open(path)?;
+    let Some(found) = rows.columns() else { return Ok(()) };
+    let Some(places) = header(&found.join("\t"), headers) else {
+        let error = rows.wrong("the table lacks a column");
+        return Err(error.expected(known(headers)));
+    };
+    while let Some(row) = rows.next()? {
+        let columns = columns_at(row, places).and_then(&mut each);
+        columns.map_err(|error| error.at(path).line(rows.number()))?;
+    }
+    Ok(())
+}
+
 /// The columns of a line at these places.
 fn columns_at<const N: usize>(line: &str, places: [usize; N]) -> Result<[&str; N]> {
     let mut columns = [""; N];
@@ -74,6 +97,11 @@ fn known<const N: usize>(headers: &[[&str; N]]) -> String {
 
 /// Whether the first line that is not empty names all these columns.
 pub(super) fn has_header<const N: usize>(path: &Path, names: &[&str; N]) -> Result<bool> {
+    if ResultFormat::of_path(path) != ResultFormat::Tsv {
+        let rows = ResultReader::open(path)?;
+        let found = rows.columns().map(|found| found.join("\t"));
+        return Ok(found.is_some_and(|found| header(&found, &[*names]).is_some()));
+    }
     let file = BufReader::new(File::open(path).at(path)?);
     for line in file.take(LONGEST_LINE).lines() {
         match line {

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::matches::{Confirm, Detail, KeepOrder};
+use crate::results::ResultFormat;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::plan::Memory;
 use crate::tables::{Design, Plan, Prices, Problem, plan};
@@ -68,6 +69,8 @@ pub struct Join {
     pub detail: Detail,
     /// How many rows may be written if all are asked for.
     pub max_matches: u64,
+    /// How matches and verdicts are written.
+    pub format: ResultFormat,
     /// The memory for tables and sorts.
     pub budget: Budget,
 }
@@ -93,6 +96,7 @@ impl Join {
             design: Design::Auto,
             detail: Detail::default(),
             max_matches: Join::MAX_MATCHES,
+            format: ResultFormat::default(),
             budget: Budget::default(),
         })
     }

@@ -108,6 +108,7 @@ impl Join {
             memory_bytes: self.budget.finalize(),
             ids_bytes: self.budget.ids(),
             signatures_bytes: self.budget.signatures(),
+            format: self.format,
             workers,
         };
         let pairs = pairs.sorted()?;

@@ -28,6 +28,7 @@ use crate::matches::{
 use crate::output::Staging;
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
+use crate::results::ResultFormat;
 use crate::runs::{SortedRecords, Sorter};
 use crate::store::Dated;
 
@@ -51,6 +52,8 @@ pub struct Deduplicate {
     pub detail: Detail,
     /// How many rows may be written with [`Detail::All`].
     pub max_matches: u64,
+    /// How the tables are written.
+    pub format: ResultFormat,
     /// How many threads compare.
     pub workers: usize,
     /// Memory for the keys of the groups while a store is read, in bytes.
@@ -206,15 +209,15 @@ impl Deduplicate {
         let Ids { sketched, empty } = ids;
         let Named { ids, matches, verdicts, wanted } = rows.name(sketched, &firsts)?;
         found.hottest = hottest.iter().zip(wanted).map(HotBucket::from).collect();
-        let mut empties = 0;
-        let empty = empty.inspect(|_| empties += 1).map(|empty| empty.map(|empty| empty.0));
+        let mut empty_count = 0;
+        let empties = empty.inspect(|_| empty_count += 1).map(|empty| empty.map(|empty| empty.0));
         let ids = in_order(ids.map(|id| id.map(|Id(id)| id)));
         let workers = self.workers;
-        let listing = Listing { ids, empties: empty, verdicts, matches, checked: false, workers };
+        let (checked, format) = (false, self.format);
+        let listing = Listing { ids, empties, verdicts, matches, checked, format, workers };
         let (files, matches) = listing.write(staging)?;
-        let files = files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect();
-        let outcome = batch.outcome(judgements.kept(), matches, files);
-        Ok(Deduplicated { outcome, buckets: found, empty: empties })
+        let outcome = batch.outcome(judgements.kept(), matches, files.into());
+        Ok(Deduplicated { outcome, buckets: found, empty: empty_count })
     }
 
     /// The judgement on every group by the keep rule. The rows of its edges are noted on the way.

@@ -13,12 +13,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::detail::Detail;
-use super::lines::Lines;
-use super::match_row::match_header;
 use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
+use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use super::similarity::Similarity;
 use crate::error::{Error, Result};
+use crate::results::{Column, Lines, ResultReader};
 use crate::runs::{Record, SortedRecords, Sorter};
 
 /// An output to be audited.
@@ -55,8 +55,8 @@ pub enum Near {
 }
 
 impl Near {
-    /// The name of the column.
-    fn column(self) -> &'static str {
+    /// The column.
+    fn column(self) -> Column {
         match self {
             Near::Distance(_) => u8::COLUMN,
             Near::Similarity(_) => Unlikeness::COLUMN,
@@ -153,8 +153,8 @@ impl Audit<'_> {
         let mut required = Required { named: self.sorter(), kept: self.sorter() };
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
-        let mut verdicts = self.open("verdicts.tsv")?;
-        verdicts.expect_header(&format!("id\tverdict\tof\t{}\tagainst", self.near.column()))?;
+        let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
+        verdicts.expect_columns(verdict_columns(self.near.column()).map(|column| column.name))?;
         let mut counts = [0; 3];
         let mut last = String::new();
         while let Some(line) = verdicts.next()? {
@@ -212,10 +212,11 @@ impl Audit<'_> {
     /// because a row says that they are near a kept one.
     fn matches(&self, named: SortedRecords<Match>) -> Result<Sorter<DocumentId>> {
         let mut named = named.peekable();
-        let mut matches = self.open("matches.tsv")?;
+        let mut matches = ResultReader::of(self.output, MATCHES)?;
         let mut kept = Kept::new(self.open("keep.txt")?);
         let mut near_kept = self.sorter();
-        matches.expect_header(match_header(self.near.column(), self.checked).trim_end())?;
+        let columns = match_columns(self.near.column(), self.checked);
+        matches.expect_columns(columns.iter().map(|column| column.name))?;
         let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
         let mut rows = 0;
         let mut last = None;
@@ -255,7 +256,7 @@ impl Audit<'_> {
         Ok(near_kept)
     }
 
-    /// The row in a line of matches.tsv, or what is wrong with it.
+    /// The row in a line of the matches, or what is wrong with it.
     fn read_match(&self, line: &str) -> Result<Match, String> {
         let fields: Vec<&str> = line.split('\t').collect();
         let [new, existing, distance, against, ref check @ ..] = fields[..] else {
@@ -291,7 +292,7 @@ impl Audit<'_> {
     }
 
     /// The error for a missing pair that a verdict names.
-    fn lacks(&self, matches: &Lines, claim: &Match) -> Error {
+    fn lacks(&self, matches: &ResultReader, claim: &Match) -> Error {
         let Match { new, existing, distance, against } = claim;
         let distance = self.near.text(*distance);
         matches
@@ -300,7 +301,7 @@ impl Audit<'_> {
     }
 
     fn not_near(&self) -> String {
-        format!("not a {} of near pages", self.near.column())
+        format!("not a {} of near pages", self.near.column().name)
     }
 
     fn open(&self, name: &str) -> Result<Lines> {

@@ -277,6 +277,7 @@ mod tests {
             memory_bytes: 1 << 20,
             ids_bytes: 1 << 20,
             signatures_bytes: 1 << 20,
+            format: Default::default(),
             workers: 2,
         };
         let out = folder.path().join("out");

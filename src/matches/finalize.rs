@@ -25,6 +25,7 @@ use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
 use crate::hamming::within;
 use crate::output::{self, Staging};
+use crate::results::ResultFormat;
 use crate::runs::{SortedRecords, Sorter};
 use crate::store::{Dated, Segment};
 use crate::tables::Masked;
@@ -52,6 +53,8 @@ pub struct Finalize<'a> {
     pub ids_bytes: usize,
     /// Memory for the signatures of the batch, in bytes.
     pub signatures_bytes: usize,
+    /// How the tables are written.
+    pub format: ResultFormat,
     /// How many threads there are.
     pub workers: usize,
 }
@@ -100,7 +103,8 @@ impl Finalize<'_> {
         let checked = self.confirm.is_some();
         let rank = |row| judged.batch.rank_in_segment(row);
         let ids = ids.ranked(rank).map(Ok);
-        let listing = Listing { ids, empties, verdicts, matches, checked, workers };
+        let format = self.format;
+        let listing = Listing { ids, empties, verdicts, matches, checked, format, workers };
         let (files, written) = listing.write(staging)?;
         Ok(Outcome {
             candidates,

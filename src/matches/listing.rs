@@ -1,4 +1,4 @@
-//! The files of an output: verdicts.tsv, keep.txt, drop.txt and matches.tsv.
+//! The files of an output: the tables of verdicts and matches, keep.txt and drop.txt.
 //!
 //! The ids come in portions. All workers make lines of a portion each; then the lines are written in the order of
 //! the portions, each file by one worker.
@@ -8,17 +8,25 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use super::ids::{Portion, Shard};
-use super::match_row::{MatchRow, match_header};
+use super::match_row::MatchRow;
 use super::nearness::Nearness;
 use super::numbers::IdRank;
+use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
 use crate::parallel::{both, in_parallel};
 use crate::progress::{self, Activity};
+use crate::results::{ResultFile, ResultFormat};
 use crate::runs::SortedRecords;
 
 /// A file of the output by its name.
-pub(crate) type Named = (&'static str, Sum);
+pub(crate) type Named = (String, Sum);
+
+/// The lists of ids.
+const KEEP: &str = "keep.txt";
+const DROP: &str = "drop.txt";
+/// Rows are written once their lines have so many bytes.
+const LINES_BYTES: usize = 64 << 10;
 
 /// What is listed, all of it in the order of ids.
 pub(crate) struct Listing<P, E, D> {
@@ -28,10 +36,12 @@ pub(crate) struct Listing<P, E, D> {
     pub(crate) empties: E,
     /// The match that the verdict on each dropped document names.
     pub(crate) verdicts: SortedRecords<MatchRow<D>>,
-    /// The rows of matches.tsv.
+    /// The rows of the matches.
     pub(crate) matches: SortedRecords<MatchRow<D>>,
     /// Whether they were checked.
     pub(crate) checked: bool,
+    /// How the tables are written.
+    pub(crate) format: ResultFormat,
     /// How many threads there are.
     pub(crate) workers: usize,
 }
@@ -55,10 +65,10 @@ struct Lines {
 
 /// The files that are being written.
 struct Files {
-    verdicts: OutputFile,
+    verdicts: ResultFile,
     keep: OutputFile,
     drop: OutputFile,
-    matches: OutputFile,
+    matches: ResultFile,
     /// How many matches were written.
     count: u64,
 }
@@ -72,8 +82,8 @@ where
 {
     /// Writes all files, and gives the number of matches too.
     pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
-        let Listing { mut ids, empties, verdicts, matches, checked, workers } = self;
-        let mut files = Files::create::<D>(staging, checked)?;
+        let Listing { mut ids, empties, verdicts, matches, checked, format, workers } = self;
+        let mut files = Files::create::<D>(staging, format, checked)?;
         let mut empties = empties.peekable();
         let mut verdicts = verdicts.peekable();
         let mut matches = matches.peekable();
@@ -135,7 +145,7 @@ impl Lines {
     fn write_verdicts<E: Iterator<Item = Result<String>>>(
         &self,
         empties: &mut Peekable<E>,
-        file: &mut OutputFile,
+        file: &mut ResultFile,
     ) -> Result<()> {
         let is_here = |empty: &Result<String>| {
             self.bound
@@ -147,10 +157,11 @@ impl Lines {
             let is_before = |line: &&str| line.split('\t').next() < Some(empty.as_str());
             let before = rest.split_inclusive('\n').take_while(is_before).map(str::len).sum();
             let (before, behind) = rest.split_at(before);
-            file.write(|out| writeln!(out, "{before}{empty}\tempty\t\t\t"))?;
+            file.rows(before)?;
+            file.row(format_args!("{empty}\tempty\t\t\t"))?;
             rest = behind;
         }
-        file.write(|out| out.write_all(rest.as_bytes()))
+        file.rows(rest)
     }
 }
 
@@ -166,25 +177,27 @@ fn add_verdict<D: Nearness>(lines: &mut String, id: &str, verdict: &str, of: Opt
 }
 
 impl Files {
-    fn create<D: Nearness>(staging: &Staging, checked: bool) -> Result<Files> {
-        let mut files = Files {
-            verdicts: staging.create("verdicts.tsv")?,
-            keep: staging.create("keep.txt")?,
-            drop: staging.create("drop.txt")?,
-            matches: staging.create("matches.tsv")?,
+    fn create<D: Nearness>(
+        staging: &Staging,
+        format: ResultFormat,
+        checked: bool,
+    ) -> Result<Files> {
+        let [verdicts, matches] =
+            [verdict_columns(D::COLUMN).to_vec(), match_columns(D::COLUMN, checked)];
+        Ok(Files {
+            verdicts: ResultFile::create(staging, format, VERDICTS, &verdicts)?,
+            keep: staging.create(KEEP)?,
+            drop: staging.create(DROP)?,
+            matches: ResultFile::create(staging, format, MATCHES, &matches)?,
             count: 0,
-        };
-        files.verdicts.write(|out| writeln!(out, "id\tverdict\tof\t{}\tagainst", D::COLUMN))?;
-        let header = match_header(D::COLUMN, checked);
-        files.matches.write(|out| out.write_all(header.as_bytes()))?;
-        Ok(files)
+        })
     }
 
     /// Writes the verdicts on empty documents that come after all others.
     fn empties(&mut self, empties: &mut impl Iterator<Item = Result<String>>) -> Result<()> {
         empties.try_for_each(|empty| {
             let empty = empty?;
-            self.verdicts.write(|out| writeln!(out, "{empty}\tempty\t\t\t"))
+            self.verdicts.row(format_args!("{empty}\tempty\t\t\t"))
         })
     }
 
@@ -207,17 +220,22 @@ impl Files {
         let others = || {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
+            let mut lines = String::new();
             for Lines { ids, ranks, .. } in portions {
                 let is_here = |row: &Result<MatchRow<D>>| {
                     row.as_ref().map_or(true, |it| it.new < ranks.end.into())
                 };
                 while let Some(row) = rows.next_if(is_here).transpose()? {
                     let place = u32::from(row.new) - ranks.start;
-                    matches.write(|out| row.write(ids.id(place as usize), out))?;
+                    row.add_to(ids.id(place as usize), &mut lines);
                     *count += 1;
+                    if lines.len() >= LINES_BYTES {
+                        matches.rows(&lines)?;
+                        lines.clear();
+                    }
                 }
             }
-            Ok(())
+            matches.rows(&lines)
         };
         let (others, verdicts) = both(workers, others, verdicts);
         verdicts.and(others)
@@ -225,15 +243,10 @@ impl Files {
 
     fn finish(self, workers: usize) -> Result<([Named; 4], u64)> {
         let Files { verdicts, keep, drop, matches, count } = self;
-        let lists = || Ok([keep.finish()?, drop.finish()?, matches.finish()?]);
+        let lists = || Ok((keep.finish()?, drop.finish()?, matches.finish()?));
         let (verdicts, lists) = both(workers, || verdicts.finish(), lists);
-        let [keep, drop, matches] = lists?;
-        let files = [
-            ("verdicts.tsv", verdicts?),
-            ("keep.txt", keep),
-            ("drop.txt", drop),
-            ("matches.tsv", matches),
-        ];
-        Ok((files, count))
+        let (keep, drop, matches) = lists?;
+        let [keep, drop] = [(KEEP, keep), (DROP, drop)].map(|(name, sum)| (name.to_owned(), sum));
+        Ok(([verdicts?, keep, drop, matches], count))
     }
 }

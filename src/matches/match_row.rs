@@ -1,6 +1,6 @@
 //! The row of matches.tsv: two documents, and how near they are.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,22 +27,17 @@ pub(crate) struct MatchRow<D = u8> {
     pub(crate) similarity: Option<Similarity>,
 }
 
-/// The first line of matches.tsv. `column` says how near two pages are.
-pub(super) fn match_header(column: &str, checked: bool) -> String {
-    let check = if checked { "\tcheck" } else { "" };
-    format!("new\texisting\t{column}\tagainst{check}\n")
-}
-
 impl<D: Nearness> MatchRow<D> {
-    /// Writes the row as a line; `new` is the id whose rank the row holds.
-    pub(super) fn write(&self, new: &str, out: &mut dyn Write) -> io::Result<()> {
+    /// Adds the row as a line; `new` is the id whose rank the row holds.
+    pub(super) fn add_to(&self, new: &str, lines: &mut String) {
         let MatchRow { distance, existing, origin, similarity, .. } = self;
-        match similarity {
+        let added = match similarity {
             Some(similarity) => {
-                writeln!(out, "{new}\t{existing}\t{distance}\t{origin}\t{similarity}")
+                writeln!(lines, "{new}\t{existing}\t{distance}\t{origin}\t{similarity}")
             }
-            None => writeln!(out, "{new}\t{existing}\t{distance}\t{origin}"),
-        }
+            None => writeln!(lines, "{new}\t{existing}\t{distance}\t{origin}"),
+        };
+        added.expect("a string takes any text");
     }
 }
 

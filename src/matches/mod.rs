@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! Pair -> Sieve -> partition (confirm) -> keep_rule (crowd) --+
-//!                                     \-> expand -------------+-> listing: verdicts.tsv, keep.txt,
-//!                                                                 drop.txt, matches.tsv
+//!                                     \-> expand -------------+-> listing: verdicts, keep.txt,
+//!                                                                 drop.txt, matches
 //! these files -> audit -> recompute: are they what the inputs give?
 //! ```
 //!
@@ -45,7 +45,6 @@ mod group_key;
 mod ids;
 mod keep_order;
 mod keep_rule;
-mod lines;
 mod listing;
 mod match_row;
 mod nearest;
@@ -56,6 +55,7 @@ mod outcome;
 mod pair;
 mod partition;
 mod recompute;
+mod result_columns;
 mod sieve;
 mod similarity;
 mod store_pair;
@@ -68,7 +68,6 @@ pub use distinct::distinct_fingerprints;
 pub use finalize::Finalize;
 pub use frequent::Frequent;
 pub use keep_order::KeepOrder;
-pub(crate) use lines::Lines;
 pub use numbers::{FingerprintIndex, Number};
 pub use outcome::Outcome;
 pub use pair::{Pair, Place};
@@ -88,3 +87,4 @@ pub(crate) use numbers::{Group, IdRank, KeepRank, below};
 pub(crate) use origin::Origin;
 pub(crate) use partition::copies;
 pub(crate) use recompute::{Expected, Groups, Kept, Measured};
+pub(crate) use result_columns::{MATCHES, VERDICTS};

@@ -108,7 +108,7 @@ impl Judged<'_> {
             distances: (0..).zip(rows.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
             copies: self.sizes().filter(|&size| size > 1).sum(),
             largest_group: self.sizes().max().unwrap_or(0),
-            files: files.into_iter().map(|(name, sum)| (name.to_owned(), sum)).collect(),
+            files: files.into(),
             ..Outcome::default()
         }
     }

@@ -21,8 +21,10 @@ struct ClusterPage<'a, R> {
     /// What the columns of the largest clusters say.
     farthest: &'static str,
     spread: &'static str,
-    /// Whether the output has clusters.tsv.
+    /// Whether the output has the table of clusters.
     listed: bool,
+    /// The file with the table of changes.
+    changes: &'a str,
 }
 
 /// Draws the `report` of the output at `place`, which has `found` these clusters of these days.
@@ -52,7 +54,8 @@ pub(super) fn drawn(
         sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
         farthest,
         spread,
-        listed: found.files.contains_key("clusters.tsv"),
+        listed: found.file_of("clusters").is_some(),
+        changes: found.file_of("changes").unwrap_or_default(),
     };
     html::page("clusters.html", page)
 }

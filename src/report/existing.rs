@@ -8,6 +8,7 @@ use super::parameters::{Parameters, made_otherwise};
 use crate::clusters::is_layer;
 use crate::error::{At, Error, Kind, Result};
 use crate::output;
+use crate::results::ResultFormat;
 
 /// What exists where an output is to be made.
 pub enum Existing<R> {
@@ -51,24 +52,10 @@ pub fn existing<R: Made>(
 }
 
 /// The files that an output of any version may have, besides those that its report names.
-const OURS: [&str; 16] = [
-    "_SUCCESS",
-    "changes.tsv",
-    "clusters.tsv",
-    "drop.txt",
-    "keep.txt",
-    "links.bin",
-    "matches.jsonl",
-    "matches.parquet",
-    "matches.tsv",
-    "report.html",
-    "report.json",
-    "sizes.tsv",
-    "verdicts.jsonl",
-    "verdicts.parquet",
-    "verdicts.tsv",
-    "_UNFINISHED",
-];
+const OURS: [&str; 7] =
+    ["_SUCCESS", "_UNFINISHED", "drop.txt", "keep.txt", "links.bin", "report.html", "report.json"];
+/// The tables that an output of any version may have, in any format.
+const TABLES: [&str; 5] = ["changes", "clusters", "matches", "sizes", "verdicts"];
 
 /// Fails if the folder holds a file that dupsieve did not make. Replacing an output removes its whole
 /// folder, so that file would be lost.
@@ -78,7 +65,10 @@ pub fn refuse_strangers<'a>(
 ) -> Result<()> {
     for entry in fs::read_dir(output).at(output)? {
         let name = entry.at(output)?.file_name();
+        let tables =
+            ResultFormat::ALL.iter().flat_map(|format| TABLES.map(|it| format.file_name(it)));
         let ours = OURS.iter().any(|ours| name == *ours)
+            || tables.into_iter().any(|table| name == *table)
             || files.clone().any(|file| name == **file)
             || name.to_str().is_some_and(is_layer);
         if !ours {

@@ -39,5 +39,5 @@ pub use existing::{Existing, existing, refuse_strangers};
 pub use history::{DayFigures, History};
 pub use join_report::{Report, records};
 pub use made::Made;
-pub use parameters::{Parameters, made_otherwise};
+pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};

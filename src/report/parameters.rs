@@ -5,14 +5,36 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 use crate::fingerprint::Stamp;
+use crate::results::ResultFormat;
 
 /// What decides the result of a job, by name: the digests of its inputs, and its parameters. Workers,
 /// processes, memory, design and chunking do not change the result and are left out.
 pub type Parameters = BTreeMap<String, String>;
 
+/// The name of the parameter that says how the tables of an output are written.
+const FORMAT: &str = "output_format";
+
+/// The parameter for the format of the tables. An output of TSV has none, as all had before there were others.
+pub fn format_parameter(format: ResultFormat) -> Option<(String, String)> {
+    (format != ResultFormat::Tsv).then(|| (FORMAT.to_owned(), format.to_string()))
+}
+
+/// How the tables of an output that was made with these parameters are written.
+pub fn format(made: &Parameters) -> ResultFormat {
+    made.get(FORMAT).and_then(|format| format.parse().ok()).unwrap_or_default()
+}
+
 /// The error for an output at `path` that was made with other parameters than asked for.
 pub fn made_otherwise(path: &Path, made: &Parameters, asked: &Parameters) -> Error {
     let names: BTreeSet<&String> = asked.keys().chain(made.keys()).collect();
+    if names.iter().all(|name| *name == FORMAT || asked.get(*name) == made.get(*name)) {
+        let what = "the same output exists with its tables in another format";
+        return Error::new(Kind::Exists, what)
+            .at(path)
+            .expected(format(asked))
+            .found(format(made))
+            .help("read it as it is, since all commands read all formats, or write it again with --overwrite");
+    }
     let mut expected = Vec::new();
     let mut found = Vec::new();
     for name in names {

@@ -1,13 +1,12 @@
-//! Reads the verdicts and the matches of an output back, line by line.
+//! Reads the verdicts and the matches of an output back, row by row.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::error::{At, Error, Kind, Result};
-use crate::matches::{Nearness, Unlikeness};
+use crate::error::{Error, Kind, Result};
+use crate::matches::{MATCHES, Nearness, Unlikeness, VERDICTS};
+use crate::results::ResultReader;
 
 /// The verdict on a page.
 #[derive(Debug, Serialize)]
@@ -37,9 +36,10 @@ pub fn folder(path: &Path) -> PathBuf {
 
 /// The verdict on the page with that id.
 pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
-    let path = folder(output).join("verdicts.tsv");
+    let rows = ResultReader::of(&folder(output), VERDICTS)?;
+    let path = rows.path().to_path_buf();
     let mut found = None;
-    each_line(&path, |columns| {
+    each_row(rows, |columns| {
         if columns.first() == Some(&id) {
             let word = columns.get(1)?.to_string();
             let nearest = match word.as_str() {
@@ -57,7 +57,7 @@ pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
 
 /// Calls `each` with every match: the new page, and the one that it is near.
 pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
-    each_line(&folder(output).join("matches.tsv"), |columns| {
+    each_row(ResultReader::of(&folder(output), MATCHES)?, |columns| {
         each(columns.first()?, nearest(columns.get(1..4)?)?);
         Some(true)
     })
@@ -69,26 +69,21 @@ fn nearest(columns: &[&str]) -> Option<Nearest> {
     Some(Nearest { id: id.to_string(), distance, against: against.to_string() })
 }
 
-/// Calls `each` with the columns of every line below the header, until it returns `Some(false)`. A line for
-/// which it returns none is [`Kind::BadData`].
-fn each_line(path: &Path, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
-    let file = BufReader::new(File::open(path).at(path)?);
-    for (line, number) in file.lines().zip(1..) {
-        let line = line.at(path)?;
-        let columns: Vec<&str> = line.split('\t').collect();
-        if number == 1 && columns.contains(&Unlikeness::COLUMN) {
-            let what = "this is an output of `lsh`, which has no distances";
-            return Err(Error::new(Kind::Usage, what).at(path).help("name an output of dedup"));
-        }
-        if number == 1 {
-            continue;
-        }
-        match each(&columns) {
+/// Calls `each` with the columns of every row, until it returns `Some(false)`. A row for which it returns none is
+/// [`Kind::BadData`].
+fn each_row(mut rows: ResultReader, mut each: impl FnMut(&[&str]) -> Option<bool>) -> Result<()> {
+    if rows.columns().is_some_and(|names| names.iter().any(|it| it == Unlikeness::COLUMN.name)) {
+        let what = "this is an output of `lsh`, which has no distances";
+        let error = Error::new(Kind::Usage, what).at(rows.path());
+        return Err(error.help("name an output of dedup"));
+    }
+    while let Some(row) = rows.next()? {
+        match each(&row.split('\t').collect::<Vec<_>>()) {
             Some(true) => {}
             Some(false) => return Ok(()),
             None => {
                 let what = "dupsieve does not write such a line; the file was changed";
-                return Err(Error::new(Kind::BadData, what).at(path).line(number));
+                return Err(Error::new(Kind::BadData, what).at(rows.path()).line(rows.number()));
             }
         }
     }

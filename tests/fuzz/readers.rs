@@ -249,6 +249,7 @@ fn add_to(folder: &str, report: &[u8]) {
         removed: Removed::from_iter(["b", "z"]),
         previous: Some(Previous { folder, found }),
         writes_lists: true,
+        format: Default::default(),
         memory_bytes: 1 << 20,
     };
     let lock = Lock::beside(&output).expect("nobody else has it");

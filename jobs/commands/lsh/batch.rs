@@ -13,6 +13,7 @@ use dupsieve::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::results::ResultFormat;
 use dupsieve::store::{Day, Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ pub(crate) struct Asked {
     pub(crate) keep: Option<KeepOrder>,
     pub(crate) detail: Detail,
     pub(crate) max_matches: Option<Count>,
+    pub(crate) format: ResultFormat,
     /// Whether an output of other pages or of another version of the store is replaced.
     pub(crate) replaces_outdated: bool,
 }
@@ -126,6 +128,7 @@ impl Job {
             keep: KeepOrder::for_segment(asked.keep, &batch)?,
             detail: asked.detail,
             max_matches: asked.max_matches.map_or(Join::MAX_MATCHES, |Count(count)| count),
+            format: asked.format,
             workers: topology.workers,
             index_bytes: budget.evidence(),
             evidence_bytes: budget.evidence(),
@@ -202,7 +205,8 @@ impl Job {
             ("matches", detail.to_string()),
         ];
         let named = named.into_iter().chain(scheme::parameters(scheme));
-        named.map(|(name, value)| (name.to_owned(), value)).collect()
+        let named = named.map(|(name, value)| (name.to_owned(), value));
+        named.chain(report::format_parameter(deduplicate.format)).collect()
     }
 
     fn make(

@@ -139,6 +139,7 @@ impl<'a> Chain<'a> {
             previous: from.checked_sub(1).map(|before| self.clusters(before)),
             removed: None,
             writes_lists: settings.lists,
+            format: self.plan.format(),
             replaces_outdated: true,
         })
     }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::{self, Path, PathBuf};
 
+use dupsieve::report::{self, Made, Report};
+use dupsieve::results::ResultFormat;
 use dupsieve::store::{Day, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -33,7 +35,7 @@ impl DayPlan<'_> {
             Error::new(Kind::Config, format!("the file does not set `{key}`"))
                 .help("see configs/local.toml for a complete file")
         };
-        let output = config.output.as_deref().ok_or_else(|| missing("output"))?;
+        let output = config.output.path.as_deref().ok_or_else(|| missing("output"))?;
         let store = config.store.path.as_deref().ok_or_else(|| missing("store"))?;
         if config.inputs.is_empty() {
             return Err(missing("inputs"));
@@ -134,13 +136,21 @@ impl DayPlan<'_> {
         }
     }
 
-    /// The request to join a day with the store as it was before that day.
+    /// The format of the tables of a day that is made now.
+    pub(crate) fn format(&self) -> ResultFormat {
+        self.config.output.format.unwrap_or_default()
+    }
+
+    /// The request to join a day with the store as it was before that day. A day that is joined already keeps the format of
+    /// its tables: another one in the file is for the days to come.
     pub(crate) fn to_join(&self, day: Day) -> dedup::Request {
+        let made = Report::read(&self.found(day)).ok().flatten();
         dedup::Request {
             batch: self.batch(day),
             batch_place: None,
             store: StoreAt::Before(self.store.clone(), day),
             output: self.found(day),
+            format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),
         }

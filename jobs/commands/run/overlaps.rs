@@ -49,6 +49,7 @@ fn asked(plan: &DayPlan<'_>, joined: &dedup::Request) -> Option<BatchAsked> {
         keep: settings.keep,
         detail: settings.matches.unwrap_or_default(),
         max_matches: settings.max_matches,
+        format: joined.format,
         replaces_outdated: true,
     })
 }

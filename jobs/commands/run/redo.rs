@@ -203,7 +203,7 @@ fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
 /// Whether the outputs of a day exist as they would be made, and the store holds it.
 fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> bool {
     let only = plan.only(&plan.found(day));
-    let joined = plan.to_join(day);
+    let joined = dedup::Request { format: plan.format(), ..plan.to_join(day) };
     dedup::stands(&joined).unwrap_or(false)
         && overlaps::stand(plan, &joined)
         && store.would_add(&plan.batch(day), day, only.as_deref()) == Ok(false)
@@ -220,7 +220,7 @@ fn make(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let staged = plan.output(day).join(STAGED);
-    let asked = plan.to_join(day);
+    let asked = dedup::Request { format: plan.format(), ..plan.to_join(day) };
     let (batch, read) = if redo_plan.days.first() == Some(&day) {
         let output = staged.join("batch.seg");
         let request = fingerprint::Request { output, ..plan.to_fingerprint(day) };
@@ -232,6 +232,7 @@ fn make(
     let joined = dedup::Request {
         batch: batch.clone(),
         batch_place: Some(asked.batch),
+        format: asked.format,
         store: StoreAt::Drafted(plan.store.clone(), day, number),
         output: staged.join("dedup"),
         settings: asked.settings,

@@ -6,6 +6,7 @@ use dupsieve::clusters::Method;
 use dupsieve::document::Format;
 use dupsieve::join::Preset;
 use dupsieve::matches::{Detail, KeepOrder};
+use dupsieve::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Any text: what it may be stands in the description of the key.
@@ -48,6 +49,11 @@ pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
 /// The name of a file format.
 pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
     one_of(Format::ALL)
+}
+
+/// The format of tables.
+pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
+    one_of(ResultFormat::ALL)
 }
 
 /// Which matches are written.

@@ -14,7 +14,7 @@ pub(crate) struct ClustersSettings {
     #[serde(default)]
     #[schemars(schema_with = "allowed::method")]
     pub(crate) method: Method,
-    /// Whether clusters.tsv and sizes.tsv are written for each day.
+    /// Whether the tables of clusters and sizes are written for each day.
     #[serde(default = "yes")]
     pub(crate) lists: bool,
 }

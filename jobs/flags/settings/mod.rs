@@ -2,7 +2,7 @@
 //! and by serde from the file, so that both always have the same settings.
 //!
 //! [`FingerprintSettings`] is the section `[fingerprint]` and [`DedupSettings`] the section `[dedup]`.
-//! [`StoreSettings`] is the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
+//! [`OutputSettings`] is the section `[output]`, [`StoreSettings`] the section `[store]`, [`ClustersSettings`] the section `[clusters]` and [`LshSettings`] the
 //! section `[lsh]`, which only files have.
 //! [`RecipeChoice`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
@@ -13,6 +13,7 @@ mod clusters;
 mod dedup;
 mod fingerprint;
 mod lsh;
+mod output;
 mod recipe;
 mod store;
 mod text;
@@ -22,6 +23,7 @@ pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
 pub(crate) use lsh::LshSettings;
+pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;
 pub(crate) use store::StoreSettings;
 pub(crate) use text::read_text;

@@ -1,10 +1,12 @@
 //! One column of a row group, decoded some rows at a time.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use crate::results::values_of;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -118,41 +120,18 @@ impl Column {
         let Place { meaning, present, .. } = self.place;
         match &mut self.reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
-                read(reader, rows, present, Value::Bytes)
+                values_of(reader, rows, present, Value::Bytes)
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                read(reader, rows, present, |number| meaning.of_number(number.into()))
+                values_of(reader, rows, present, |number| meaning.of_number(number.into()))
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                read(reader, rows, present, |number| meaning.of_number(number))
+                values_of(reader, rows, present, |number| meaning.of_number(number))
             }
-            ColumnReader::Int96ColumnReader(reader) => read(reader, rows, present, |moment| {
+            ColumnReader::Int96ColumnReader(reader) => values_of(reader, rows, present, |moment| {
                 Value::Moment { seconds: moment.to_seconds(), is_utc: true }
             }),
             _ => unreachable!("Place::find has refused columns of other types"),
         }
     }
-}
-
-fn read<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    rows: usize,
-    present: i16,
-    value: impl Fn(T::T) -> Value,
-) -> Result<Vec<Option<Value>>> {
-    let (mut levels, mut values) = (Vec::new(), Vec::new());
-    let mut read = 0;
-    while read < rows {
-        let (records, _, _) =
-            reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            break;
-        }
-        read += records;
-    }
-    let mut values = values.into_iter().map(value);
-    if present == 0 {
-        return Ok(values.map(Some).collect());
-    }
-    Ok(levels.iter().map(|&level| if level == present { values.next() } else { None }).collect())
 }

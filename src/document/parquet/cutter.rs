@@ -16,8 +16,8 @@ use crate::document::read_options::ReadOptions;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
 use crate::error::{At, Error, Kind, Result};
-use crate::foreign;
 use crate::progress::{self, Activity};
+use crate::results::trying;
 
 /// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
@@ -229,14 +229,4 @@ fn names(schema: &SchemaDescriptor) -> String {
     let shown: Vec<String> = names.take(SHOWN_COLUMNS).collect();
     let more = if schema.num_columns() > SHOWN_COLUMNS { ", ..." } else { "" };
     format!("{}{more}", shown.join(", "))
-}
-
-/// Calls the library, which panics on some damaged files.
-pub(super) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
-    let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
-    done.map_err(|cause| {
-        Error::new(Kind::BadData, "the Parquet file cannot be read").at(path).found(cause).help(
-            "is it whole, and is it Parquet? Parquet inside of .gz or .zst must be unpacked first",
-        )
-    })
 }

@@ -6,9 +6,9 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::column::{Column, Place, Value};
-use super::cutter::trying;
 use crate::document::inputs::Input;
 use crate::error::{At, Result};
+use crate::results::trying;
 
 /// The most columns that are looked at.
 const MOST_COLUMNS: usize = 500;

@@ -154,6 +154,7 @@ fn made_with(
         keep: KeepOrder::FirstId,
         detail,
         max_matches: 100_000,
+        format: Default::default(),
         workers,
         index_bytes: memory_bytes,
         evidence_bytes: memory_bytes,

@@ -215,6 +215,7 @@ fn written(
         memory_bytes: 1 << 20,
         ids_bytes: 1 << 20,
         signatures_bytes,
+        format: Default::default(),
         workers: 2,
     };
     let out = folder.path().join("out");

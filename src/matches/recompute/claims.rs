@@ -14,11 +14,12 @@ use super::inputs::{Recompute, wrong_row};
 use super::verdict_lines::VerdictLines;
 use crate::error::{Error, Result};
 use crate::matches::allocated::allocated;
-use crate::matches::lines::Lines;
 use crate::matches::nearness::Nearness;
 use crate::matches::numbers::IdRank;
 use crate::matches::origin::Origin;
+use crate::matches::result_columns::MATCHES;
 use crate::progress::{self, Activity};
+use crate::results::ResultReader;
 use crate::runs::{Record, Sorter};
 use crate::store::{Dated, Day, RowDays};
 
@@ -45,18 +46,16 @@ impl<D: Nearness> Record for Claim<D> {
 }
 
 /// matches.tsv, read along with the verdicts.
-pub(super) struct ClaimReader<'a, D> {
-    of: &'a Recompute<'a>,
-    lines: Lines,
+pub(super) struct ClaimReader<D> {
+    rows: ResultReader,
     /// The next row: the id of its new page, and the claim with a `new` that is not known yet.
     next: Option<(String, Claim<D>)>,
 }
 
-impl<'a, D: Nearness> ClaimReader<'a, D> {
-    pub(super) fn open(of: &'a Recompute<'a>) -> Result<ClaimReader<'a, D>> {
-        let mut lines = Lines::open(of.output.join("matches.tsv"))?;
-        lines.next()?;
-        let mut reader = ClaimReader { of, lines, next: None };
+impl<D: Nearness> ClaimReader<D> {
+    pub(super) fn open(of: &Recompute<'_>) -> Result<ClaimReader<D>> {
+        let rows = ResultReader::of(of.output, MATCHES)?;
+        let mut reader = ClaimReader { rows, next: None };
         reader.advance()?;
         Ok(reader)
     }
@@ -88,21 +87,21 @@ impl<'a, D: Nearness> ClaimReader<'a, D> {
 
     fn stranger(&self, claim: &Claim<D>) -> Error {
         let what = "the new page is no page of the batch that can match";
-        wrong_row(self.of.output, claim.line, what)
+        wrong_row(self.rows.path(), claim.line, what)
     }
 
     fn advance(&mut self) -> Result<()> {
-        let Some(line) = self.lines.next()? else {
+        let Some(line) = self.rows.next()? else {
             self.next = None;
             return Ok(());
         };
         let mut fields = line.split('\t').map(str::to_owned);
         let [new, existing, distance, origin] = [(); 4].map(|()| fields.next().unwrap_or_default());
         let check = fields.next();
-        let line = self.lines.number();
+        let line = self.rows.number();
         let (Some(distance), Ok(origin)) = (D::read(&distance), origin.parse()) else {
-            let what = format!("not a {} and a day or `batch`", D::COLUMN);
-            return Err(wrong_row(self.of.output, line, &what));
+            let what = format!("not a {} and a day or `batch`", D::COLUMN.name);
+            return Err(wrong_row(self.rows.path(), line, &what));
         };
         let claim = Claim { origin, existing, new: IdRank::from(0), distance, check, line };
         self.next = Some((new, claim));
@@ -231,7 +230,7 @@ impl<'a, G: Groups> Check<'a, G> {
     ) -> Result<()> {
         let (distance, check) = measured.map_err(|what| self.wrong(claim, what))?;
         if distance != claim.distance {
-            let what = format!("this is not the {} of the two pages", G::Distance::COLUMN);
+            let what = format!("this is not the {} of the two pages", G::Distance::COLUMN.name);
             let error = self.wrong(claim, &what);
             return Err(error.expected(distance).found(claim.distance));
         }
@@ -247,6 +246,9 @@ impl<'a, G: Groups> Check<'a, G> {
     }
 
     fn wrong(&self, claim: &Claim<G::Distance>, what: &str) -> Error {
-        wrong_row(self.of.output, claim.line, what)
+        match ResultReader::path_in(self.of.output, MATCHES) {
+            Ok(path) => wrong_row(&path, claim.line, what),
+            Err(error) => error,
+        }
     }
 }

@@ -41,7 +41,7 @@ pub struct Recomputed {
     pub pages: u64,
 }
 
-/// The error for a row of matches.tsv.
-pub(super) fn wrong_row(output: &Path, line: u64, what: &str) -> Error {
-    Error::new(Kind::BadData, what).at(output.join("matches.tsv")).line(line).help(HELP)
+/// The error for a row of the matches at `path`.
+pub(super) fn wrong_row(path: &Path, line: u64, what: &str) -> Error {
+    Error::new(Kind::BadData, what).at(path).line(line).help(HELP)
 }

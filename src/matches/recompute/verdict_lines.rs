@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::matches::lines::Lines;
 use crate::matches::numbers::IdRank;
 use crate::matches::recompute::inputs::HELP;
+use crate::matches::result_columns::VERDICTS;
+use crate::results::ResultReader;
 
 /// A line of verdicts.tsv on a page that has a fingerprint.
 pub(super) struct VerdictLine {
@@ -19,23 +20,21 @@ pub(super) struct VerdictLine {
 
 /// The verdicts in the order of the file, which is that of the ids.
 pub(super) struct VerdictLines {
-    lines: Lines,
+    rows: ResultReader,
     rank: u32,
 }
 
 impl VerdictLines {
     /// Opens the verdicts of the output in this folder.
     pub(super) fn open(output: &Path) -> Result<VerdictLines> {
-        let mut lines = Lines::open(output.join("verdicts.tsv"))?;
-        lines.next()?;
-        Ok(VerdictLines { lines, rank: 0 })
+        Ok(VerdictLines { rows: ResultReader::of(output, VERDICTS)?, rank: 0 })
     }
 
     pub(super) fn next(&mut self) -> Result<Option<VerdictLine>> {
-        while let Some(line) = self.lines.next()? {
+        while let Some(line) = self.rows.next()? {
             let fields: Vec<&str> = line.split('\t').collect();
             let [id, verdict, of, distance, against] = fields[..] else {
-                return Err(self.lines.wrong("not five columns"));
+                return Err(self.rows.wrong("not five columns"));
             };
             if verdict == "empty" {
                 continue;
@@ -52,6 +51,6 @@ impl VerdictLines {
 
     /// The error for the line that was read last.
     pub(super) fn wrong(&self, what: &str) -> Error {
-        self.lines.wrong(what).help(HELP)
+        self.rows.wrong(what).help(HELP)
     }
 }

@@ -1,4 +1,4 @@
-//! The files of an output, read back line by line.
+//! Files of lines: the lists of an output, and its tables in TSV.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -46,14 +46,14 @@ impl Lines {
     }
 
     /// Fails unless the next line is `id`.
-    pub(super) fn expect(&mut self, id: &str) -> Result<()> {
+    pub(crate) fn expect(&mut self, id: &str) -> Result<()> {
         match self.next()? {
             Some(found) if found == id => Ok(()),
             _ => Err(self.wrong("not what the verdicts say").expected(format_args!("`{id:.100}`"))),
         }
     }
 
-    pub(super) fn expect_end(&mut self) -> Result<()> {
+    pub(crate) fn expect_end(&mut self) -> Result<()> {
         match self.next()? {
             None => Ok(()),
             Some(_) => Err(self.wrong("more pages than verdicts")),
@@ -71,7 +71,7 @@ impl Lines {
     }
 }
 
-fn wrong(path: &Path, line: u64, what: &str) -> Error {
+pub(super) fn wrong(path: &Path, line: u64, what: &str) -> Error {
     Error::new(Kind::BadData, what)
         .at(path)
         .line(line)

@@ -1,0 +1,45 @@
+//! A table in a file of an output.
+
+use std::fmt;
+
+use super::column::Column;
+use super::format::ResultFormat;
+use super::writer::ResultWriter;
+use crate::error::Result;
+use crate::output::{OutputFile, Staging, Sum};
+
+/// A table of an output that is being written.
+pub(crate) struct ResultFile {
+    name: String,
+    writer: ResultWriter<OutputFile>,
+}
+
+impl ResultFile {
+    /// Creates the file of a table; its name tells the format.
+    pub(crate) fn create(
+        staging: &Staging,
+        format: ResultFormat,
+        table: &str,
+        columns: &[Column],
+    ) -> Result<ResultFile> {
+        let name = format.file_name(table);
+        let path = staging.folder().join(&name);
+        let writer = ResultWriter::new(staging.create(&name)?, &path, format, columns)?;
+        Ok(ResultFile { name, writer })
+    }
+
+    /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
+    pub(crate) fn rows(&mut self, lines: &str) -> Result<()> {
+        self.writer.rows(lines)
+    }
+
+    /// Writes one row.
+    pub(crate) fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
+        self.writer.row(texts)
+    }
+
+    /// Writes everything to the disk, and gives the name of the file and its sum.
+    pub(crate) fn finish(self) -> Result<(String, Sum)> {
+        Ok((self.name, self.writer.finish()?.finish()?))
+    }
+}

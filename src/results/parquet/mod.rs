@@ -1,0 +1,13 @@
+//! Tables in Parquet.
+//!
+//! The bytes depend on the rows alone: the sizes of row groups are fixed, and no clock and no version of a library is
+//! written. `writer` collects a row group and encodes it, `reader` gives the texts back; `library` calls the library, which
+//! panics on some damaged files, and decodes a column.
+
+mod library;
+mod reader;
+mod writer;
+
+pub(crate) use library::{trying, values_of};
+pub(super) use reader::ParquetReader;
+pub(super) use writer::ParquetWriter;

@@ -1,0 +1,136 @@
+//! A table of any format, read back row by row.
+
+use std::path::{Path, PathBuf};
+
+use super::format::ResultFormat;
+use super::json_lines::JsonLines;
+use super::lines::Lines;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetReader;
+use crate::error::{Error, Kind, Result};
+
+/// The rows of a table.
+pub struct ResultReader {
+    path: PathBuf,
+    columns: Vec<String>,
+    /// Whether the columns are known. JSON Lines without a row do not tell them.
+    knows_columns: bool,
+    rows: Rows,
+    number: u64,
+}
+
+enum Rows {
+    Tsv(Lines),
+    JsonLines(JsonLines),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetReader>),
+}
+
+impl ResultReader {
+    /// Opens a table of the output in `folder`, in whichever format it is there.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if it is not there, [`Kind::BadData`] if it is there in two formats or damaged.
+    pub fn of(folder: &Path, table: &str) -> Result<ResultReader> {
+        let path = ResultReader::path_in(folder, table)?;
+        ResultReader::open(&path)
+    }
+
+    /// Where a table of the output in `folder` is. One that is not there would be a TSV.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if it is there in two formats.
+    pub(crate) fn path_in(folder: &Path, table: &str) -> Result<PathBuf> {
+        let paths = ResultFormat::ALL.map(|format| folder.join(format.file_name(table)));
+        let mut found = paths.iter().filter(|path| path.exists());
+        match (found.next(), found.next()) {
+            (Some(first), Some(second)) => {
+                Err(Error::new(Kind::BadData, "an output has each table in one format")
+                    .at(first)
+                    .found(second.display())
+                    .help("remove the one that its report.json does not name"))
+            }
+            (found, _) => Ok(found.unwrap_or(&paths[0]).clone()),
+        }
+    }
+
+    /// Opens a table; its name tells the format.
+    ///
+    /// # Errors
+    /// As [`ResultReader::of`]; [`Kind::Usage`] if this build cannot read the format.
+    pub fn open(path: &Path) -> Result<ResultReader> {
+        let format = ResultFormat::of_path(path);
+        format.check().map_err(|error| error.at(path))?;
+        let (columns, knows_columns, rows) = match format {
+            ResultFormat::JsonLines => {
+                let rows = JsonLines::open(path.to_path_buf())?;
+                (rows.columns.clone(), !rows.columns.is_empty(), Rows::JsonLines(rows))
+            }
+            #[cfg(feature = "parquet")]
+            ResultFormat::Parquet => {
+                let rows = ParquetReader::open(path)?;
+                (rows.names(), true, Rows::Parquet(Box::new(rows)))
+            }
+            _ => {
+                let mut lines = Lines::open(path.to_path_buf())?;
+                let header = lines.next()?.unwrap_or_default();
+                let columns = header.split('\t').map(str::to_owned).collect();
+                (columns, true, Rows::Tsv(lines))
+            }
+        };
+        Ok(ResultReader { path: path.to_path_buf(), columns, knows_columns, rows, number: 0 })
+    }
+
+    /// The names of the columns; none if the table does not tell them, and then it has no row.
+    pub fn columns(&self) -> Option<&[String]> {
+        self.knows_columns.then_some(&self.columns)
+    }
+
+    /// Fails if the columns are others than these.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`].
+    pub fn expect_columns<'a>(&self, expected: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let expected: Vec<&str> = expected.into_iter().collect();
+        match self.columns() {
+            Some(found) if *found != expected => {
+                Err(self.wrong("not the expected header").expected(expected.join("\t")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The next row: the texts of its columns, with tabs between them.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if it cannot be read.
+    pub fn next(&mut self) -> Result<Option<&str>> {
+        self.number += 1;
+        match &mut self.rows {
+            Rows::Tsv(lines) => lines.next(),
+            Rows::JsonLines(lines) => lines.next(),
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(reader) => reader.next(),
+        }
+    }
+
+    /// The number of the row that was read last: its line, or in Parquet its row from 1.
+    pub fn number(&self) -> u64 {
+        match &self.rows {
+            Rows::Tsv(lines) => lines.number(),
+            Rows::JsonLines(_) => self.number.max(1),
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(_) => self.number.max(1),
+        }
+    }
+
+    /// Where the table is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The error for the row that was read last.
+    pub fn wrong(&self, what: &str) -> Error {
+        super::lines::wrong(&self.path, self.number(), what)
+    }
+}

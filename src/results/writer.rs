@@ -1,0 +1,105 @@
+//! Rows to a stream, in any format.
+
+use std::fmt::{self, Write as _};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::column::Column;
+use super::format::ResultFormat;
+use super::json_lines::write_object;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetWriter;
+use crate::error::{At, Result};
+
+/// A table that is being written to `W`.
+pub struct ResultWriter<W: Write + Send> {
+    path: PathBuf,
+    encoder: Encoder<W>,
+    row: String,
+}
+
+/// What turns rows into bytes.
+enum Encoder<W: Write + Send> {
+    Tsv(W),
+    JsonLines {
+        out: W,
+        columns: Vec<Column>,
+        objects: Vec<u8>,
+    },
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<W>>),
+}
+
+impl<W: Write + Send> ResultWriter<W> {
+    /// A table with these columns, and no row yet. Errors name `path`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](crate::Kind::Usage) if this build cannot write the format.
+    pub fn new(
+        mut out: W,
+        path: &Path,
+        format: ResultFormat,
+        columns: &[Column],
+    ) -> Result<ResultWriter<W>> {
+        format.check()?;
+        let encoder = match format {
+            ResultFormat::JsonLines => {
+                Encoder::JsonLines { out, columns: columns.to_vec(), objects: Vec::new() }
+            }
+            #[cfg(feature = "parquet")]
+            ResultFormat::Parquet => {
+                Encoder::Parquet(Box::new(ParquetWriter::new(out, path, columns)?))
+            }
+            _ => {
+                let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+                writeln!(out, "{}", names.join("\t")).at(path)?;
+                Encoder::Tsv(out)
+            }
+        };
+        Ok(ResultWriter { path: path.to_path_buf(), encoder, row: String::new() })
+    }
+
+    /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`](crate::Kind::Internal) if a text is none of its column.
+    pub fn rows(&mut self, lines: &str) -> Result<()> {
+        match &mut self.encoder {
+            Encoder::Tsv(out) => out.write_all(lines.as_bytes()).at(&self.path),
+            Encoder::JsonLines { out, columns, objects } => {
+                objects.clear();
+                lines.lines().for_each(|line| write_object(line, columns, objects));
+                out.write_all(objects).at(&self.path)
+            }
+            #[cfg(feature = "parquet")]
+            Encoder::Parquet(writer) => {
+                lines.lines().try_for_each(|line| writer.push(line)).map_err(|e| e.at(&self.path))
+            }
+        }
+    }
+
+    /// Writes one row.
+    ///
+    /// # Errors
+    /// As [`ResultWriter::rows`].
+    pub fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        writeln!(row, "{texts}").expect("a string takes any text");
+        let written = self.rows(&row);
+        self.row = row;
+        written
+    }
+
+    /// Writes what is left, and gives the stream back.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn finish(self) -> Result<W> {
+        match self.encoder {
+            Encoder::Tsv(out) | Encoder::JsonLines { out, .. } => Ok(out),
+            #[cfg(feature = "parquet")]
+            Encoder::Parquet(writer) => writer.finish().map_err(|error| error.at(&self.path)),
+        }
+    }
+}
