@@ -4,6 +4,8 @@
 //! the same time never add up to more than the whole. Some bytes for each page of a batch come on top;
 //! [`held_bytes`](crate::matches::held_bytes) counts them. Where buckets are compared they are four for each page, some 100
 //! for each group of copies, and of each crowded bucket a key and four bytes for each page that is kept.
+//! Two tables that are written as Parquet hold a row group each, of 16 MiB at most: the bytes of a file may not depend on the
+//! memory, so neither may a row group.
 //!
 //! ```text
 //! reading   |  documents 1/4  |  rows 1/4  |

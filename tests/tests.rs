@@ -20,6 +20,7 @@ mod linear;
 mod lsh;
 mod memory;
 mod nothing_lost;
+mod output_formats;
 mod presets;
 mod proof;
 mod prune;

@@ -164,18 +164,27 @@ fn forge(bench: &Bench, name: &str, change: impl Fn(&str) -> String) {
     let before = bench.read(&path);
     let after = change(&before);
     assert_ne!(before, after, "{name}");
-    let digest = |text: &str| format!("{:032x}", xxh3_128(text.as_bytes()));
-    let sum =
-        |text: &str| format!("\"bytes\": {},\n        \"xxh3\": \"{}\"", text.len(), digest(text));
-    bench.write(&path, &after);
-    let mut report = bench.read("out/dedup/report.json");
+    replace_and_seal(bench, "out/dedup", name, after.as_bytes());
+}
+
+/// Replaces a file of an output and makes its report tell of that.
+pub(crate) fn replace_and_seal(bench: &Bench, output: &str, name: &str, after: &[u8]) {
+    let path = format!("{output}/{name}");
+    let digest = |bytes: &[u8]| format!("{:032x}", xxh3_128(bytes));
+    let sum = |bytes: &[u8]| {
+        format!("\"bytes\": {},\n        \"xxh3\": \"{}\"", bytes.len(), digest(bytes))
+    };
+    let before = bench.bytes(&path);
+    bench.write(&path, after);
+    let mut report = bench.read(&format!("{output}/report.json"));
     if name != "report.json" {
         assert!(report.contains(&sum(&before)), "{report}");
-        report = report.replace(&sum(&before), &sum(&after));
+        report = report.replace(&sum(&before), &sum(after));
     }
-    let seal = bench.report("out/dedup")["run"]["xxh3"].as_str().unwrap().to_owned();
+    let seal = bench.report(output)["run"]["xxh3"].as_str().unwrap().to_owned();
     let unsealed = report.replace(&seal, &"0".repeat(32));
-    bench.write("out/dedup/report.json", unsealed.replace(&"0".repeat(32), &digest(&unsealed)));
+    let sealed = unsealed.replace(&"0".repeat(32), &digest(unsealed.as_bytes()));
+    bench.write(&format!("{output}/report.json"), sealed);
 }
 
 /// The text with one of its lines, the first that holds `mark`, changed.

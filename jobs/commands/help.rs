@@ -78,6 +78,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "Count pages as near only if their signatures are very much alike",
                 "dupsieve dedup --batch day.seg --check page-overlap:0.8 --output found",
             ),
+            (
+                "Write verdicts and matches for DuckDB, pandas or Polars",
+                "dupsieve dedup --batch day.seg --output-format parquet --output found",
+            ),
         ],
     ),
     (

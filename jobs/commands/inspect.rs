@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::fingerprint::{Fingerprint, Width, hex};
 use dupsieve::join::Preset;
+use dupsieve::results::{ResultColumn, ResultFormat, ResultWriter, Values};
 use dupsieve::store::{Codec, Column, ColumnSize, KeyRange, Segment};
 use serde_json::{Value, json};
 
@@ -23,15 +24,25 @@ pub(crate) struct Arguments {
     /// Print its rows instead, as `id<TAB>0x...` in stored order
     #[arg(long)]
     dump: bool,
+    /// With --dump, how the rows are printed: tsv, parquet or jsonl. Only tsv has no names of columns [default: tsv]
+    #[arg(long, value_name = "FORMAT", requires = "dump")]
+    output_format: Option<ResultFormat>,
 }
 
 /// Runs `inspect`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let segment = Segment::open(&arguments.file)?;
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(io::stdout());
     match (arguments.dump, segment.width()) {
-        (true, Width::W64) => dump::<u64>(&segment, global.json, &mut out)?,
-        (true, Width::W128) => dump::<u128>(&segment, global.json, &mut out)?,
+        (true, width) => {
+            let asked = arguments.output_format;
+            let json = global.json.then_some(ResultFormat::JsonLines);
+            let format = asked.or(json).unwrap_or_default();
+            match width {
+                Width::W64 => dump::<u64>(&segment, format, &mut out)?,
+                Width::W128 => dump::<u128>(&segment, format, &mut out)?,
+            }
+        }
         (false, width) => {
             segment.verify()?;
             let gaps = match width {
@@ -77,7 +88,19 @@ fn object(segment: &Segment, codecs: &BTreeMap<Codec, u64>, gaps: &Gaps) -> Valu
 }
 
 /// Prints every row.
-fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) -> Result<()> {
+fn dump<F: Fingerprint>(
+    segment: &Segment,
+    format: ResultFormat,
+    out: &mut (impl Write + Send),
+) -> Result<()> {
+    let columns = [
+        ResultColumn::new("id", Values::Text),
+        ResultColumn::new("fingerprint", Values::Text).ascending(),
+    ];
+    let mut table = match format {
+        ResultFormat::Tsv => ResultWriter::without_names(out, Path::new("stdout")),
+        _ => ResultWriter::new(out, Path::new("stdout"), format, &columns)?,
+    };
     let mut scan = segment.scan::<F>(KeyRange::all());
     let mut ids = segment.ids();
     let mut run = Vec::new();
@@ -85,15 +108,10 @@ fn dump<F: Fingerprint>(segment: &Segment, as_json: bool, out: &mut impl Write) 
         for (row, fingerprint) in (first..).zip(&run) {
             let id = ids.get(row)?;
             let fingerprint = hex(fingerprint.to_u128(), F::WIDTH);
-            let line = if as_json {
-                json!({ "id": id, "fingerprint": fingerprint }).to_string()
-            } else {
-                format!("{id}\t{fingerprint}")
-            };
-            writeln!(out, "{line}").at("stdout")?;
+            table.row(format_args!("{id}\t{fingerprint}"))?;
         }
     }
-    Ok(())
+    table.finish().map(drop)
 }
 
 /// Prints the header of the segment and its columns.

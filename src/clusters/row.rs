@@ -7,7 +7,7 @@ use super::state::Named;
 use crate::error::{Error, Kind, Result};
 use crate::output::Staging;
 use crate::progress::{self, Activity};
-use crate::results::{Column, Lines, ResultFile, ResultFormat, Values};
+use crate::results::{Lines, ResultColumn, ResultFile, ResultFormat, Values};
 
 /// The tables of a clustering that people read.
 pub(super) const CLUSTERS: &str = "clusters";
@@ -66,26 +66,29 @@ fn wrong(path: &Path, line: u64) -> Error {
 }
 
 /// The columns of the clusters.
-fn row_columns() -> [Column; 3] {
+fn row_columns() -> [ResultColumn; 3] {
     [
-        Column::new("member", Values::Text).ascending(),
-        Column::new("cluster", Values::Names),
-        Column::new("day", Values::Day).or_null(),
+        ResultColumn::new("member", Values::Text).ascending(),
+        ResultColumn::new("cluster", Values::Names),
+        ResultColumn::new("day", Values::Day).or_null(),
     ]
 }
 
 /// The columns of the sizes.
-fn size_columns() -> [Column; 2] {
-    [Column::new("cluster", Values::Text), Column::new("size", Values::Count).descending()]
+fn size_columns() -> [ResultColumn; 2] {
+    [
+        ResultColumn::new("cluster", Values::Text),
+        ResultColumn::new("size", Values::Count).descending(),
+    ]
 }
 
 /// The columns of the changes.
-pub(super) fn change_columns() -> [Column; 4] {
+pub(super) fn change_columns() -> [ResultColumn; 4] {
     [
-        Column::new("cluster", Values::Names).ascending(),
-        Column::new("member", Values::Text),
-        Column::new("diff", Values::Change),
-        Column::new("day", Values::Day).or_null(),
+        ResultColumn::new("cluster", Values::Names).ascending(),
+        ResultColumn::new("member", Values::Text),
+        ResultColumn::new("diff", Values::Change),
+        ResultColumn::new("day", Values::Day).or_null(),
     ]
 }
 

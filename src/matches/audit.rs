@@ -18,7 +18,7 @@ use super::outcome::Outcome;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use super::similarity::Similarity;
 use crate::error::{Error, Result};
-use crate::results::{Column, Lines, ResultReader};
+use crate::results::{Lines, ResultColumn, ResultReader};
 use crate::runs::{Record, SortedRecords, Sorter};
 
 /// An output to be audited.
@@ -56,7 +56,7 @@ pub enum Near {
 
 impl Near {
     /// The column.
-    fn column(self) -> Column {
+    fn column(self) -> ResultColumn {
         match self {
             Near::Distance(_) => u8::COLUMN,
             Near::Similarity(_) => Unlikeness::COLUMN,

@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::similarity::Similarity;
-use crate::results::{Column, Values};
+use crate::results::{ResultColumn, Values};
 
 /// How near two pages are, the nearest first. The keep rule takes either sort.
 pub(crate) trait Nearness:
     Copy + Ord + Send + Sync + Debug + Display + Serialize + DeserializeOwned
 {
     /// Its column.
-    const COLUMN: Column;
+    const COLUMN: ResultColumn;
     /// That of a page and its copy.
     const SAME: Self;
     /// Stands for a kept group; no two pages are as far apart.
@@ -27,7 +27,7 @@ pub(crate) trait Nearness:
 
 /// The Hamming distance of fingerprints.
 impl Nearness for u8 {
-    const COLUMN: Column = Column::new("distance", Values::Bits);
+    const COLUMN: ResultColumn = ResultColumn::new("distance", Values::Bits);
     const SAME: u8 = 0;
     const KEPT: u8 = u8::MAX;
     const ALONE: u8 = u8::MAX - 1;
@@ -60,7 +60,7 @@ impl From<Similarity> for Unlikeness {
 }
 
 impl Nearness for Unlikeness {
-    const COLUMN: Column = Column::new("similarity", Values::Share);
+    const COLUMN: ResultColumn = ResultColumn::new("similarity", Values::Share);
     const SAME: Unlikeness = Unlikeness(0);
     const KEPT: Unlikeness = Unlikeness(u16::MAX);
     const ALONE: Unlikeness = Unlikeness(u16::MAX - 1);

@@ -1,6 +1,6 @@
 //! The columns of the tables `matches` and `verdicts`.
 
-use crate::results::{Column, Values};
+use crate::results::{ResultColumn, Values};
 
 /// The table of the rows that match.
 pub(crate) const MATCHES: &str = "matches";
@@ -8,24 +8,24 @@ pub(crate) const MATCHES: &str = "matches";
 pub(crate) const VERDICTS: &str = "verdicts";
 
 /// The columns of the matches. `near` says how near two pages are.
-pub(super) fn match_columns(near: Column, checked: bool) -> Vec<Column> {
+pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColumn> {
     let columns = [
-        Column::new("new", Values::Text).ascending(),
-        Column::new("existing", Values::Names),
+        ResultColumn::new("new", Values::Text).ascending(),
+        ResultColumn::new("existing", Values::Names),
         near,
-        Column::new("against", Values::Names),
+        ResultColumn::new("against", Values::Names),
     ];
-    let check = checked.then_some(Column::new("check", Values::Share));
+    let check = checked.then_some(ResultColumn::new("check", Values::Share));
     columns.into_iter().chain(check).collect()
 }
 
 /// The columns of the verdicts.
-pub(super) fn verdict_columns(near: Column) -> [Column; 5] {
+pub(super) fn verdict_columns(near: ResultColumn) -> [ResultColumn; 5] {
     [
-        Column::new("id", Values::Text).ascending(),
-        Column::new("verdict", Values::Names),
-        Column::new("of", Values::Names).or_null(),
+        ResultColumn::new("id", Values::Text).ascending(),
+        ResultColumn::new("verdict", Values::Names),
+        ResultColumn::new("of", Values::Names).or_null(),
         near.or_null(),
-        Column::new("against", Values::Names).or_null(),
+        ResultColumn::new("against", Values::Names).or_null(),
     ]
 }

@@ -28,7 +28,7 @@ impl Values {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ResultColumn {
     /// Its name.
     pub name: &'static str,
     /// What it holds.
@@ -48,24 +48,24 @@ pub enum Sorted {
     Descending,
 }
 
-impl Column {
+impl ResultColumn {
     /// A column that has a value in every row.
-    pub const fn new(name: &'static str, values: Values) -> Column {
-        Column { name, values, is_optional: false, sorted: None }
+    pub const fn new(name: &'static str, values: Values) -> ResultColumn {
+        ResultColumn { name, values, is_optional: false, sorted: None }
     }
 
     /// The column, with rows that have no value.
-    pub const fn or_null(self) -> Column {
-        Column { is_optional: true, ..self }
+    pub const fn or_null(self) -> ResultColumn {
+        ResultColumn { is_optional: true, ..self }
     }
 
     /// The column, by which the rows are sorted.
-    pub const fn ascending(self) -> Column {
-        Column { sorted: Some(Sorted::Ascending), ..self }
+    pub const fn ascending(self) -> ResultColumn {
+        ResultColumn { sorted: Some(Sorted::Ascending), ..self }
     }
 
     /// The column, by which the rows are sorted, the largest first.
-    pub const fn descending(self) -> Column {
-        Column { sorted: Some(Sorted::Descending), ..self }
+    pub const fn descending(self) -> ResultColumn {
+        ResultColumn { sorted: Some(Sorted::Descending), ..self }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::column::Column;
+use super::column::ResultColumn;
 use super::format::ResultFormat;
 use super::writer::ResultWriter;
 use crate::error::Result;
@@ -20,7 +20,7 @@ impl ResultFile {
         staging: &Staging,
         format: ResultFormat,
         table: &str,
-        columns: &[Column],
+        columns: &[ResultColumn],
     ) -> Result<ResultFile> {
         let name = format.file_name(table);
         let path = staging.folder().join(&name);

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use super::column::{Column, Values};
+use super::column::{ResultColumn, Values};
 use super::lines::Lines;
 use crate::error::Result;
 
 /// Adds the object of a row, given as its texts, to `objects`.
-pub(super) fn write_object(row: &str, columns: &[Column], objects: &mut Vec<u8>) {
+pub(super) fn write_object(row: &str, columns: &[ResultColumn], objects: &mut Vec<u8>) {
     let mut texts = row.split('\t');
     for (at, column) in columns.iter().enumerate() {
         objects.push(if at == 0 { b'{' } else { b',' });

@@ -20,9 +20,9 @@
 //! Imports `output` and what stands before it. Start with [`ResultWriter`].
 //!
 //! ```
-//! use dupsieve::results::{Column, ResultFormat, ResultWriter, Values};
+//! use dupsieve::results::{ResultColumn, ResultFormat, ResultWriter, Values};
 //!
-//! let columns = [Column::new("id", Values::Text), Column::new("distance", Values::Bits).or_null()];
+//! let columns = [ResultColumn::new("id", Values::Text), ResultColumn::new("distance", Values::Bits).or_null()];
 //! let mut table = ResultWriter::new(Vec::new(), "out".as_ref(), ResultFormat::JsonLines, &columns)?;
 //! table.rows("a\t3\nb\t\n")?;
 //! let written = String::from_utf8(table.finish()?)?;
@@ -43,7 +43,7 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use column::{Column, Sorted, Values};
+pub use column::{ResultColumn, Sorted, Values};
 pub(crate) use file::ResultFile;
 pub use format::ResultFormat;
 pub(crate) use lines::Lines;

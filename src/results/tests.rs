@@ -7,17 +7,17 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Column, ResultFormat, ResultReader, ResultWriter, Values};
+use super::{ResultColumn, ResultFormat, ResultReader, ResultWriter, Values};
 use crate::error::{Kind, Result};
 
-const COLUMNS: [Column; 7] = [
-    Column::new("id", Values::Text).ascending(),
-    Column::new("verdict", Values::Names),
-    Column::new("of", Values::Names).or_null(),
-    Column::new("distance", Values::Bits).or_null(),
-    Column::new("similarity", Values::Share),
-    Column::new("size", Values::Count),
-    Column::new("day", Values::Day).or_null(),
+const COLUMNS: [ResultColumn; 7] = [
+    ResultColumn::new("id", Values::Text).ascending(),
+    ResultColumn::new("verdict", Values::Names),
+    ResultColumn::new("of", Values::Names).or_null(),
+    ResultColumn::new("distance", Values::Bits).or_null(),
+    ResultColumn::new("similarity", Values::Share),
+    ResultColumn::new("size", Values::Count),
+    ResultColumn::new("day", Values::Day).or_null(),
 ];
 
 fn formats() -> impl Iterator<Item = ResultFormat> {

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::column::Column;
+use super::column::ResultColumn;
 use super::format::ResultFormat;
 use super::json_lines::write_object;
 #[cfg(feature = "parquet")]
@@ -23,7 +23,7 @@ enum Encoder<W: Write + Send> {
     Tsv(W),
     JsonLines {
         out: W,
-        columns: Vec<Column>,
+        columns: Vec<ResultColumn>,
         objects: Vec<u8>,
     },
     #[cfg(feature = "parquet")]
@@ -39,7 +39,7 @@ impl<W: Write + Send> ResultWriter<W> {
         mut out: W,
         path: &Path,
         format: ResultFormat,
-        columns: &[Column],
+        columns: &[ResultColumn],
     ) -> Result<ResultWriter<W>> {
         format.check()?;
         let encoder = match format {
@@ -57,6 +57,11 @@ impl<W: Write + Send> ResultWriter<W> {
             }
         };
         Ok(ResultWriter { path: path.to_path_buf(), encoder, row: String::new() })
+    }
+
+    /// A TSV without the line of names. Errors name `path`.
+    pub fn without_names(out: W, path: &Path) -> ResultWriter<W> {
+        ResultWriter { path: path.to_path_buf(), encoder: Encoder::Tsv(out), row: String::new() }
     }
 
     /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.

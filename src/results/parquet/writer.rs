@@ -19,7 +19,7 @@ use parquet::schema::types::ColumnPath;
 use super::library::unwritten;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::column::{Column, Sorted, Values};
+use crate::results::column::{ResultColumn, Sorted, Values};
 use crate::results::days::number_of;
 
 /// Who wrote the file, in the form that readers parse before they trust its statistics: the version is that of what is
@@ -37,7 +37,7 @@ const LEVEL: i32 = 3;
 /// A table that is being written. It holds one row group.
 pub(in crate::results) struct ParquetWriter<W: Write + Send> {
     path: PathBuf,
-    columns: Vec<Column>,
+    columns: Vec<ResultColumn>,
     writer: SerializedFileWriter<W>,
     held: Vec<Held>,
     rows: usize,
@@ -58,7 +58,7 @@ struct Held {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub(in crate::results) fn new(out: W, path: &Path, columns: &[Column]) -> Result<Self> {
+    pub(in crate::results) fn new(out: W, path: &Path, columns: &[ResultColumn]) -> Result<Self> {
         let failed = |cause| unwritten(path, cause);
         let schema = parse_message_type(&schema(columns)).map_err(failed)?;
         let properties = Arc::new(properties(columns).map_err(failed)?);
@@ -121,7 +121,7 @@ fn next_column<'a, W: Write + Send>(
 
 impl Held {
     /// Takes the text of a row, and says how many bytes it takes; none if it is no text of the column.
-    fn push(&mut self, column: &Column, text: &str) -> Option<usize> {
+    fn push(&mut self, column: &ResultColumn, text: &str) -> Option<usize> {
         if column.is_optional {
             self.levels.push((!text.is_empty()).into());
             if text.is_empty() {
@@ -161,7 +161,7 @@ impl Held {
     /// Encodes the values, and forgets them.
     fn write(
         &mut self,
-        column: &Column,
+        column: &ResultColumn,
         mut out: SerializedColumnWriter<'_>,
     ) -> Result<(), ParquetError> {
         let levels = std::mem::take(&mut self.levels);
@@ -216,9 +216,9 @@ fn batches<T: DataType>(
 }
 
 /// The schema of a table, as text.
-fn schema(columns: &[Column]) -> String {
+fn schema(columns: &[ResultColumn]) -> String {
     let mut schema = "message table {".to_owned();
-    for Column { name, values, is_optional, .. } in columns {
+    for ResultColumn { name, values, is_optional, .. } in columns {
         let presence = if *is_optional { "optional" } else { "required" };
         let (physical, logical) = match values {
             Values::Text | Values::Names => ("binary", "(STRING)"),
@@ -234,7 +234,7 @@ fn schema(columns: &[Column]) -> String {
     schema + " }"
 }
 
-fn properties(columns: &[Column]) -> Result<WriterProperties, ParquetError> {
+fn properties(columns: &[ResultColumn]) -> Result<WriterProperties, ParquetError> {
     let sorting = columns.iter().zip(0..).filter_map(|(column, column_idx)| {
         let descending = column.sorted? == Sorted::Descending;
         Some(SortingColumn { column_idx, descending, nulls_first: true })

@@ -1,0 +1,274 @@
+//! The tables of an output in every format: the same rows, read by every command, proved whole, and the same bytes however
+//! they were made.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use dupsieve::results::{ResultColumn, ResultFormat, ResultReader, ResultWriter, Values};
+use rustix::process::Signal;
+
+use crate::support::Bench;
+use crate::verify::replace_and_seal;
+
+/// The formats of this build.
+fn formats() -> impl Iterator<Item = ResultFormat> {
+    ResultFormat::ALL.into_iter().filter(|format| format.check().is_ok())
+}
+
+/// A batch with copies, pages that are nearly the same, and a page without a word; a store, and its own batch.
+fn batch() -> Bench {
+    let bench = Bench::new();
+    bench.write("old.jsonl", bench.documents(200, 400));
+    bench.write("pages.jsonl", bench.documents(0, 300) + "{\"id\": \"blank\", \"text\": \"\"}\n");
+    for name in ["old", "pages"] {
+        bench
+            .done(&format!("fingerprint --input {name}.jsonl --output {name}.seg --check minhash"));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment old.seg --day 2026-01-01");
+    bench
+}
+
+/// The names of the columns of a table, and its rows.
+fn rows(path: &Path) -> (Vec<String>, Vec<String>) {
+    let mut reader = ResultReader::open(path).unwrap();
+    let columns = reader.columns().unwrap().to_vec();
+    let mut rows = Vec::new();
+    while let Some(row) = reader.next().unwrap() {
+        rows.push(row.replace("\t+1\t", "\t1\t"));
+    }
+    (columns, rows)
+}
+
+/// Fails unless the folder has these tables as TSV, and the other one the same rows in `format` and nothing else.
+fn same_tables(bench: &Bench, tables: &[&str], folder: &str, format: ResultFormat, other: &str) {
+    for table in tables {
+        let expected = rows(&bench.path(&format!("{folder}/{table}.tsv")));
+        assert!(expected.1.len() > 10, "{table}");
+        assert_eq!(rows(&bench.path(&format!("{other}/{table}.{format}"))), expected, "{other}");
+    }
+    let tsv: Vec<String> = bench.names(folder);
+    let named = tsv.iter().map(|name| match name.strip_suffix(".tsv") {
+        Some(table) => format.file_name(table),
+        None => name.clone(),
+    });
+    let mut named: Vec<String> = named.collect();
+    named.sort();
+    assert_eq!(bench.names(other), named);
+}
+
+#[test]
+fn every_command_reads_every_format() {
+    let bench = batch();
+    let dedup = "dedup --batch pages.seg --store store --matches all";
+    let lsh = "lsh --input pages.jsonl";
+    let mut answers = Vec::new();
+    for format in formats() {
+        let flag = format!("--output-format {format}");
+        bench.done(&format!("{dedup} {flag} --check minhash:0.5 --output checked-{format}"));
+        bench.done(&format!("{dedup} {flag} --output dedup-{format}"));
+        bench.done(&format!("{lsh} {flag} --output lsh-{format}"));
+        bench.done(&format!(
+            "cluster --matches lsh-{format} --method components --output first-{format} {flag}"
+        ));
+        bench.done(&format!(
+            "cluster --matches lsh-{format} --day 2026-01-02 --previous first-{format} --output second-{format} {flag}"
+        ));
+        let both = ["verdicts", "matches"];
+        same_tables(&bench, &both, "checked-tsv", format, &format!("checked-{format}"));
+        same_tables(&bench, &both, "dedup-tsv", format, &format!("dedup-{format}"));
+        same_tables(&bench, &both, "lsh-tsv", format, &format!("lsh-{format}"));
+        let lists = ["clusters", "sizes"];
+        same_tables(&bench, &lists, "first-tsv", format, &format!("first-{format}"));
+        same_tables(&bench, &["changes"], "second-tsv", format, &format!("second-{format}"));
+        for output in ["checked", "dedup", "lsh", "first", "second"] {
+            bench.done(&format!("verify {output}-{format}"));
+        }
+        for list in ["keep.txt", "drop.txt"] {
+            let of = |format| bench.read(&format!("dedup-{format}/{list}"));
+            assert_eq!(of(format), of(ResultFormat::Tsv));
+        }
+        let pairs = rows(&bench.path("dedup-tsv/matches.tsv")).1;
+        let labels: String = pairs
+            .iter()
+            .take(20)
+            .enumerate()
+            .flat_map(|(at, row)| row.split('\t').take(2).map(move |id| format!("{id}\t{at}\n")))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let mut named = std::collections::HashSet::new();
+        let labels: String = labels
+            .lines()
+            .filter(|line| named.insert(line.split('\t').next().unwrap().to_owned()))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        bench.write("labels.tsv", labels);
+        let judged =
+            format!("evaluate --pairs dedup-{format}/matches.{format} --labels labels.tsv");
+        let sampled = format!("sample dedup-{format} --input pages.jsonl --input old.jsonl");
+        let said =
+            [judged, sampled].map(|line| bench.answer(&line).replace(format.name(), "FORMAT"));
+        assert!(said[1].contains("distance 1"), "{}", said[1]);
+        answers.push(said);
+    }
+    assert!(answers.windows(2).all(|two| two[0] == two[1]), "{answers:#?}");
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_workers_and_processes_and_after_a_crash() {
+    let bench = batch();
+    for format in formats() {
+        let line = |output: &str, flags: &str| {
+            format!(
+                "dedup --batch pages.seg --store store --matches all --output-format {format} --output {output} {flags}"
+            )
+        };
+        bench.done(&line("one", "--workers 1"));
+        let expected = bench.files("one");
+        for (at, flags) in
+            ["--workers 2", "--processes 2", "--memory 64MiB"].into_iter().enumerate()
+        {
+            let output = format!("other-{at}");
+            bench.done(&line(&output, flags));
+            assert_eq!(bench.files(&output), expected, "{format} {flags}");
+        }
+        for delay in [0, 5, 15, 30, 60] {
+            let running = bench.start(&line("killed", "--workers 2"));
+            thread::sleep(Duration::from_millis(delay));
+            running.signal(Signal::KILL);
+            running.end();
+            bench.done(&line("killed", "--workers 2"));
+            assert_eq!(bench.files("killed"), expected, "{format} after {delay} ms");
+            fs::remove_dir_all(bench.path("killed")).unwrap();
+        }
+        for output in ["one", "other-0", "other-1", "other-2"] {
+            fs::remove_dir_all(bench.path(output)).unwrap();
+        }
+    }
+}
+
+/// The verdicts with one row less, in the same format.
+fn without_a_row(path: &Path, format: ResultFormat) -> Vec<u8> {
+    let columns = [
+        ResultColumn::new("id", Values::Text).ascending(),
+        ResultColumn::new("verdict", Values::Names),
+        ResultColumn::new("of", Values::Names).or_null(),
+        ResultColumn::new("distance", Values::Bits).or_null(),
+        ResultColumn::new("against", Values::Names).or_null(),
+    ];
+    let mut writer = ResultWriter::new(Vec::new(), path, format, &columns).unwrap();
+    let rows = rows(path).1;
+    let dropped = rows.iter().position(|row| row.contains("\tdrop\t")).unwrap();
+    for (at, row) in rows.iter().enumerate() {
+        if at != dropped {
+            writer.row(format_args!("{row}")).unwrap();
+        }
+    }
+    writer.finish().unwrap()
+}
+
+#[test]
+fn a_flipped_bit_and_a_forgery_are_found_in_every_format() {
+    let bench = batch();
+    for format in formats() {
+        let output = format!("out-{format}");
+        bench.done(&format!("dedup --batch pages.seg --output {output} --output-format {format}"));
+        for table in ["verdicts", "matches"] {
+            let name = format!("{output}/{table}.{format}");
+            let sound = bench.bytes(&name);
+            for at in [sound.len() / 7, sound.len() / 2, sound.len() - 3] {
+                let mut bytes = sound.clone();
+                bytes[at] ^= 4;
+                bench.write(&name, bytes);
+                let said = bench.fails(65, &format!("verify {output}"));
+                assert!(said.contains(&format!("{table}.{format}")), "{said}");
+            }
+            bench.write(&name, sound);
+        }
+        bench.done(&format!("verify {output}"));
+        let name = format!("verdicts.{format}");
+        let forged = without_a_row(&bench.path(&format!("{output}/{name}")), format);
+        replace_and_seal(&bench, &output, &name, &forged);
+        let said = bench.fails(65, &format!("verify {output}"));
+        assert!(said.contains(&format!("{name}:")), "{said}");
+        // A second table beside the one of the report is no way round.
+        bench.done(&format!(
+            "dedup --batch pages.seg --output {output} --output-format {format} --overwrite"
+        ));
+        let other = formats().find(|other| *other != format).unwrap();
+        bench.write(&format!("{output}/{}", other.file_name("verdicts")), "");
+        let said = bench.fails(65, &format!("verify {output}"));
+        assert!(said.contains("each table in one format"), "{said}");
+    }
+}
+
+#[test]
+fn another_format_alone_is_said_and_run_keeps_the_format_of_a_day() {
+    let bench = batch();
+    let line = "dedup --batch pages.seg --output out --output-format";
+    bench.done(&format!("{line} jsonl"));
+    assert!(bench.done(&format!("{line} jsonl")).summary()["already_done"].as_bool().unwrap());
+    let said = bench.fails(73, &format!("{line} tsv"));
+    assert!(said.contains("in another format") && said.contains("found jsonl"), "{said}");
+    bench.done(&format!("{line} tsv --overwrite"));
+    let names = bench.names("out");
+    assert!(!names.iter().any(|name| name.ends_with(".jsonl")), "{names:?}");
+    let said = bench.run("dedup --batch pages.seg --output new --output-format csv");
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("tsv, parquet or jsonl"), "{}", said.stderr);
+
+    let config = |output: &str| {
+        format!(
+            "inputs = [\"{}/bench-data/sample/crawl/{{date}}/*\"]\n{output}store = \"store-of-days\"\n\
+             [clusters]\n",
+            env!("CARGO_MANIFEST_DIR")
+        )
+    };
+    // Keys of the top level stand before all sections.
+    let inline = |format: &str| {
+        config(&format!("output = {{ path = \"days/{{date}}\", format = \"{format}\" }}\n"))
+    };
+    bench.write("days.toml", config("output = \"days/{date}\"\n"));
+    bench.done("run days.toml --date 2026-11-18");
+    bench.write("days.toml", inline("jsonl"));
+    bench.done("run days.toml --date 2026-11-18 --date 2026-11-19");
+    assert!(bench.path("days/2026-11-18/dedup/matches.tsv").exists());
+    assert!(bench.path("days/2026-11-19/dedup/matches.jsonl").exists());
+    assert!(bench.path("days/2026-11-19/clusters/changes.jsonl").exists());
+    bench.done("verify days/2026-11-19");
+    let verdicts = rows(&bench.path("days/2026-11-19/dedup/verdicts.jsonl")).1;
+    let dropped = verdicts.iter().find(|row| row.contains("\tdrop\t")).unwrap();
+    let id = dropped.split('\t').next().unwrap();
+    let said = bench.answer(&format!("explain --config days.toml --date 2026-11-19 {id}"));
+    assert!(said.contains("drop"), "{said}");
+    let again = bench.done("run days.toml --date 2026-11-18 --date 2026-11-19");
+    assert!(again.summary()["already_done"].as_bool().unwrap());
+    bench.done("run days.toml --redo 2026-11-18");
+    assert!(bench.path("days/2026-11-18/dedup/matches.jsonl").exists());
+    bench.write("days.toml", inline("xml"));
+    bench.fails(78, "run days.toml --date 2026-11-18");
+}
+
+#[test]
+fn a_dump_is_a_table_too() {
+    let bench = batch();
+    let dumped = bench.answer("inspect pages.seg --dump");
+    let lines: Vec<&str> = dumped.lines().collect();
+    for format in formats() {
+        let mut command =
+            bench.command(&format!("inspect pages.seg --dump --output-format {format}"));
+        let printed = command.output().unwrap().stdout;
+        if format == ResultFormat::Tsv {
+            assert_eq!(printed, dumped.as_bytes());
+            continue;
+        }
+        let path = bench.path(&format.file_name("dump"));
+        fs::write(&path, printed).unwrap();
+        let (columns, found) = rows(&path);
+        assert_eq!(columns, ["id", "fingerprint"]);
+        assert_eq!(found, lines);
+    }
+}
