@@ -36,7 +36,7 @@ fn rows(path: &Path) -> (Vec<String>, Vec<String>) {
     let mut reader = ResultReader::open(path).unwrap();
     let columns = reader.columns().unwrap().to_vec();
     let mut rows = Vec::new();
-    while let Some(row) = reader.next().unwrap() {
+    while let Some(row) = reader.next_row().unwrap() {
         rows.push(row.replace("\t+1\t", "\t1\t"));
     }
     (columns, rows)

@@ -195,7 +195,7 @@ impl Table {
 
     /// The first five columns of the next row; those that are not there are empty.
     fn next(&mut self) -> Result<Option<[&str; 5]>> {
-        let Some(row) = self.rows.next()? else { return Ok(None) };
+        let Some(row) = self.rows.next_row()? else { return Ok(None) };
         let mut columns = row.split('\t');
         Ok(Some(std::array::from_fn(|_| columns.next().unwrap_or_default())))
     }

@@ -71,7 +71,7 @@ fn each_row<const N: usize>(
         let error = rows.wrong("the table lacks a column");
         return Err(error.expected(known(headers)));
     };
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         let columns = columns_at(row, places).and_then(&mut each);
         columns.map_err(|error| error.at(path).line(rows.number()))?;
     }

@@ -157,7 +157,7 @@ impl Audit<'_> {
         verdicts.expect_columns(verdict_columns(self.near.column()).map(|column| column.name))?;
         let mut counts = [0; 3];
         let mut last = String::new();
-        while let Some(line) = verdicts.next()? {
+        while let Some(line) = verdicts.next_row()? {
             let fields: Vec<&str> = line.split('\t').collect();
             let [id, verdict, of, distance, against] = fields[..] else {
                 return Err(verdicts.wrong("not five columns"));
@@ -220,7 +220,7 @@ impl Audit<'_> {
         let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
         let mut rows = 0;
         let mut last = None;
-        while let Some(line) = matches.next()? {
+        while let Some(line) = matches.next_row()? {
             let row = self.read_match(line).map_err(|what| matches.wrong(&what))?;
             if last.as_ref() >= Some(&row) {
                 return Err(matches.wrong("the rows do not ascend"));

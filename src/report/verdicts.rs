@@ -77,7 +77,7 @@ fn each_row(mut rows: ResultReader, mut each: impl FnMut(&[&str]) -> Option<bool
         let error = Error::new(Kind::Usage, what).at(rows.path());
         return Err(error.help("name an output of dedup"));
     }
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         match each(&row.split('\t').collect::<Vec<_>>()) {
             Some(true) => {}
             Some(false) => return Ok(()),

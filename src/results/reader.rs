@@ -104,7 +104,7 @@ impl ResultReader {
     ///
     /// # Errors
     /// [`Kind::BadData`] if it cannot be read.
-    pub fn next(&mut self) -> Result<Option<&str>> {
+    pub fn next_row(&mut self) -> Result<Option<&str>> {
         self.number += 1;
         match &mut self.rows {
             Rows::Tsv(lines) => lines.next(),

@@ -39,7 +39,7 @@ fn read(path: &Path) -> Result<(Option<Vec<String>>, Vec<String>)> {
     let mut reader = ResultReader::open(path)?;
     let names = reader.columns().map(<[String]>::to_vec);
     let mut rows = Vec::new();
-    while let Some(row) = reader.next()? {
+    while let Some(row) = reader.next_row()? {
         rows.push(row.to_owned());
     }
     Ok((names, rows))

@@ -91,7 +91,7 @@ impl<D: Nearness> ClaimReader<D> {
     }
 
     fn advance(&mut self) -> Result<()> {
-        let Some(line) = self.rows.next()? else {
+        let Some(line) = self.rows.next_row()? else {
             self.next = None;
             return Ok(());
         };

@@ -31,7 +31,7 @@ impl VerdictLines {
     }
 
     pub(super) fn next(&mut self) -> Result<Option<VerdictLine>> {
-        while let Some(line) = self.rows.next()? {
+        while let Some(line) = self.rows.next_row()? {
             let fields: Vec<&str> = line.split('\t').collect();
             let [id, verdict, of, distance, against] = fields[..] else {
                 return Err(self.rows.wrong("not five columns"));
