@@ -315,7 +315,7 @@ fn assert_unharmed(found: Result<String, Error>, told: &str, place: impl Fn() ->
 fn versions(path: &Path) -> Result<String, Error> {
     let store = Store::open(path)?;
     let mut all = format!("{:?}\n", store.verify()?.entries());
-    for number in 1..=store.at(None)?.number() {
+    for number in store.versions()? {
         let version = store.at(Some(number))?;
         writeln!(all, "{:?} {}", version.entries(), version.shown_rows()).unwrap();
     }
@@ -345,20 +345,55 @@ fn the_forgetful_store_of_the_museum_is_read_and_goes_on() {
 }
 
 #[test]
-fn any_damage_to_a_store_is_an_error() {
-    every_damage_is_an_error("store", |name| name != "LOCK");
-    every_damage_is_an_error("forgetful", |name| name == "REMOVED");
+fn a_store_whose_manifests_have_a_base_is_read_and_goes_on() {
+    let bench = Bench::new();
+    store(&bench, "based");
+    let told = fs::read_to_string(museum(1).join("based.txt")).unwrap();
+    assert_eq!(bench.answer("store list store"), told);
+    let verified = bench.done("store verify store");
+    assert_eq!(["versions", "fingerprints"].map(|name| verified.count(name)), [3, 74]);
+    let log = bench.answer("store log store");
+    assert!(log.contains("add 2026-02-05") && log.ends_with("add 2026-02-07\n"), "{log}");
+    bench.segment("batch", 64, &[("one".into(), 65_537), ("page-3".into(), 0)]);
+    bench.done("store add store --segment batch.seg --day 2026-02-08");
+    bench.done("store rollback store --to 40");
+    bench.done("store prune store --keep-versions 1");
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 2 * 36 - 1);
+    // The base has gone where nothing needs it, and the count of removals stays.
+    assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
+    bench.done("dedup --batch batch.seg --store store --output out --matches all");
+    assert!(bench.read("out/matches.tsv").contains("one\tpage-1\t0\t2026-01-01\n"));
 }
 
-/// Damages those files of a store that are to be `harmed`.
-fn every_damage_is_an_error(named: &str, harmed: fn(&str) -> bool) {
+#[test]
+fn any_damage_to_a_store_is_an_error() {
+    every_damage_is_an_error("store", 1, |name| name != "LOCK");
+    every_damage_is_an_error("forgetful", 1, |name| name == "REMOVED");
+    every_damage_is_an_error("based", 61, |name| !name.starts_with("segments"));
+}
+
+#[test]
+fn an_older_store_counts_its_removals_from_its_next_change_on() {
+    let bench = Bench::new();
+    store(&bench, "forgetful");
+    assert_eq!(bench.read("store/CURRENT").split(' ').count(), 2);
+    bench.segment("batch", 64, &[("two".into(), 2)]);
+    bench.done("store add store --segment batch.seg --day 2026-12-01");
+    assert!(bench.read("store/CURRENT").ends_with(" 1\n"));
+    fs::remove_file(bench.path("store/REMOVED")).unwrap();
+    assert!(bench.fails(66, "store verify store").contains("lost its list of removed pages"));
+}
+
+/// Damages those files of a store that are to be `harmed`; long ones at every `step`-th byte.
+fn every_damage_is_an_error(named: &str, step: usize, harmed: fn(&str) -> bool) {
     let bench = Bench::new();
     let path = store(&bench, named);
     let told = versions(&path).unwrap();
     for name in bench.files("store").into_keys().filter(|name| harmed(name)) {
         let file = path.join(&name);
         let sound = fs::read(&file).unwrap();
-        for at in 0..sound.len() {
+        let step = if sound.len() > 1000 { step } else { 1 };
+        for at in (0..sound.len()).step_by(step) {
             let mut flipped = sound.clone();
             flipped[at] ^= 1 << (at % 8);
             for damaged in [&flipped[..], &sound[..at]] {

@@ -74,6 +74,13 @@ fn removed_pages() {
 }
 
 #[test]
+fn certificates() {
+    let told =
+        r#"{"format": 2, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}"#;
+    attack(&[told.as_bytes().to_vec()], readers::certificate);
+}
+
+#[test]
 fn ledgers() {
     attack(&museum("ledger"), readers::ledger);
 }

@@ -49,6 +49,8 @@ const MUSEUM_STORE: [(&str, &[u8]); 7] = [
         ),
     ),
 ];
+/// A manifest of the museum on which the one of version 42 is based.
+const MUSEUM_BASE: &[u8] = include_bytes!("../data/1/based/manifests/000035.json");
 /// The digest of its first segment.
 const MUSEUM_DIGEST: &str = "7a3e66ac181a1621b4f70e86632327a2";
 /// The longest record that is read.
@@ -187,17 +189,22 @@ fn ask(store: &Store) -> Result<(), Error> {
     Ok(())
 }
 
-/// The manifest of the first version of a store.
+/// The manifest of the first version of a store, and one that is based on another.
 pub fn manifest(bytes: &[u8]) {
+    file("based/manifests/000035.json", MUSEUM_BASE);
     for bytes in [bytes.to_vec(), repair::manifest(bytes)] {
         let path = file("store/manifests/000001.json", &bytes);
-        file("store/CURRENT", repair::current(&bytes).as_bytes());
+        file("store/CURRENT", repair::current(1, &bytes).as_bytes());
         let store = path.ancestors().nth(2).expect("it stands in the store");
         let _ = Store::open(store).and_then(|store| {
             let version = store.at(None)?;
             let _ = (version.digest(), version.rows(), version.segments());
             store.verify()
         });
+        let path = file("based/manifests/000042.json", &bytes);
+        file("based/CURRENT", repair::current(42, &bytes).as_bytes());
+        let store = path.ancestors().nth(2).expect("it stands in the store");
+        let _ = Store::open(store).and_then(|store| store.at(None)).map(|version| version.digest());
     }
     file("store/CURRENT", bytes);
     let store = FOLDER.with(|folder| folder.path().join("store"));
@@ -214,6 +221,15 @@ pub fn removed(bytes: &[u8]) {
             let _ = (version.removals(), version.shown_rows(), store.verify());
         }
     }
+}
+
+/// The certificate of a purge, which the next purge reads again.
+pub fn certificate(bytes: &[u8]) {
+    let folder = FOLDER.with(|folder| folder.path().join("certified"));
+    let store = Store::init(folder).expect("an empty store can be made").0;
+    file("certified/purges/000001.json", bytes);
+    let certified = [(); 2].map(|()| store.certify(&AtomicU64::new(0)));
+    assert_eq!(certified[1], Ok(false), "what it has written itself is enough");
 }
 
 /// A table of a layer of clusters beside the two others of the museum, and the links of a state without layers.

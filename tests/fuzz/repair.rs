@@ -100,9 +100,9 @@ pub(crate) fn manifest(lines: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// What names a manifest as the newest, of version 1.
-pub(crate) fn current(manifest: &[u8]) -> String {
-    format!("000001 {:016x}\n", xxh3_64(manifest))
+/// What names a manifest as the newest, of this version.
+pub(crate) fn current(version: u64, manifest: &[u8]) -> String {
+    format!("{version:06} {:016x}\n", xxh3_64(manifest))
 }
 
 /// A list of removed pages: its last bytes are the checksum of those before.

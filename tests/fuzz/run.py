@@ -35,6 +35,7 @@ RESPONSES = [
 ]
 LISTS = ["# some\n的\nthe\n", "词 10 n\nword 3\n", "a.example:7 # host\n", "id\tcluster\na\t1\nb\t1\n", "id1\tid2\tJ3\na\tb\t0.5\n"]
 TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity":""}\n7\tfeature\nend 1 0\n'
+CERTIFICATE = '{"format": 2, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}'
 SETTINGS = ["default", "blocks:6,choose:2", "2026-11-21", "minhash:0.5"]
 UNITS = ["<!--", "](a ", "<a ", "&amp", "http://", "a", "words ", "2024-02-", "1 May ", "中国", "e\u0301\u0327", "\ufdfa"]
 CALLS = ["\1\x40\0\0\0\0\0\0\0greeting", "\0dupsiev2\x30\0then"]
@@ -93,7 +94,7 @@ def seeds(target):
         return [text.encode() for text in [*SETTINGS, *named, *(re.sub(r"^\[.*\]\n", "", one) for one in named)]]
     if target == "page":
         return [bytes([way]) + unit.encode() for way, unit in enumerate(UNITS * 4)]
-    texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES}.get(target, LISTS)
+    texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES, "certificate": [CERTIFICATE]}.get(target, LISTS)
     return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
 
 
