@@ -429,4 +429,13 @@ fn the_journal_of_the_museum_becomes_the_segment_of_its_day() {
     journal.write_segment(day, &path, 1 << 20).unwrap();
     let told = fs::read_to_string(data.join("day.txt")).unwrap();
     assert_eq!(contents(&path).unwrap().split_once('\n').unwrap().1, told);
+    // The note names the pages 1 and 2.
+    for note in fs::read_dir(data.join("removed")).unwrap() {
+        bench.write("journal/removed/note.ids", fs::read(note.unwrap().path()).unwrap());
+    }
+    journal.leave_out_removed_of(day).unwrap();
+    assert_eq!(journal.pages(), 10);
+    journal.write_segment(day, &path, 1 << 20).unwrap();
+    let left = contents(&path).unwrap();
+    assert!(left.contains("page 3\t") && !left.contains("page 1\t") && !left.contains("page 2\t"));
 }

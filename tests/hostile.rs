@@ -96,6 +96,11 @@ fn journals() {
 }
 
 #[test]
+fn notes_of_removed_pages() {
+    attack(&museum("ids"), readers::note);
+}
+
+#[test]
 fn responses() {
     let head = |name| {
         format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n")

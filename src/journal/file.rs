@@ -17,6 +17,8 @@ use crate::store::{Day, FingerprintedDocument};
 pub(super) const HEAD_BYTES: usize = 24;
 /// The most bytes of a body.
 pub(super) const MOST_BODY_BYTES: usize = 1 << 30;
+/// The pages of a frame of a journal that is written anew.
+const PAGES_OF_A_FRAME: usize = 1 << 10;
 /// The pages that the head of a seal tells.
 const SEAL: u32 = 0;
 
@@ -94,8 +96,31 @@ impl JournalFile {
     }
 }
 
+/// The frames of all these pages, and the seal of their day if they have one.
+pub(super) fn frames(
+    header: &Header,
+    pages: &[FingerprintedDocument],
+    sealed: Option<Day>,
+) -> Vec<u8> {
+    let first = header.write().len();
+    let mut frames = Vec::new();
+    let mut add = |pages: u32, body: &[u8]| {
+        let frame = frame((first + frames.len()) as u64, pages, body);
+        frames.extend(frame);
+    };
+    for pages in pages.chunks(PAGES_OF_A_FRAME) {
+        let mut body = Vec::new();
+        pages.iter().for_each(|page| page_bytes::write(page, header, &mut body));
+        add(pages.len() as u32, &body);
+    }
+    if let Some(day) = sealed {
+        add(SEAL, &day.number().to_le_bytes());
+    }
+    frames
+}
+
 /// A frame of so many pages at this offset.
-pub(super) fn frame(offset: u64, pages: u32, body: &[u8]) -> Vec<u8> {
+fn frame(offset: u64, pages: u32, body: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(HEAD_BYTES + body.len());
     frame.extend((body.len() as u32).to_le_bytes());
     frame.extend(pages.to_le_bytes());

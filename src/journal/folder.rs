@@ -12,38 +12,26 @@
 //! ```
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 
-use super::file::{self, HEAD_BYTES, JournalFile, MOST_BODY_BYTES};
+use super::committer;
+use super::files::open_parts;
 use super::header::{Header, damaged};
-use super::nearest::Nearest;
-use super::page_bytes;
-use super::part::{Part, Remembered, Wanted};
+use super::insertion::Insertion;
+use super::part::{Remembered, Wanted};
+use super::shared::{Shared, lock};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::output::{Lock, sync_folder};
 use crate::runs::Sorter;
-use crate::store::{
-    Day, FingerprintedDocument, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
-};
+use crate::store::{Day, JOURNAL, RecordCounts, Segment, SegmentBuilder, SegmentOptions};
 
-/// The folder of a store for its journals.
-const FOLDER: &str = "journal";
 /// The lock of whoever writes them.
 const LOCK: &str = "LOCK";
-/// The end of their names.
-const SUFFIX: &str = ".journal";
-/// The bytes that may wait to be written.
-const MOST_WAITING_BYTES: usize = 256 << 20;
 /// Pages that are copied at once for a segment, so that requests need not wait.
 const COPIED_AT_ONCE: usize = 1 << 10;
-
-/// Is called once the pages of a request are on disk, or cannot be.
-pub type Done = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// The pages that a store is to remember and that no day of it has yet.
 #[derive(Debug)]
@@ -63,52 +51,6 @@ pub struct JournalOptions {
     pub most_bytes: u64,
 }
 
-#[derive(Debug)]
-struct Shared {
-    folder: PathBuf,
-    header: Header,
-    most_bytes: u64,
-    lock: Lock,
-    /// Held by the one request that adds pages, or by a change of parts.
-    turn: Mutex<()>,
-    /// What is remembered, oldest first. The last part takes new pages, unless it is sealed.
-    parts: RwLock<Vec<(u64, Part)>>,
-    /// The file of the last part.
-    file: Mutex<JournalFile>,
-    queue: Mutex<Queue>,
-    /// There is something to write, or to end.
-    work: Condvar,
-    /// The committer has written what it took.
-    rest: Condvar,
-}
-
-/// What the committer writes next.
-#[derive(Default)]
-struct Queue {
-    body: Vec<u8>,
-    pages: u32,
-    waiting: Vec<Done>,
-    is_writing: bool,
-    is_closing: bool,
-    /// Why the last frame could not be written.
-    failed: Option<Error>,
-}
-
-impl std::fmt::Debug for Queue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Queue").field("pages", &self.pages).finish_non_exhaustive()
-    }
-}
-
-/// The turn of one request.
-#[derive(Debug)]
-pub struct Insertion<'a> {
-    shared: &'a Shared,
-    _turn: MutexGuard<'a, ()>,
-    added: Vec<u8>,
-    pages: u32,
-}
-
 impl Journal {
     /// Opens the journal of the store in this folder. Frames that were never finished are cut off.
     ///
@@ -116,7 +58,7 @@ impl Journal {
     /// [`Kind::Temporary`] if another process writes it; [`Kind::BadData`] if it is damaged;
     /// [`Kind::Exists`] if it has pages of another recipe.
     pub fn open(store: &Path, options: JournalOptions) -> Result<Journal> {
-        let folder = store.join(FOLDER);
+        let folder = store.join(JOURNAL);
         fs::create_dir_all(&folder).at(&folder)?;
         sync_folder(store)?;
         let lock = Lock::take(&folder.join(LOCK))?;
@@ -136,7 +78,7 @@ impl Journal {
         });
         let own = Arc::clone(&shared);
         let committer =
-            thread::Builder::new().name("journal".into()).spawn(move || own.write_all());
+            thread::Builder::new().name("journal".into()).spawn(move || committer::run(&own));
         let committer =
             committer.map_err(|cause| Error::system("cannot start a thread", &cause))?;
         Ok(Journal { shared, committer: Some(committer) })
@@ -168,7 +110,7 @@ impl Journal {
         let turn = lock(&shared.turn);
         shared.make_ready()?;
         shared.check_room()?;
-        Ok(Insertion { shared, _turn: turn, added: Vec::new(), pages: 0 })
+        Ok(Insertion::new(shared, turn))
     }
 
     /// Seals what is remembered as the pages of `day`: pages that come later belong to another day.
@@ -191,6 +133,36 @@ impl Journal {
         shared.begin_part()
     }
 
+    /// Puts the pages that are sealed as `day`, which the store does not take, back to those that came since. Of pages
+    /// with the same id the first stays.
+    ///
+    /// # Errors
+    /// As [`Journal::turn`]; the pages are sealed then as before.
+    pub fn unseal(&self, day: Day) -> Result<()> {
+        let _turn = lock(&self.shared.turn);
+        self.shared.unseal(day)
+    }
+
+    /// Forgets pages that were removed from the store, unless pages are sealed: those must go first. The next
+    /// [`Journal::turn`] does the same, so a page that is remembered after its removal is a new page.
+    ///
+    /// # Errors
+    /// As [`Journal::turn`].
+    pub fn leave_out_removed(&self) -> Result<()> {
+        let _turn = lock(&self.shared.turn);
+        if self.sealed().is_empty() { self.shared.make_ready() } else { Ok(()) }
+    }
+
+    /// Forgets pages that were removed from the store, among those that are sealed as `day`. The store does not have
+    /// that day, or another segment would be made of it than the one before.
+    ///
+    /// # Errors
+    /// As [`Journal::turn`].
+    pub fn leave_out_removed_of(&self, day: Day) -> Result<()> {
+        let _turn = lock(&self.shared.turn);
+        self.shared.leave_out_of(day)
+    }
+
     /// From now on every write to the file of today fails.
     #[cfg(test)]
     pub(super) fn break_down(&self) {
@@ -209,13 +181,13 @@ impl Journal {
     /// [`Kind::Missing`] if no pages are sealed as this day.
     pub fn write_segment(&self, day: Day, path: &Path, memory_bytes: usize) -> Result<Segment> {
         let shared = &*self.shared;
-        let lock = Lock::on_file(path)?;
         let mut sorter = Sorter::new(&shared.folder, memory_bytes);
         let mut times = false;
         let mut read = 0;
         loop {
             let parts = shared.parts();
-            let part = of_day(&parts, day).ok_or_else(|| {
+            let part = parts.iter().map(|it| &it.1).find(|part| part.sealed == Some(day));
+            let part = part.ok_or_else(|| {
                 Error::new(Kind::Missing, format!("the journal has no pages of {day}"))
                     .at(&shared.folder)
             })?;
@@ -242,15 +214,14 @@ impl Journal {
             memory_bytes,
             &mut repeated,
         )?;
-        builder.write(&format!("journal {day}"), Default::default(), &lock)
+        builder.write(&format!("journal {day}"), Default::default(), &shared.lock)
     }
 
     /// Forgets the sealed pages of `day`, which the store has.
     pub fn forget(&self, day: Day) -> Result<()> {
         let shared = &*self.shared;
         let _turn = lock(&shared.turn);
-        let number = shared.parts().iter().find(|it| it.1.sealed == Some(day)).map(|it| it.0);
-        let Some(number) = number else { return Ok(()) };
+        let Some(number) = shared.number_of(day) else { return Ok(()) };
         let path = shared.path(number);
         fs::remove_file(&path).at(&path)?;
         sync_folder(&shared.folder)?;
@@ -266,257 +237,4 @@ impl Drop for Journal {
         self.shared.work.notify_all();
         self.committer.take().map(JoinHandle::join);
     }
-}
-
-impl Insertion<'_> {
-    /// The nearest pages, those that are not on disk yet among them.
-    pub fn near(&self, wanted: &Wanted<'_>, limit: usize) -> (Vec<Remembered>, u64) {
-        self.shared.near(wanted, limit, |part| part.pages.len())
-    }
-
-    /// Whether a page of this id was remembered since the last seal.
-    pub fn has(&self, id: &str) -> bool {
-        self.shared.parts().last().is_some_and(|(_, part)| part.has(id))
-    }
-
-    /// Remembers a page.
-    pub fn add(&mut self, page: FingerprintedDocument) {
-        page_bytes::write(&page, &self.shared.header, &mut self.added);
-        self.pages += 1;
-        if let Some((_, part)) = self.shared.parts_mut().last_mut() {
-            part.push(page);
-        }
-    }
-
-    /// Ends the turn. `done` is called once all that the request saw and added is on disk.
-    ///
-    /// # Errors
-    /// As [`Journal::turn`]; `done` is not called then.
-    pub fn finish(mut self, done: Done) -> Result<()> {
-        let shared = self.shared;
-        let mut queue = lock(&shared.queue);
-        if let Some(failed) = &queue.failed {
-            return Err(failed.clone());
-        }
-        queue.body.append(&mut self.added);
-        queue.pages += std::mem::take(&mut self.pages);
-        queue.waiting.push(done);
-        drop(queue);
-        drop(self);
-        shared.work.notify_one();
-        Ok(())
-    }
-}
-
-impl Drop for Insertion<'_> {
-    /// Pages of a request that never finished, as after a panic, are withdrawn before the next turn.
-    fn drop(&mut self) {
-        if self.pages > 0 {
-            let broken_off =
-                || Error::new(Kind::Internal, "a request broke off while it added pages");
-            lock(&self.shared.queue).failed.get_or_insert_with(broken_off);
-        }
-    }
-}
-
-impl Shared {
-    fn path(&self, number: u64) -> PathBuf {
-        self.folder.join(file_name(number))
-    }
-
-    fn parts(&self) -> RwLockReadGuard<'_, Vec<(u64, Part)>> {
-        self.parts.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn parts_mut(&self) -> RwLockWriteGuard<'_, Vec<(u64, Part)>> {
-        self.parts.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn near(
-        &self,
-        wanted: &Wanted<'_>,
-        limit: usize,
-        pages: fn(&Part) -> usize,
-    ) -> (Vec<Remembered>, u64) {
-        let mut nearest = Nearest::new(limit);
-        for (_, part) in &*self.parts() {
-            part.near(wanted, pages(part), |page, distance, similarity| {
-                nearest.take(page, distance, similarity, part.sealed);
-            });
-        }
-        nearest.finish()
-    }
-
-    /// Waits until nothing is left to write. Only the holder of the turn calls this, so nothing comes meanwhile.
-    fn written(&self) -> MutexGuard<'_, Queue> {
-        let is_busy = |queue: &mut Queue| queue.is_writing || queue.pages > 0;
-        self.rest.wait_while(lock(&self.queue), is_busy).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn check_room(&self) -> Result<()> {
-        let waiting = lock(&self.queue).body.len();
-        let held = waiting as u64 + lock(&self.file).bytes();
-        if waiting <= MOST_WAITING_BYTES && held <= self.most_bytes {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Temporary, "the journal is full")
-            .at(&self.folder)
-            .expected(format_args!("at most {} bytes", self.most_bytes))
-            .found(held)
-            .help("commit the pages to a day of the store"))
-    }
-
-    /// Makes sure that pages can be added: after a failure the file is made anew, and after a seal the next one.
-    fn make_ready(&self) -> Result<()> {
-        if lock(&self.queue).failed.is_some() {
-            self.mend()?;
-        }
-        let is_sealed = self.parts().last().is_none_or(|(_, part)| part.sealed.is_some());
-        if is_sealed { self.begin_part() } else { Ok(()) }
-    }
-
-    /// Begins the part and the file after the last ones.
-    fn begin_part(&self) -> Result<()> {
-        let number = self.parts().last().map_or(1, |(number, _)| number + 1);
-        let path = self.path(number);
-        *lock(&self.file) = JournalFile::create(&path, &self.header, &[], self.lock.fence())?;
-        self.parts_mut().push((number, Part::of(&self.header, Vec::new())));
-        Ok(())
-    }
-
-    /// Writes the last file again, from the pages that were on disk before a write failed. The failed file is not
-    /// trusted any more.
-    fn mend(&self) -> Result<()> {
-        let mut queue = self.written();
-        let mut parts = self.parts_mut();
-        let Some((number, part)) = parts.last_mut() else { return Ok(()) };
-        part.withdraw(&self.header);
-        let mut frames = Vec::new();
-        let header_bytes = self.header.write().len() as u64;
-        for pages in part.pages.chunks(COPIED_AT_ONCE) {
-            let mut body = Vec::new();
-            pages.iter().for_each(|page| page_bytes::write(page, &self.header, &mut body));
-            let offset = header_bytes + frames.len() as u64;
-            frames.extend(file::frame(offset, pages.len() as u32, &body));
-        }
-        let path = self.path(*number);
-        *lock(&self.file) = JournalFile::create(&path, &self.header, &frames, self.lock.fence())?;
-        queue.failed = None;
-        Ok(())
-    }
-
-    /// What the committer does: writes frame after frame until the journal is closed.
-    fn write_all(&self) {
-        loop {
-            let nothing = |queue: &mut Queue| queue.waiting.is_empty() && !queue.is_closing;
-            let waited = self.work.wait_while(lock(&self.queue), nothing);
-            let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
-            if queue.waiting.is_empty() {
-                return;
-            }
-            let body = std::mem::take(&mut queue.body);
-            let pages = std::mem::take(&mut queue.pages);
-            let mut waiting = std::mem::take(&mut queue.waiting);
-            queue.is_writing = true;
-            drop(queue);
-            let written = self.write(pages, &body);
-            let mut queue = lock(&self.queue);
-            if let Err(error) = &written {
-                // What came meanwhile was judged by what is lost now.
-                queue.failed = Some(error.clone());
-                queue.body.clear();
-                queue.pages = 0;
-                waiting.append(&mut queue.waiting);
-            }
-            queue.is_writing = false;
-            drop(queue);
-            self.rest.notify_all();
-            waiting.into_iter().for_each(|done| done(written.clone()));
-        }
-    }
-
-    fn write(&self, pages: u32, body: &[u8]) -> Result<()> {
-        if pages == 0 {
-            return Ok(());
-        }
-        debug_assert!(body.len() <= MOST_BODY_BYTES - HEAD_BYTES, "the queue is bounded");
-        lock(&self.file).append(pages, body)?;
-        if let Some((_, part)) = self.parts_mut().last_mut() {
-            part.on_disk += pages as usize;
-        }
-        Ok(())
-    }
-}
-
-/// The mutex, whatever became of a thread that held it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn of_day(parts: &[(u64, Part)], day: Day) -> Option<&Part> {
-    parts.iter().map(|(_, part)| part).find(|part| part.sealed == Some(day))
-}
-
-fn file_name(number: u64) -> String {
-    format!("{number:06}{SUFFIX}")
-}
-
-/// The journals in a folder, read; and the one that takes pages, which is made if there is none.
-fn open_parts(
-    folder: &Path,
-    header: &Header,
-    lock: &Lock,
-) -> Result<(Vec<(u64, Part)>, JournalFile)> {
-    let mut parts = Vec::new();
-    let mut last = None;
-    for number in numbers(folder)? {
-        let path = folder.join(file_name(number));
-        if last.take().is_some() {
-            return Err(damaged("a journal without a seal comes before this one").at(path));
-        }
-        let contents = file::read(&path)?;
-        if !contents.header.is_like(header) {
-            return Err(Error::new(Kind::Exists, "the journal has pages of another recipe")
-                .at(path)
-                .expected(&header.options.stamp)
-                .found(&contents.header.options.stamp)
-                .help("serve the store with that recipe and commit them first"));
-        }
-        if contents.torn > 0 {
-            tracing::warn!(
-                "{}: cut off {} bytes of a frame that was never finished; no page of it was acknowledged",
-                path.display(),
-                contents.torn
-            );
-        }
-        let mut part = Part::of(header, contents.pages);
-        part.sealed = contents.sealed;
-        if part.sealed.is_none() {
-            last = Some(JournalFile::append_to(&path, contents.end)?);
-        }
-        parts.push((number, part));
-    }
-    let file = match last {
-        Some(file) => file,
-        None => {
-            let number = parts.last().map_or(1, |(number, _)| number + 1);
-            let file =
-                JournalFile::create(&folder.join(file_name(number)), header, &[], lock.fence())?;
-            parts.push((number, Part::of(header, Vec::new())));
-            file
-        }
-    };
-    Ok((parts, file))
-}
-
-/// The numbers of the journals in a folder, in order.
-fn numbers(folder: &Path) -> Result<Vec<u64>> {
-    let mut numbers = Vec::new();
-    for entry in fs::read_dir(folder).at(folder)? {
-        let name = entry.at(folder)?.file_name().into_string().unwrap_or_default();
-        let number = name.strip_suffix(SUFFIX).and_then(|number| number.parse().ok());
-        numbers.extend(number.filter(|&number| name == file_name(number)));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
 }

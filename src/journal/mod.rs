@@ -9,7 +9,9 @@
 //!                                         seal: this is 2026-11-22 -> segment -> store add -> forget
 //! ```
 //!
-//! - `folder`: requests, the thread that writes, seals ([`Journal`]).
+//! - `folder`: requests, seals, segments ([`Journal`]). `insertion`: the turn of one request.
+//! - `queue`, `committer`: what waits to be written, and the thread that writes it. `shared`: what all of these share.
+//! - `files`: the files in the folder. `rewriting`: those that are written anew.
 //! - `part`, `near`, `nearest`: the pages of one file in memory, and which of them are near.
 //! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
 //!
@@ -54,16 +56,24 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod committer;
 mod file;
+mod files;
 mod folder;
 mod header;
+mod insertion;
 mod near;
 mod nearest;
 mod page_bytes;
 mod part;
+mod queue;
+mod rewriting;
+mod shared;
 
 #[cfg(test)]
 mod tests;
 
-pub use folder::{Done, Insertion, Journal, JournalOptions};
+pub use folder::{Journal, JournalOptions};
+pub use insertion::Insertion;
 pub use part::{Remembered, Wanted};
+pub use queue::Done;

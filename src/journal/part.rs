@@ -58,12 +58,16 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// A part with these pages, all of which are on disk.
-    pub(super) fn of(header: &Header, pages: Vec<FingerprintedDocument>) -> Part {
+    /// A part with these pages, all of which are on disk, sealed as that day or not sealed.
+    pub(super) fn of(
+        header: &Header,
+        pages: Vec<FingerprintedDocument>,
+        sealed: Option<Day>,
+    ) -> Part {
         let mut part = Part {
             pages: Vec::new(),
             on_disk: 0,
-            sealed: None,
+            sealed,
             places: HashMap::new(),
             tables: NearTables::new(header.width),
             last: Vec::new(),
@@ -72,12 +76,6 @@ impl Part {
         pages.into_iter().for_each(|page| part.push(page));
         part.on_disk = part.pages.len();
         part
-    }
-
-    /// Takes back the pages that are not on disk.
-    pub(super) fn withdraw(&mut self, header: &Header) {
-        self.pages.truncate(self.on_disk);
-        *self = Part { sealed: self.sealed, ..Part::of(header, std::mem::take(&mut self.pages)) };
     }
 
     /// Adds a page, which is not on disk yet.

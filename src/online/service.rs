@@ -1,6 +1,5 @@
 //! The store and its journal, asked and added to by any number of threads.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -12,6 +11,9 @@ use crate::fingerprint::Width;
 use crate::index::{Answer, LookupOptions, Question};
 use crate::journal::{Done, Insertion, Journal, JournalOptions, Wanted};
 use crate::store::{Added, Day, FingerprintedDocument, SegmentOptions, Store, Version};
+
+/// What to do about pages of a day that the store does not take.
+const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or take that day out of the store first with `dupsieve store rollback --before-day`";
 
 /// How a store is served.
 #[derive(Clone, Debug)]
@@ -199,8 +201,8 @@ impl Online {
     /// the day is in the store, the next call for the day, or [`Online::finish_commits`], goes on.
     ///
     /// # Errors
-    /// [`Kind::Exists`] if the store has other pages of this day; [`Kind::Temporary`] if another process is changing
-    /// the store.
+    /// [`Kind::Exists`] if the store has other pages of this day, though another process may have added them just now:
+    /// the pages are in the journal then, and in no day. [`Kind::Temporary`] if another process is changing the store.
     pub fn commit(&self, day: Day) -> Result<Committed> {
         let _changing = lock(&self.changing);
         let is_sealed = self.journal.sealed().contains(&day);
@@ -211,7 +213,7 @@ impl Online {
             if !is_sealed && self.journal.pages() > 0 {
                 return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
                     .at(self.store.path())
-                    .help("commit these pages to another day"));
+                    .help(PUT_BACK));
             }
             let (store_version, rows) = (version.number(), entry.rows);
             let already = !is_sealed;
@@ -236,23 +238,31 @@ impl Online {
 
     fn finish(&self) -> Result<usize> {
         let sealed = self.journal.sealed();
-        for &day in &sealed {
-            let path = self.segment_path(day);
-            self.journal.write_segment(day, &path, self.options.memory_bytes)?;
-            let added = self.store.add(&path, day, None, None)?;
-            if let Added::Already(_) = added {
-                tracing::info!("{day} was in the store already");
-            }
-            self.take_up()?;
-            self.journal.forget(day)?;
-            let _ = std::fs::remove_file(&path);
-        }
+        sealed.iter().try_for_each(|&day| self.finish_day(day))?;
         Ok(sealed.len())
     }
 
-    /// Where the segment of a day is made before the store takes a copy.
-    fn segment_path(&self, day: Day) -> PathBuf {
-        self.store.path().join("journal").join(format!("{day}.seg"))
+    /// Adds the pages that are sealed as `day` to the store. If it does not take them, as when another process has added
+    /// that day, they are put back into the journal, for another day.
+    fn finish_day(&self, day: Day) -> Result<()> {
+        let added = self.store.add_made(day, |path, held| {
+            // Pages that were removed must not come back. Where the store has the day, it is compared.
+            if held.is_none() {
+                self.journal.leave_out_removed_of(day)?;
+            }
+            self.journal.write_segment(day, path, self.options.memory_bytes)
+        });
+        match added {
+            Ok(Added::New(_)) => {}
+            Ok(Added::Already(_)) => tracing::info!("{day} was in the store already"),
+            Err(error) if error.kind() == Kind::Exists => {
+                self.journal.unseal(day)?;
+                return Err(error.help(PUT_BACK));
+            }
+            Err(error) => return Err(error),
+        }
+        self.take_up()?;
+        self.journal.forget(day)
     }
 
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.
@@ -261,6 +271,7 @@ impl Online {
     /// [`Kind::Exists`] if it is of another recipe; then the version before goes on to answer.
     pub fn refresh(&self) -> Result<bool> {
         let _changing = lock(&self.changing);
+        self.journal.leave_out_removed()?;
         self.take_up()
     }
 

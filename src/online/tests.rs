@@ -1,12 +1,15 @@
 //! The store and its journal against a plain list: answers, verdicts, days, and commits that were cut short.
 
+use std::fs;
+use std::io::Write;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::document::Position;
+use crate::document::{IdList, Position};
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
@@ -63,6 +66,34 @@ fn remember(online: &Online, pages: &[FingerprintedDocument], which: Remember) -
     let answers = online.remember(pages, which, Box::new(move |done| drop(told.send(done))))?;
     acknowledged.recv().expect("told")?;
     Ok(answers)
+}
+
+/// Adds these pages to a store as another process does.
+fn add(store: &Store, day: Day, pages: &[FingerprintedDocument]) -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (elsewhere, _) = Store::init(home.path().join("elsewhere"))?;
+    let other = open(&elsewhere)?;
+    remember(&other, pages, Remember::All)?;
+    other.journal().seal(day)?;
+    let segment = home.path().join("theirs.seg");
+    other.journal().write_segment(day, &segment, 1 << 20)?;
+    store.add(&segment, day, None, None).map(drop)
+}
+
+/// Removes pages from a store as another process does.
+fn remove(store: &Store, ids: &str) -> Result<()> {
+    let mut list = tempfile::NamedTempFile::new().unwrap();
+    list.write_all(ids.as_bytes()).unwrap();
+    let has_days = !store.at(None)?.entries().is_empty();
+    let until = (!has_days).then(|| "2026-11-20".parse()).transpose()?;
+    let removal = store.removal(IdList::read(list.path(), 1 << 20)?, until)?;
+    removal.run(1, &AtomicU64::new(0)).map(drop)
+}
+
+/// The ids and days of the pages with this fingerprint.
+fn holders(online: &Online, fingerprint: u128) -> Result<Vec<(String, Option<Day>)>> {
+    let told = online.query(&[Some(Question { fingerprint, page: None })], 0)?;
+    Ok(told.answers[0].near.iter().map(|near| (near.id.clone(), near.day)).collect())
 }
 
 /// A page that is held, with its day.
@@ -194,15 +225,9 @@ fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> 
     let (store, _) = Store::init(home.path().join("store"))?;
     let online = open(&store)?;
     remember(&online, &[page("ours", Some(0xff))], Remember::All)?;
-    let (elsewhere, _) = Store::init(home.path().join("elsewhere"))?;
-    let other = open(&elsewhere)?;
-    remember(&other, &[page("theirs", Some(0xfe))], Remember::All)?;
     let day: Day = "2026-11-20".parse()?;
-    other.journal().seal(day)?;
-    let segment = home.path().join("theirs.seg");
-    other.journal().write_segment(day, &segment, 1 << 20)?;
     assert!(!online.refresh()?);
-    store.add(&segment, day, None, None)?;
+    add(&store, day, &[page("theirs", Some(0xfe))])?;
     assert!(online.refresh()?);
     let question = Some(Question { fingerprint: 0xff, page: None });
     let told = online.query(&[question], 3)?;
@@ -211,5 +236,110 @@ fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> 
     let expected = [near(0, "ours", None), near(1, "theirs", Some(day))];
     assert_eq!((told.store_version, &told.answers[0].near[..]), (2, &expected[..]));
     assert_eq!(online.query(&[None], 16).unwrap_err().kind(), Kind::Usage);
+    Ok(())
+}
+
+#[test]
+fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
+    let online = open(&store)?;
+    remember(&online, &[page("a", Some(0xa)), page("b", Some(0xb))], Remember::All)?;
+    online.journal().seal(day)?;
+    remember(&online, &[page("a", Some(0xaaaa)), page("c", Some(0xc))], Remember::All)?;
+    add(&store, day, &[page("theirs", Some(0x70))])?;
+    let [sealed, kept] = ["journal/000001.journal", "sealed"].map(|it| store.path().join(it));
+    fs::copy(&sealed, &kept).unwrap();
+    let refused = online.finish_commits().unwrap_err();
+    assert_eq!(refused.kind(), Kind::Exists);
+    assert!(refused.to_string().contains("commit them to another day"), "{refused}");
+    let is_back = |online: &Online| {
+        assert_eq!((online.finish_commits(), online.journal().sealed()), (Ok(0), vec![]));
+        // Of the two pages a the first stays, as if both had come on one day.
+        assert_eq!(online.journal().pages(), 3);
+        assert_eq!(holders(online, 0xa), Ok(vec![("a".to_owned(), None)]));
+        assert_eq!(online.commit(day).unwrap_err().kind(), Kind::Exists);
+    };
+    is_back(&online);
+    drop(online);
+    is_back(&open(&store)?);
+    // As if it had died before the sealed file was removed.
+    fs::rename(&kept, &sealed).unwrap();
+    let online = open(&store)?;
+    assert_eq!(online.finish_commits().unwrap_err().kind(), Kind::Exists);
+    is_back(&online);
+    assert_eq!(online.commit(next)?.rows, 3);
+    assert_eq!(holders(&online, 0xc)?, [("c".to_owned(), Some(next))]);
+    assert_eq!(holders(&online, 0xaaaa)?, []);
+    Ok(())
+}
+
+/// Whether any file of the journal has these bytes.
+fn journal_has(store: &Store, bytes: &[u8]) -> bool {
+    let files = fs::read_dir(store.path().join("journal")).unwrap();
+    let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    files
+        .map(|path| fs::read(path).unwrap())
+        .any(|file| file.windows(bytes.len()).any(|some| some == bytes))
+}
+
+#[test]
+fn removed_pages_leave_the_journal_and_come_back_only_as_new_pages() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
+    let online = open(&store)?;
+    let all = [page("the first", Some(0xa)), page("the second", Some(0xb)), page("empty", None)];
+    remember(&online, &all, Remember::All)?;
+    remove(&store, "the first\nempty\n")?;
+    assert!(!online.refresh()?, "no version has changed");
+    assert_eq!((holders(&online, 0xa)?, online.journal().pages()), (vec![], 1));
+    assert!(!journal_has(&store, b"the first") && journal_has(&store, b"the second"));
+    // What is sent after a removal is a new page, though the service has not looked for removals since.
+    remove(&store, "the second\n")?;
+    let told = remember(&online, &[page("the second", Some(0xb))], Remember::Kept)?;
+    assert_eq!(told.answers[0].verdict, Verdict::Keep);
+    online.refresh()?;
+    drop(online);
+    let online = open(&store)?;
+    assert_eq!(holders(&online, 0xb)?, [("the second".to_owned(), None)]);
+    assert_eq!(online.commit(day)?.rows, 1);
+    remember(&online, &[page("the third", Some(0xc))], Remember::All)?;
+    remove(&store, "the second\nthe third\n")?;
+    assert_eq!(online.commit(next)?.rows, 0, "a commit brings no page back");
+    assert_eq!((holders(&online, 0xb)?, holders(&online, 0xc)?), (vec![], vec![]));
+    Ok(())
+}
+
+#[test]
+fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [day, next]: [Day; 2] = ["2026-11-21".parse()?, "2026-11-22".parse()?];
+    let online = open(&store)?;
+    // The commit ended after the seal, ...
+    remember(&online, &[page("a", Some(0xa)), page("b", Some(0xb))], Remember::All)?;
+    online.journal().seal(day)?;
+    remember(&online, &[page("b", Some(0xbb)), page("c", Some(0xc))], Remember::All)?;
+    remove(&store, "b\n")?;
+    let waits = remember(&online, &[page("d", Some(0xd))], Remember::All).unwrap_err();
+    assert_eq!(waits.kind(), Kind::Temporary, "the note is still needed");
+    assert_eq!(online.finish_commits()?, 1);
+    online.refresh()?;
+    assert_eq!(holders(&online, 0xa)?, [("a".to_owned(), Some(day))]);
+    assert_eq!((holders(&online, 0xb)?, holders(&online, 0xbb)?), (vec![], vec![]));
+    remember(&online, &[page("d", Some(0xd)), page("b", Some(0xb))], Remember::All)?;
+    // ... or after the day was in the store: that is seen, though a page of it was removed since.
+    online.journal().seal(next)?;
+    let made = home.path().join("next.seg");
+    online.journal().write_segment(next, &made, 1 << 20)?;
+    store.add(&made, next, None, None)?;
+    remove(&store, "c\n")?;
+    assert_eq!((online.finish_commits()?, online.journal().pages()), (1, 0));
+    online.refresh()?;
+    assert_eq!(holders(&online, 0xc)?, []);
+    assert_eq!(holders(&online, 0xb)?, [("b".to_owned(), Some(next))]);
+    assert_eq!(holders(&online, 0xd)?, [("d".to_owned(), Some(next))]);
     Ok(())
 }

@@ -1,14 +1,15 @@
-//! Adding a day to a store: the checks, the copy of the segment, the entry in the manifest.
+//! Adding a day to a store: the checks, the copy of the segment (or its name, if it was made in the store), the entry in the manifest.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Stamp;
-use crate::output::{Lock, NewFile, check_free_space};
+use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder};
 
 use super::dated::Dated;
 use super::day::Day;
@@ -34,6 +35,8 @@ pub enum Added {
 pub(super) struct Addition {
     segment: Segment,
     only: Option<IdFilter>,
+    /// Whether the file was made in the store, and need not be copied.
+    is_own: bool,
 }
 
 impl Store {
@@ -67,7 +70,35 @@ impl Store {
         self.commit(next, &lock).map(Added::New)
     }
 
-    /// Copies a segment into the store. Returns the manifest after `last`, which includes it.
+    /// Adds as `day` the segment that `make` writes to the path it is given, in the folder of the store: so its bytes are
+    /// written once. `make` is also given the entry of that day, if the store has it already; nobody else changes the
+    /// store meanwhile. What is not added is removed.
+    ///
+    /// # Errors
+    /// As [`Store::add`], and those of `make`.
+    pub fn add_made(
+        &self,
+        day: Day,
+        make: impl FnOnce(&Path, Option<&Entry>) -> Result<Segment>,
+    ) -> Result<Added> {
+        let lock = self.lock()?;
+        self.remove_orphans(&lock)?;
+        let current = self.current()?;
+        let made = self.path().join(SEGMENTS).join(format!("{day}-made.seg"));
+        let added = make(&made, current.entry(day)).and_then(|segment| {
+            let Some(addition) = self.addition(&current, segment.path(), day, None)? else {
+                return self.at(None).map(Added::Already);
+            };
+            let next = self.admit(&current, Addition { is_own: true, ..addition }, day, &lock)?;
+            self.commit(next, &lock).map(Added::New)
+        });
+        match fs::remove_file(&made) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at(&made),
+            _ => added,
+        }
+    }
+
+    /// Takes a segment into the store. Returns the manifest after `last`, which includes it.
     pub(super) fn admit(
         &self,
         last: &Manifest,
@@ -75,11 +106,11 @@ impl Store {
         day: Day,
         lock: &Lock,
     ) -> Result<Manifest> {
-        let Addition { segment, only } = addition;
+        let Addition { segment, only, is_own } = addition;
         let removed = self.removed_rows(&segment, day)?;
         let reduction = Reduction { only: only.as_ref(), removed: &removed };
         let file = reduction.file(segment.digest(), day);
-        let held = self.take_in(&segment, &reduction, &file, lock)?;
+        let held = self.take_in(&segment, &reduction, &file, is_own, lock)?;
         let entry = Entry {
             day,
             file,
@@ -126,7 +157,7 @@ impl Store {
             )
             .at(segment.path()));
         }
-        Ok(Some(Addition { segment, only }))
+        Ok(Some(Addition { segment, only, is_own: false }))
     }
 
     /// Fails unless `entry` was made from the same segment and the same ids.
@@ -182,6 +213,7 @@ impl Store {
         segment: &Segment,
         reduction: &Reduction<'_>,
         file: &str,
+        is_own: bool,
         lock: &Lock,
     ) -> Result<Segment> {
         let path = self.path().join(SEGMENTS).join(file);
@@ -191,6 +223,7 @@ impl Store {
         }
         match is_held(&path, segment.digest()) {
             true => Segment::open(&path),
+            false if is_own => rename(segment, &path, lock),
             false => self.copy(segment, &path, lock),
         }
     }
@@ -212,6 +245,15 @@ impl Store {
         copy.publish()?;
         Segment::open(path)
     }
+}
+
+/// Gives a segment that was made in the store its name.
+fn rename(segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
+    segment.verify()?;
+    lock.check()?;
+    fs::rename(segment.path(), path).at(path)?;
+    sync_folder(parent_of(path))?;
+    Segment::open(path)
 }
 
 /// Whether there is a sound segment with that digest at `path`, not linked from elsewhere. A version that

@@ -18,7 +18,8 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
-//! - `removals`, `shown`: which pages were removed, and what a reader is shown. `id_search`: rows by their ids.
+//! - `removals`, `shown`: which pages were removed, and what a reader is shown. `removal_note`: how the journal learns
+//!   of it. `id_search`: rows by their ids.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
 //!   `history`, `prune`, `removing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
@@ -86,6 +87,7 @@ mod orphans;
 mod pointer;
 mod prune;
 mod purge;
+mod removal_note;
 mod removals;
 mod removing;
 mod segment;
@@ -106,6 +108,8 @@ pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
 pub use prune::Pruning;
 pub use purge::Purge;
+pub(crate) use removal_note::JOURNAL;
+pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use segment::Access;
 pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Paged, Ranked};

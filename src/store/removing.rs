@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The ids are kept as digests. If a segment of one of these days is added later, its pages with these ids stay
-//! out. A page of a later day is a new page: it was crawled after the removal.
+//! out. A page of a later day is a new page: it was crawled after the removal. Pages in a journal, which no version
+//! has yet, are forgotten by whoever writes the journal (see `removal_note`).
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,6 +25,7 @@ use super::id_search::find;
 use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, Pointer};
+use super::removal_note::RemovalNote;
 use super::removals::{Removals, RemovedRows};
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
@@ -51,7 +53,7 @@ pub struct Removed {
     pub held: u64,
     /// The rows that are left out from now on, in all files together.
     pub rows: u64,
-    /// Whether anything has changed.
+    /// Whether anything has changed, or may have in the journal.
     pub is_new: bool,
 }
 
@@ -111,11 +113,13 @@ impl Removal {
         }
         // Later they would be older than `CURRENT`, by which they are known.
         self.store.remove_orphans(&lock)?;
-        let (removals, removed) = self.find(threads, read)?;
+        let (removals, mut removed) = self.find(threads, read)?;
+        let is_told = RemovalNote::leave(self.store.path(), self.ids.keys(), &lock)?;
         if removed.is_new {
             removals.write(self.store.path(), &lock)?;
         }
         self.expect(&removals, &lock)?;
+        removed.is_new |= is_told;
         Ok(removed)
     }
 

@@ -293,21 +293,35 @@ pub fn journal(bytes: &[u8]) {
         let path = file("store/journal/000001.journal", &bytes);
         let folder = path.parent().expect("it stands in a folder");
         let _ = fs::remove_file(folder.join("000002.journal"));
-        let segment = SegmentOptions {
-            lengths: true,
-            classes: true,
-            check_bytes: 16,
-            band_bytes: 5,
-            stamp: "a recipe".to_owned(),
-            ..SegmentOptions::default()
-        };
-        let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
         let store = folder.parent().expect("it stands in a store");
-        let Ok(journal) = Journal::open(store, options) else { continue };
+        let Ok(journal) = Journal::open(store, journal_options()) else { continue };
         for day in journal.sealed() {
             let _ = journal.write_segment(day, &store.join("day.seg"), 1 << 16);
         }
     }
+}
+
+/// A note of removed pages for an empty journal.
+pub fn note(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repair::removed(bytes)] {
+        let path = file("noted/journal/removed/note.ids", &bytes);
+        let store = path.ancestors().nth(3).expect("it stands in a store");
+        let journal = Journal::open(store, journal_options()).expect("an empty journal");
+        let _ = journal.leave_out_removed();
+    }
+}
+
+/// The columns of the journal in the museum.
+fn journal_options() -> JournalOptions {
+    let segment = SegmentOptions {
+        lengths: true,
+        classes: true,
+        check_bytes: 16,
+        band_bytes: 5,
+        stamp: "a recipe".to_owned(),
+        ..SegmentOptions::default()
+    };
+    JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 }
 }
 
 /// Recipes, and the other settings that are text.

@@ -82,7 +82,7 @@ def run(target, seconds, seed):
 def seeds(target):
     """What a target begins with."""
     museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger", "journal": "**/*.journal",
-              "removed": "**/REMOVED", "index": "index-2/**/*.seg", "clusters": "**/*.bin"}
+              "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-2/**/*.seg", "clusters": "**/*.bin"}
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
     if target == "documents":

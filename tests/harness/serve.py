@@ -1,4 +1,4 @@
-"""kill -9 of `serve` at random moments while clients have pages remembered and days committed.
+"""kill -9 of `serve` at random moments while clients ask, have pages remembered and days committed.
 
 After each kill the service is started again and asked for every page: all that was acknowledged must be there, each
 once, and nothing that was never sent.
@@ -31,11 +31,12 @@ def run(bench, seed, cycles=None):
 
 def cycle(bench, tally, chance, number, state):
     if number % 100 == 0:
-        state.update(home=bench.fresh(), sent=0, told=set(), day=0)
+        state.update(home=bench.fresh(), sent=0, told=set(), list=[], day=0)
     served = Served(bench, state["home"])
     try:
         check(served, state, tally)
         clients = [threading.Thread(target=send, args=(served, state, chance.random())) for _ in range(CLIENTS)]
+        clients.append(threading.Thread(target=query, args=(served, state, random.Random(chance.random()))))
         for client in clients:
             client.start()
         time.sleep(chance.uniform(0, 0.1))
@@ -49,6 +50,9 @@ def cycle(bench, tally, chance, number, state):
         served.kill()
     for client in clients:
         client.join()
+    tally.count("pages asked for", state.pop("asked", 0))
+    if "wrong" in state:
+        raise Violation(state.pop("wrong"))
 
 
 class Served:
@@ -103,6 +107,21 @@ def send(served, state, pause):
         if served.ask("/v1/pages", {"remember": "all", "pages": pages}) is not None:
             with LOCK:
                 state["told"].update(numbers)
+                state["list"].extend(numbers)
+
+
+def query(served, state, chance):
+    """At any moment, also while a day is committed, what was acknowledged is found once."""
+    while served.alive:
+        with LOCK:
+            told = state["list"]
+            numbers = [chance.choice(told) for _ in range(20)] if told else []
+        body = {"distance": 0, "fingerprints": [f"{it * STEP % 2**64:x}" for it in numbers]}
+        text = served.ask("/v1/query", body)
+        for it, answer in zip(numbers, json.loads(text)["answers"] if text else []):
+            state["asked"] = state.get("asked", 0) + 1
+            if [page["id"] for page in answer["near"]] != [str(it)]:
+                state["wrong"] = f"page {it} was acknowledged and is answered as {answer}"
 
 
 def check(served, state, tally):

@@ -1,7 +1,12 @@
 //! Days: what is remembered, committed, added and removed by others.
 
 use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
 
+use dupsieve::fingerprint::Width;
+use dupsieve::journal::{Journal, JournalOptions};
+use dupsieve::store::SegmentOptions;
 use serde_json::{Value, json};
 
 use super::client::{Served, near, post, until};
@@ -133,4 +138,110 @@ fn versions_beyond_those_to_keep_leave_with_the_commit() {
     });
     assert_eq!(served.end().code, 0);
     bench.done("store verify store");
+}
+
+/// Has pages remembered, each with its number as its id and its fingerprint.
+fn remember(served: &Served, numbers: std::ops::Range<u64>) {
+    let page =
+        |number: u64| json!({ "id": number, "fingerprint": format!("{:x}", spread(number)) });
+    let pages: Vec<Value> = numbers.map(page).collect();
+    served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
+}
+
+/// A fingerprint that is far from those of other numbers.
+fn spread(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The days of the pages with this number.
+fn days_of(served: &Served, number: u64) -> Vec<Option<String>> {
+    let asked = json!({ "distance": 0, "fingerprints": [format!("{:x}", spread(number))] });
+    let near = near(&served.post("/v1/query", asked)["answers"][0]);
+    near.into_iter()
+        .map(|(_, id, day)| (id == number.to_string()).then_some(day).flatten())
+        .collect()
+}
+
+#[test]
+fn a_sealed_day_that_another_process_adds_ends_with_a_problem_and_no_page_is_lost() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64");
+    remember(&served, 1..4);
+    assert_eq!(served.end().code, 0);
+    // As if the service had died between the seal and the addition.
+    let stamp = r#"{"features":"external","width":64}"#.to_owned();
+    let segment = SegmentOptions { stamp, ..SegmentOptions::default() };
+    let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
+    let journal = Journal::open(&bench.path("store"), options).unwrap();
+    journal.seal("2026-11-21".parse().unwrap()).unwrap();
+    drop(journal);
+    bench.segment("theirs", 64, &[("theirs".to_owned(), 0xff)]);
+    bench.done("store add store --segment theirs.seg --day 2026-11-21");
+    let served = Served::start(&bench, "--recipe external-64");
+    remember(&served, 4..6);
+    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-21" })).unwrap();
+    assert_eq!((refused.status, &*refused.problem()), (409, "conflict"));
+    assert!(refused.body.contains("commit them to another day"), "{refused:?}");
+    // The service looks after unfinished commits each second.
+    thread::sleep(Duration::from_millis(2500));
+    let committed = served.post("/v1/commit", json!({ "day": "2026-11-22" }));
+    assert_eq!((&committed["rows"], &committed["already"]), (&json!(5), &json!(false)));
+    for number in 1..6 {
+        assert_eq!(days_of(&served, number), [Some("2026-11-22".to_owned())]);
+    }
+    let ended = served.end();
+    assert_eq!((ended.code, ended.stderr.matches("is not finished").count()), (0, 1), "{ended:?}");
+    bench.done("store verify store");
+}
+
+#[test]
+fn of_two_processes_that_add_the_same_days_each_has_all_its_pages() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64");
+    for day in 1..=6 {
+        remember(&served, 10 * day..10 * day + 10);
+        bench.segment(&format!("{day}"), 64, &[(format!("theirs {day}"), 0xff << day)]);
+        let other =
+            bench.start(&format!("store add store --segment {day}.seg --day 2026-11-0{day}"));
+        thread::sleep(Duration::from_millis(7 * day));
+        let asked = json!({ "day": format!("2026-11-0{day}") });
+        let reply = post(&served.address, "/v1/commit", &asked).unwrap();
+        assert!(matches!(reply.status, 200 | 409 | 503), "{reply:?}");
+        assert!(matches!(other.end().code, 0 | 73 | 75));
+        if reply.status == 409 {
+            served.post("/v1/commit", json!({ "day": format!("2026-12-0{day}") }));
+        }
+    }
+    until("what was begun is committed, or back", || {
+        let reply = post(&served.address, "/v1/commit", &json!({ "day": "2026-12-31" })).unwrap();
+        reply.status == 200 && served.get("/v1/status").unwrap().json()["journal_pages"] == 0
+    });
+    for number in 10..70 {
+        let days = days_of(&served, number);
+        assert!(days.len() == 1 && days[0].is_some(), "{number}: {days:?}");
+    }
+    assert_eq!(served.end().code, 0);
+    bench.done("store verify store");
+}
+
+#[test]
+fn a_removed_page_leaves_the_journal_and_may_be_remembered_again() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64");
+    remember(&served, 1..5);
+    bench.write("gone.txt", "2\n3\n");
+    bench.done("store remove store --ids gone.txt --until 2026-11-20");
+    // The next page that is remembered sees the removal, and so does every query within a second.
+    remember(&served, 3..4);
+    assert_eq!((days_of(&served, 2), days_of(&served, 3)), (vec![], vec![None]));
+    bench.write("gone.txt", "4\n");
+    bench.done("store remove store --ids gone.txt --until 2026-11-20");
+    until("a removed page is no answer", || days_of(&served, 4).is_empty());
+    assert_eq!(served.post("/v1/commit", json!({ "day": "2026-11-21" }))["rows"], 2);
+    assert_eq!((days_of(&served, 2), days_of(&served, 4)), (vec![], vec![]));
+    assert_eq!(days_of(&served, 3), [Some("2026-11-21".to_owned())]);
+    assert_eq!(served.end().code, 0);
 }

@@ -1,0 +1,155 @@
+//! Journals that are written anew: after a write that failed, without pages that were removed from the store, and with
+//! those of a day that the store does not take.
+//!
+//! Each is one rename of a whole file, so a journal is as it was or as it is to be.
+
+use std::collections::HashSet;
+use std::fs;
+
+use super::file::{JournalFile, frames};
+use super::part::Part;
+use super::shared::{Shared, lock};
+use crate::error::{At, Error, Kind, Result};
+use crate::output::sync_folder;
+use crate::store::{Day, FingerprintedDocument, RemovalNote};
+
+impl Shared {
+    /// Makes sure that pages can be added: after a failure the file is made anew, pages that were removed from the store
+    /// are forgotten, and after a seal the next file is begun. Only the holder of the turn calls this.
+    ///
+    /// # Errors
+    /// [`Kind::Temporary`] if pages were removed while a day is being committed.
+    pub(super) fn make_ready(&self) -> Result<()> {
+        if lock(&self.queue).failed.is_some() {
+            self.mend()?;
+        }
+        let notes = RemovalNote::all(&self.folder)?;
+        if !notes.is_empty() {
+            self.heed(notes)?;
+        }
+        self.begin_after_seal()
+    }
+
+    fn begin_after_seal(&self) -> Result<()> {
+        let is_sealed = self.parts().last().is_none_or(|(_, part)| part.sealed.is_some());
+        if is_sealed { self.begin_part() } else { Ok(()) }
+    }
+
+    /// Begins the part and the file after the last ones.
+    pub(super) fn begin_part(&self) -> Result<()> {
+        let number = self.parts().last().map_or(1, |(number, _)| number + 1);
+        let path = self.path(number);
+        *lock(&self.file) = JournalFile::create(&path, &self.header, &[], self.lock.fence())?;
+        self.parts_mut().push((number, Part::of(&self.header, Vec::new(), None)));
+        Ok(())
+    }
+
+    /// Waits for what is being written. If that fails, or something before it has failed, writes the last file again, from
+    /// the pages that were on disk before. The failed file is not trusted any more.
+    fn mend(&self) -> Result<()> {
+        if self.written().failed.is_none() {
+            return Ok(());
+        }
+        let last = self.parts().last().map(|(number, part)| {
+            let pages = part.pages[..part.on_disk].to_vec();
+            (*number, pages)
+        });
+        if let Some((number, pages)) = last {
+            self.replace(number, pages, None)?;
+        }
+        lock(&self.queue).failed = None;
+        Ok(())
+    }
+
+    /// Forgets the pages that were removed from the store. Those of a sealed day must leave first, since a note is
+    /// deleted when nobody needs it any more.
+    fn heed(&self, notes: Vec<RemovalNote>) -> Result<()> {
+        if self.parts().iter().any(|(_, part)| part.sealed.is_some()) {
+            let what = "pages were removed from the store while a day is being committed";
+            return Err(Error::new(Kind::Temporary, what)
+                .at(&self.folder)
+                .help("try again when the day is in the store"));
+        }
+        self.mend()?;
+        let last = self.parts().last().map(|it| it.0);
+        if let Some(number) = last {
+            self.leave_out(number, &notes)?;
+        }
+        notes.iter().try_for_each(RemovalNote::delete)
+    }
+
+    /// Takes the pages that the notes name out of a part.
+    fn leave_out(&self, number: u64, notes: &[RemovalNote]) -> Result<()> {
+        let is_removed =
+            |page: &FingerprintedDocument| notes.iter().any(|note| note.names(&page.id));
+        let mut pages = self.pages_of(number);
+        let held = pages.len();
+        pages.retain(|page| !is_removed(page));
+        if pages.len() == held {
+            return Ok(());
+        }
+        tracing::info!("forgot {} pages, which were removed from the store", held - pages.len());
+        self.replace(number, pages, None)
+    }
+
+    /// Takes the pages that were removed from the store out of those that are sealed as `day`.
+    pub(super) fn leave_out_of(&self, day: Day) -> Result<()> {
+        let notes = RemovalNote::all(&self.folder)?;
+        match self.number_of(day) {
+            Some(number) if !notes.is_empty() => self.leave_out(number, &notes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the pages that are sealed as `day` back, before those that came since. Where one of these has the id of
+    /// one of those, it is left out, as if it had come on the same day.
+    pub(super) fn unseal(&self, day: Day) -> Result<()> {
+        let Some(number) = self.number_of(day) else { return Ok(()) };
+        self.mend()?;
+        self.begin_after_seal()?;
+        let Some(last) = self.parts().last().map(|it| it.0) else { return Ok(()) };
+        let mut pages = self.pages_of(number);
+        let since = self.pages_of(last);
+        let all = pages.len() + since.len();
+        let ids: HashSet<String> = pages.iter().map(|page| page.id.clone()).collect();
+        pages.extend(since.into_iter().filter(|page| !ids.contains(&page.id)));
+        if pages.len() < all {
+            tracing::warn!("{} pages have the ids of earlier ones, which stay", all - pages.len());
+        }
+        self.replace(last, pages, Some(number))?;
+        let path = self.path(number);
+        fs::remove_file(&path).at(&path)?;
+        sync_folder(&self.folder)
+    }
+
+    /// The pages of a part on disk.
+    fn pages_of(&self, number: u64) -> Vec<FingerprintedDocument> {
+        let parts = self.parts();
+        let part = parts.iter().find(|it| it.0 == number).map(|it| &it.1);
+        part.map_or_else(Vec::new, |part| part.pages[..part.on_disk].to_vec())
+    }
+
+    /// Replaces a part by these pages, first on disk; and takes away the part `gone`, whose pages they have.
+    fn replace(
+        &self,
+        number: u64,
+        pages: Vec<FingerprintedDocument>,
+        gone: Option<u64>,
+    ) -> Result<()> {
+        let of_number = |it: &&mut (u64, Part)| it.0 == number;
+        let sealed = self.parts_mut().iter_mut().find(of_number).and_then(|it| it.1.sealed);
+        let frames = frames(&self.header, &pages, sealed);
+        let path = self.path(number);
+        let file = JournalFile::create(&path, &self.header, &frames, self.lock.fence())?;
+        let new = Part::of(&self.header, pages, sealed);
+        let mut parts = self.parts_mut();
+        if sealed.is_none() {
+            *lock(&self.file) = file;
+        }
+        if let Some((_, part)) = parts.iter_mut().find(of_number) {
+            *part = new;
+        }
+        parts.retain(|it| Some(it.0) != gone);
+        Ok(())
+    }
+}

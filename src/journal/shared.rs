@@ -1,0 +1,98 @@
+//! What the requests, the committer and the changes of a journal share.
+
+use std::path::PathBuf;
+use std::sync::{
+    Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
+
+use super::file::JournalFile;
+use super::files::file_name;
+use super::header::Header;
+use super::nearest::Nearest;
+use super::part::{Part, Remembered, Wanted};
+use super::queue::Queue;
+use crate::error::{Error, Kind, Result};
+use crate::output::Lock;
+use crate::store::Day;
+
+/// The bytes that may wait to be written.
+const MOST_WAITING_BYTES: usize = 256 << 20;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) folder: PathBuf,
+    pub(super) header: Header,
+    pub(super) most_bytes: u64,
+    pub(super) lock: Lock,
+    /// Held by the one request that adds pages, or by a change of parts.
+    pub(super) turn: Mutex<()>,
+    /// What is remembered, oldest first. The last part takes new pages, unless it is sealed.
+    pub(super) parts: RwLock<Vec<(u64, Part)>>,
+    /// The file of the last part.
+    pub(super) file: Mutex<JournalFile>,
+    pub(super) queue: Mutex<Queue>,
+    /// There is something to write, or to end.
+    pub(super) work: Condvar,
+    /// The committer has written what it took.
+    pub(super) rest: Condvar,
+}
+
+impl Shared {
+    pub(super) fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(file_name(number))
+    }
+
+    pub(super) fn parts(&self) -> RwLockReadGuard<'_, Vec<(u64, Part)>> {
+        self.parts.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn parts_mut(&self) -> RwLockWriteGuard<'_, Vec<(u64, Part)>> {
+        self.parts.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The nearest pages among the first `pages` of each part.
+    pub(super) fn near(
+        &self,
+        wanted: &Wanted<'_>,
+        limit: usize,
+        pages: fn(&Part) -> usize,
+    ) -> (Vec<Remembered>, u64) {
+        let mut nearest = Nearest::new(limit);
+        for (_, part) in &*self.parts() {
+            part.near(wanted, pages(part), |page, distance, similarity| {
+                nearest.take(page, distance, similarity, part.sealed);
+            });
+        }
+        nearest.finish()
+    }
+
+    /// The number of the part that is sealed as `day`.
+    pub(super) fn number_of(&self, day: Day) -> Option<u64> {
+        self.parts().iter().find(|it| it.1.sealed == Some(day)).map(|it| it.0)
+    }
+
+    /// Waits until nothing is left to write. Only the holder of the turn calls this, so nothing comes meanwhile.
+    pub(super) fn written(&self) -> MutexGuard<'_, Queue> {
+        let queue = lock(&self.queue);
+        self.rest.wait_while(queue, |it| it.is_busy()).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails if there is no room for more pages.
+    pub(super) fn check_room(&self) -> Result<()> {
+        let waiting = lock(&self.queue).frame.body.len();
+        let held = waiting as u64 + lock(&self.file).bytes();
+        if waiting <= MOST_WAITING_BYTES && held <= self.most_bytes {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Temporary, "the journal is full")
+            .at(&self.folder)
+            .expected(format_args!("at most {} bytes", self.most_bytes))
+            .found(held)
+            .help("commit the pages to a day of the store"))
+    }
+}
+
+/// The mutex, whatever became of a thread that held it.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
