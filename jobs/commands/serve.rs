@@ -3,11 +3,13 @@
 mod bodies;
 mod connections;
 mod limits;
+mod memory;
 mod metrics;
 mod pool;
 mod problem;
 mod routes;
 mod service;
+mod stream;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZero;
@@ -40,6 +42,7 @@ use crate::flags::settings::{DedupSettings, FingerprintSettings, RecipeChoice, p
 use crate::outcome::summary::Summary;
 use crate::processes::signals;
 use limits::Limits;
+use memory::Memory;
 use metrics::Metrics;
 use pool::Pool;
 use service::Service;
@@ -120,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .expected("127.0.0.1 or ::1, or --token-file")
         .found(address));
     }
+    arguments.limits.check()?;
     let (store, _) = Store::init(&arguments.store)?;
     let version = store.at(None)?;
     let recipe = arguments.recipe_of(&store, &version)?;
@@ -260,6 +264,7 @@ impl Arguments {
                 ..SegmentOptions::default()
             },
             limit: self.limits.limit,
+            most_answer_bytes: self.limits.max_answer,
             most_journal_bytes: self.limits.max_journal as u64,
             memory_bytes: global.budget().rows(),
         })
@@ -280,6 +285,7 @@ impl Arguments {
             limits,
             token,
             requests: Semaphore::new(limits.max_requests),
+            memory: Memory::new(limits.max_in_flight),
             commits: Arc::new(Semaphore::new(1)),
             pool,
             metrics: Metrics::new(),

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::ration::Ration;
 use crate::error::Result;
 use crate::index::{Answer, Asker, Lookup, LookupOptions, Question};
 use crate::store::{Access, Store, Version};
@@ -33,18 +34,22 @@ impl Opened {
         Ok(opened)
     }
 
-    /// What is near to each of `questions`, at most `limit` pages of each.
+    /// What is near to each of `questions`, at most `limit` pages of each, and no more than the ration of all.
     pub(super) fn ask(
         &self,
         questions: &[Option<Question<'_>>],
         distance: u32,
         limit: usize,
+        ration: &mut Ration,
     ) -> Result<Vec<Answer>> {
         let asking = self.at(distance)?;
         let kept = lock(&asking.askers).pop();
         let mut asker = kept.unwrap_or_else(|| Asker::new(&asking.lookup));
         let mut ask = |question: &Option<Question<'_>>| {
-            question.as_ref().map_or_else(|| Ok(Answer::default()), |it| asker.ask(it, limit))
+            let Some(question) = question else { return Ok(Answer::default()) };
+            let mut answer = asker.ask(question, limit)?;
+            answer.more += ration.cut(&mut answer.near, |page| &page.id);
+            Ok(answer)
         };
         let answers = questions.iter().map(&mut ask).collect();
         lock(&asking.askers).push(asker);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::opened::{DISTANCES, Opened};
+use super::ration::Ration;
 use super::verdict::{Found, Verdict};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -24,8 +25,10 @@ pub struct OnlineOptions {
     pub width: Width,
     /// The columns of a segment, and the stamp of the recipe.
     pub segment: SegmentOptions,
-    /// The most near pages that an answer names.
+    /// The most near pages that an answer names for one page.
     pub limit: usize,
+    /// About the most bytes of near pages that it names in all; the others are counted.
+    pub most_answer_bytes: usize,
     /// The bytes on disk beyond which the journal takes no more pages.
     pub most_journal_bytes: u64,
     /// The memory for the sort of a commit.
@@ -125,12 +128,16 @@ impl Online {
                 .found(distance));
         }
         let limit = self.options.limit;
-        let wanted = questions.iter().map(|it| it.as_ref().map(|it| self.wanted(it, distance)));
-        let remembered: Vec<_> = wanted
-            .map(|it| it.map_or_else(Default::default, |it| self.journal.near(&it, limit)))
-            .collect();
+        let mut ration = self.ration();
+        let mut remembered = |question: &Option<Question<'_>>| {
+            let Some(question) = question else { return Default::default() };
+            let (mut near, more) = self.journal.near(&self.wanted(question, distance), limit);
+            let left_out = ration.cut(&mut near, |page| &page.id);
+            (near, more + left_out)
+        };
+        let remembered: Vec<_> = questions.iter().map(&mut remembered).collect();
         let opened = self.opened.load();
-        let held = opened.ask(questions, distance, limit)?;
+        let held = opened.ask(questions, distance, limit, &mut self.ration())?;
         let found =
             questions.iter().zip(remembered).zip(held).map(|((question, remembered), held)| {
                 question.map_or(Found::EMPTY, |_| Found::of(remembered, held, limit))
@@ -154,7 +161,8 @@ impl Online {
         let (distance, limit) = (self.options.lookup.distance, self.options.limit);
         loop {
             let opened = self.opened.load_full();
-            let held = opened.ask(&questions, distance, limit)?;
+            let mut ration = self.ration();
+            let held = opened.ask(&questions, distance, limit, &mut self.ration())?;
             let mut insertion = self.journal.turn()?;
             // Pages may have gone from the journal to a version that was not asked.
             if !Arc::ptr_eq(&opened, &self.opened.load()) {
@@ -162,7 +170,9 @@ impl Online {
             }
             let asked = pages.iter().zip(&questions).zip(held);
             let answers = asked.map(|((page, question), held)| {
-                self.judge(&mut insertion, page, question.as_ref(), held, which)
+                let mut found = self.judge(&mut insertion, page, question.as_ref(), held, which);
+                found.more += ration.cut(&mut found.near, |page| &page.id);
+                found
             });
             let told = Told { store_version: opened.version.number(), answers: answers.collect() };
             return insertion.finish(done).map(|()| told);
@@ -189,6 +199,11 @@ impl Online {
             insertion.add(page.clone());
         }
         found
+    }
+
+    /// What near pages may take in an answer.
+    fn ration(&self) -> Ration {
+        Ration::new(self.options.most_answer_bytes)
     }
 
     fn wanted<'a>(&self, question: &Question<'a>, distance: u32) -> Wanted<'a> {

@@ -23,6 +23,7 @@ fn open(store: &Store) -> Result<Online> {
         width: Width::W64,
         segment: SegmentOptions { stamp: STAMP.to_owned(), ..SegmentOptions::default() },
         limit: 1000,
+        most_answer_bytes: 1 << 20,
         most_journal_bytes: 1 << 30,
         memory_bytes: 1 << 16,
     };

@@ -67,6 +67,11 @@ pub(super) fn request(method: &str, path: &str, headers: &str, body: &str) -> Ve
 
 pub(super) const JSON: &str = "Content-Type: application/json\r\n";
 
+/// The head of a post of JSON, without its end.
+pub(super) fn head(path: &str, headers: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nHost: store\r\nConnection: close\r\n{JSON}{headers}")
+}
+
 pub(super) fn post(address: &str, path: &str, body: &Value) -> std::io::Result<Reply> {
     exchange(address, &request("POST", path, JSON, &body.to_string()))
 }

@@ -2,9 +2,11 @@
 //! every kind, limits, the drain, and kills under load.
 
 mod answers;
+mod bytes;
 mod client;
 mod days;
 mod description;
 mod guards;
 mod kills;
+mod limits;
 mod requests;

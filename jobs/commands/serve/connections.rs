@@ -1,4 +1,4 @@
-//! Connections: how many there are, how long a client may be silent, and how they end.
+//! Connections: how many there are, how long a client may be silent or deaf, and how they end.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::routes;
 use super::service::Service;
+use super::stream::TimedStream;
 
 /// Connections beyond the limit that are told so at the same time. Those beyond are closed without a word.
 const REFUSED_AT_ONCE: usize = 64;
@@ -76,8 +77,9 @@ async fn connection(
     mut stop: watch::Receiver<bool>,
 ) {
     let _ = set_tcp_nodelay(stream.as_fd(), true);
-    // A client that does not take its answer is given up.
+    // A client that has gone is given up, and one that does not take its answer.
     let _ = set_tcp_user_timeout(stream.as_fd(), time.as_millis() as u32);
+    let stream = TimedStream::new(stream, time);
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(time)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use dupsieve::{Error, Kind};
 
 use crate::flags::settings::{ByteSize, Count};
 
@@ -38,20 +39,38 @@ macro_rules! limits {
 limits! {
     /// Longest body of a request
     max_body: Bytes = "16MiB",
+    /// Most bytes of all bodies and answers together that are worked on, wait or are being sent; requests beyond them are
+    /// told to come again (503)
+    max_in_flight: Bytes = "256MiB",
     /// Longest text of a page
     max_text: Bytes = "4MiB",
     /// Most fingerprints or pages of a request
     max_batch: Number = "10000",
     /// Most near pages that an answer names for a fingerprint or page; the others are counted
     limit: Number = "100",
+    /// Most bytes of near pages that an answer names in all, about; the others are counted
+    max_answer: Bytes = "16MiB",
     /// Most requests that are worked on or wait at the same time; others are told to come again (503)
     max_requests: Number = "256",
     /// Most open connections; others are told to come again (503)
     max_connections: Number = "1024",
-    /// Longest time for the head of a request, for its body, and for its answer
+    /// Longest time for the head of a request, for its body, for its answer, and for the client to take that
     max_time: Seconds = "30",
     /// Most bytes of the journal; then pages are remembered only after a commit (503)
     max_journal: Bytes = "1GiB",
+}
+
+impl Limits {
+    /// Refuses limits that contradict each other.
+    pub(super) fn check(&self) -> dupsieve::Result<()> {
+        if self.max_body <= self.max_in_flight {
+            return Ok(());
+        }
+        let what = "--max-body exceeds --max-in-flight, so no such body could come";
+        let error =
+            Error::new(Kind::Usage, what).expected(format_args!("at most {}", self.max_in_flight));
+        Err(error.found(self.max_body))
+    }
 }
 
 impl Unit for Bytes {

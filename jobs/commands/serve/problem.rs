@@ -66,7 +66,7 @@ impl Fault {
             Fault::UnsupportedMediaType => (
                 "unsupported-media-type",
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "The body must be application/json",
+                "The body must be application/json, as it is",
             ),
             Fault::BadPage => {
                 ("bad-page", StatusCode::UNPROCESSABLE_ENTITY, "A page cannot be taken as it is")

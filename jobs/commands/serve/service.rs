@@ -1,11 +1,13 @@
 //! What all requests share, and what they do: parse a body, ask the store, write an answer.
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
 use dupsieve::document::{Content, Document, Position};
 use dupsieve::fingerprint::Recipe;
@@ -22,6 +24,7 @@ use tokio::time::timeout;
 
 use super::bodies::{Answers, Page, QueryRequest, RememberRequest, Which};
 use super::limits::Limits;
+use super::memory::{Held, Memory};
 use super::metrics::Metrics;
 use super::pool::Pool;
 use super::problem::{Fault, Problem};
@@ -44,6 +47,8 @@ pub(super) struct Service {
     pub(super) token: Option<Secret>,
     /// The requests that may be worked on.
     pub(super) requests: Semaphore,
+    /// What their bodies and answers may take.
+    pub(super) memory: Memory,
     /// The commit that may run.
     pub(super) commits: Arc<Semaphore>,
     pub(super) pool: Pool,
@@ -59,7 +64,7 @@ impl Service {
     }
 
     /// The body of a request, which must be JSON.
-    pub(super) async fn body(&self, request: Request) -> Result<Vec<u8>, Problem> {
+    pub(super) async fn body(&self, request: Request) -> Result<Held, Problem> {
         let headers = request.headers();
         let kind =
             headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -69,28 +74,49 @@ impl Service {
                 format!("the body is {kind:.60?}; send it with `Content-Type: application/json`");
             return Err(Problem::new(Fault::UnsupportedMediaType, told));
         }
-        let most = self.limits.max_body;
-        let too_large =
-            || Problem::new(Fault::TooLarge, format!("at most {most} bytes of body are taken"));
+        let coding = headers.get(CONTENT_ENCODING).map_or(&b"identity"[..], |it| it.as_bytes());
+        if !coding.eq_ignore_ascii_case(b"identity") {
+            let told = "a body is taken as it is, without Content-Encoding";
+            return Err(Problem::new(Fault::UnsupportedMediaType, told));
+        }
         let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        if length.is_some_and(|length: u64| length > most as u64) {
-            return Err(too_large());
+        if length.is_some_and(|length: u64| length > self.limits.max_body as u64) {
+            return Err(self.too_large());
         }
-        match timeout(self.limits.max_time, to_bytes(request.into_body(), most)).await {
-            Ok(Ok(bytes)) => Ok(bytes.into()),
-            Ok(Err(error)) if is_too_long(&error) => Err(too_large()),
-            Ok(Err(error)) => {
-                Err(Problem::new(Fault::BadRequest, format!("the body broke off: {error}")))
+        let read = self.read(request.into_body(), length.unwrap_or(0) as usize);
+        timeout(self.limits.max_time, read).await.unwrap_or_else(|_| {
+            let told = format!("it may take {} s", self.limits.max_time.as_secs());
+            Err(Problem::new(Fault::TimedOut, told))
+        })
+    }
+
+    /// Reads a body of about `length` bytes.
+    async fn read(&self, mut body: Body, length: usize) -> Result<Held, Problem> {
+        let mut room = self.memory.room(length)?;
+        let mut bytes = Vec::with_capacity(length);
+        while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+            let frame = frame.map_err(|error| {
+                Problem::new(Fault::BadRequest, format!("the body broke off: {error}"))
+            })?;
+            // Trailers say nothing that is needed.
+            let Ok(data) = frame.into_data() else { continue };
+            let all = bytes.len() + data.len();
+            if all > self.limits.max_body {
+                return Err(self.too_large());
             }
-            Err(_) => {
-                let told = format!("it may take {} s", self.limits.max_time.as_secs());
-                Err(Problem::new(Fault::TimedOut, told))
-            }
+            self.memory.grow(&mut room, all)?;
+            bytes.extend_from_slice(&data);
         }
+        Ok(Held::new(bytes, room))
+    }
+
+    fn too_large(&self) -> Problem {
+        let most = self.limits.max_body;
+        Problem::new(Fault::TooLarge, format!("at most {most} bytes of body are taken"))
     }
 
     /// Answers a query.
-    pub(super) async fn query(self: Arc<Self>, body: Vec<u8>) -> Result<Vec<u8>, Problem> {
+    pub(super) async fn query(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
         self.online()?;
         if is_light(&body) {
             let answer = catch_unwind(AssertUnwindSafe(|| self.answer_query(&body, None)));
@@ -111,7 +137,7 @@ impl Service {
         &self,
         body: &[u8],
         fingerprinting: Option<&mut Fingerprinting>,
-    ) -> Result<Option<Vec<u8>>, Problem> {
+    ) -> Result<Option<Held>, Problem> {
         let online = self.online()?;
         let QueryRequest { distance, fingerprints, pages } = parse(body)?;
         let usual = online.options().lookup.distance;
@@ -143,7 +169,7 @@ impl Service {
             }
         };
         self.metrics.asked.inc_by(ids.len() as u64);
-        Ok(Some(write(&Answers::of(&told, &ids))))
+        self.memory.hold(write(&Answers::of(&told, &ids))).map(Some)
     }
 
     fn ask_fingerprints(
@@ -165,12 +191,13 @@ impl Service {
     }
 
     /// Remembers pages. The answer is there once they are on disk.
-    pub(super) async fn remember(self: Arc<Self>, body: Vec<u8>) -> Result<Vec<u8>, Problem> {
+    pub(super) async fn remember(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
         self.online()?;
         let service = Arc::clone(&self);
         let (done, written) = oneshot::channel::<LibraryResult<()>>();
         let work = move |fingerprinting: &mut Fingerprinting| {
             let RememberRequest { remember, pages } = parse(&body)?;
+            drop(body);
             let made = service.fingerprint(pages, fingerprinting)?;
             let which = match remember {
                 Which::Kept => Remember::Kept,
@@ -180,7 +207,7 @@ impl Service {
             let told = service.online()?.remember(&made, which, done)?;
             service.metrics.remembered.inc_by(made.len() as u64);
             let ids: Vec<String> = made.into_iter().map(|page| page.id).collect();
-            Ok::<_, Problem>(write(&Answers::of(&told, &ids)))
+            service.memory.hold(write(&Answers::of(&told, &ids)))
         };
         let answer = self.pool.run(work).await??;
         let written = written.await;
@@ -261,21 +288,9 @@ pub(super) fn write(answer: &impl Serialize) -> Vec<u8> {
 }
 
 /// An answer in JSON.
-pub(super) fn json(answer: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(answer));
+pub(super) fn json(answer: impl Into<Body>) -> Response {
+    let mut response = Response::new(answer.into());
     let kind = axum::http::HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
-}
-
-/// Whether reading a body has ended at the limit.
-fn is_too_long(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.to_string() == "length limit exceeded" {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }

@@ -1,0 +1,45 @@
+//! How many bytes of near pages an answer may name in all.
+
+/// What a near page takes in an answer, beside its id.
+const PAGE_BYTES: usize = 64;
+
+/// The bytes of near pages that are left. Ids may be long, so a limit of their number says little.
+pub(super) struct Ration(usize);
+
+impl Ration {
+    /// A ration of this many bytes.
+    pub(super) fn new(bytes: usize) -> Ration {
+        Ration(bytes)
+    }
+
+    /// Leaves of `near` the first pages that fit, each with the `id` that it has. Returns how many are left out.
+    pub(super) fn cut<T>(&mut self, near: &mut Vec<T>, id: impl Fn(&T) -> &str) -> u64 {
+        let mut fits = 0;
+        for page in &*near {
+            let Some(left) = self.0.checked_sub(PAGE_BYTES + id(page).len()) else {
+                // What comes later must not be named instead of what is nearer.
+                self.0 = 0;
+                break;
+            };
+            self.0 = left;
+            fits += 1;
+        }
+        let left_out = near.len() - fits;
+        near.truncate(fits);
+        left_out as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_pages_that_fit_are_named() {
+        let mut ration = Ration::new(3 * PAGE_BYTES + 5);
+        let mut first = vec!["aa", "bb", "c".repeat(70).leak(), "d"];
+        assert_eq!((ration.cut(&mut first, |id| id), first), (2, vec!["aa", "bb"]));
+        let mut second = vec!["e"];
+        assert_eq!((ration.cut(&mut second, |id| id), second.len()), (1, 0));
+    }
+}

@@ -1,0 +1,111 @@
+//! What bounds the memory: bodies and answers together, an answer, and clients that take one slowly.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::client::{JSON, PATIENCE, Served, exchange, head, near, post, request, until};
+use crate::support::Bench;
+
+/// Whether this line is among the metrics.
+fn counts(served: &Served, line: &str) -> bool {
+    served.get("/metrics").is_ok_and(|reply| reply.body.lines().any(|it| it == line))
+}
+
+#[test]
+fn bodies_and_answers_share_a_bounded_memory() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let limits = "--max-in-flight 64KiB --max-body 64KiB --max-answer 100KiB --max-time 20";
+    let served = Served::start(&bench, &format!("--recipe external-64 {limits}"));
+    let small = request("POST", "/v1/query", JSON, "{\"fingerprints\": [\"1\"]}");
+    let is_full = || {
+        let reply = exchange(&served.address, &small).unwrap();
+        let is_full = reply.status == 503;
+        if is_full {
+            assert_eq!(reply.problem(), "overloaded");
+            assert!(reply.head.to_lowercase().contains("retry-after: "), "{reply:?}");
+        }
+        is_full
+    };
+    // A body takes what its length says; one in chunks what has come of it.
+    let announced = head("/v1/query", "Content-Length: 65536\r\n\r\n").into_bytes();
+    let chunk = [&b"ffff\r\n"[..], &b" ".repeat(0xffff), b"\r\n"].concat();
+    let chunked = head("/v1/query", "Transfer-Encoding: chunked\r\n\r\n").into_bytes();
+    for begun in [announced, [chunked, chunk].concat()] {
+        until("a body takes the memory", || {
+            let mut stream = TcpStream::connect(&served.address).unwrap();
+            stream.write_all(&begun).unwrap();
+            thread::sleep(Duration::from_millis(100));
+            is_full()
+        });
+        until("the memory is free again", || !is_full());
+    }
+    // So does an answer.
+    let id = "a".repeat(40_000);
+    let page = json!({ "pages": [{ "id": id, "fingerprint": "1" }] });
+    until("a page is taken", || post(&served.address, "/v1/pages", &page).unwrap().status == 200);
+    let asked = request("POST", "/v1/query", JSON, "{\"fingerprints\": [\"1\", \"1\"]}");
+    let reply = exchange(&served.address, &asked).unwrap();
+    assert_eq!((reply.status, &*reply.problem()), (503, "overloaded"), "twice 40 kB");
+    assert!(!is_full(), "once 40 kB");
+    assert_eq!(served.end().code, 0);
+    let refused = bench.fails(2, "serve --store store --max-in-flight 1KiB");
+    assert!(refused.contains("--max-body exceeds --max-in-flight"), "{refused}");
+}
+
+#[test]
+fn an_answer_names_a_bounded_number_of_bytes_and_counts_the_rest() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64 --max-answer 10KiB");
+    let page = |number: u64| json!({ "id": format!("{number}{}", "a".repeat(999)), "fingerprint": format!("{:x}", 1_u64 << number) });
+    let pages: Vec<_> = (0..30).map(page).collect();
+    let told = served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
+    let check = |answers: &serde_json::Value, near_of: &dyn Fn(usize) -> u64| {
+        let mut named = 0;
+        for (number, answer) in answers.as_array().unwrap().iter().enumerate() {
+            let listed = near(answer).len() as u64;
+            named += listed;
+            assert_eq!(listed + answer["more"].as_u64().unwrap_or(0), near_of(number));
+            assert_eq!(answer["verdict"], if near_of(number) == 0 { "keep" } else { "drop" });
+        }
+        assert!((5..=20).contains(&named), "{named}");
+    };
+    check(&told["answers"], &|number| number as u64);
+    let asked = json!({ "fingerprints": ["1", "2", "4"] });
+    check(&served.post("/v1/query", asked.clone())["answers"], &|_| 30);
+    served.post("/v1/commit", json!({ "day": "2026-11-21" }));
+    check(&served.post("/v1/query", asked)["answers"], &|_| 30);
+    assert_eq!(served.end().code, 0);
+}
+
+#[test]
+fn a_client_that_takes_its_answer_slowly_is_given_up_and_its_memory_is_free() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let limits = "--max-in-flight 30MiB --max-answer 25MiB --max-time 5";
+    let served = Served::start(&bench, &format!("--recipe external-64 {limits}"));
+    let page = json!({ "id": "a".repeat(50_000), "fingerprint": "1" });
+    served.post("/v1/pages", json!({ "pages": [page] }));
+    let body = json!({ "fingerprints": vec!["1"; 400] }).to_string();
+    let whole = request("POST", "/v1/query", JSON, &body);
+    let mut slow = TcpStream::connect(&served.address).unwrap();
+    slow.set_read_timeout(Some(PATIENCE)).unwrap();
+    slow.write_all(&whole).unwrap();
+    // It takes a few bytes now and then.
+    let mut byte = [0; 100];
+    while let Ok(1..) = slow.read(&mut byte) {
+        thread::sleep(Duration::from_millis(20));
+        if counts(&served, "dupsieve_connections 1") {
+            break;
+        }
+    }
+    assert!(counts(&served, "dupsieve_connections 1"), "it is given up");
+    let reply = exchange(&served.address, &whole).unwrap();
+    assert!(reply.status == 200 && reply.body.len() > 20_000_000, "{}", reply.head);
+    assert_eq!(served.end().code, 0);
+}
