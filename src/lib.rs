@@ -85,6 +85,8 @@ pub mod matches;
 
 pub mod index;
 
+pub mod seen;
+
 pub mod journal;
 
 pub mod online;

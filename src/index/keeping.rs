@@ -8,59 +8,29 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::design::Design;
 use super::table_file::TableFile;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, UNFINISHED, check_free_space, sync_folder, write_file};
-use crate::small_file;
-use crate::store::{Segment, Store};
-
-/// The file of a store that names its design.
-const INDEX: &str = "INDEX";
-
-/// The most bytes that it may have.
-const LONGEST: u64 = 1 << 10;
-
-/// What was done to keep an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Files that were made.
-    pub made: u64,
-    /// Files that were removed.
-    pub removed: u64,
-    /// Files of the index now.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
+use crate::output::{Lock, check_free_space};
+use crate::store::{Kept, Segment, Store};
 
 /// The design of the index that a store keeps.
 ///
 /// # Errors
 /// A damaged `INDEX` is [`Kind::BadData`].
 pub fn design_of(store: &Store) -> Result<Design> {
-    let path = store.path().join(INDEX);
-    let bytes = match small_file::read(&path, LONGEST, Kind::BadData) {
-        Err(error) if error.kind() == Kind::Missing => return Ok(Design::None),
-        bytes => bytes?,
+    let help = "make the index again with `dupsieve store index`";
+    let sidecars = TableFile { store: store.path() }.sidecars();
+    let Some(name) = sidecars.named().map_err(|error| error.help(help))? else {
+        return Ok(Design::None);
     };
-    let told = String::from_utf8_lossy(&bytes);
-    let design = Design::ALL.into_iter().find(|&design| line(design) == told);
+    let design = Design::ALL.into_iter().find(|design| design.to_string() == name);
     design.ok_or_else(|| {
-        Error::new(Kind::BadData, "this file does not name an index")
-            .at(&path)
-            .expected("the name of a design and a checksum")
-            .found(format_args!("{told:.100?}"))
-            .help("make the index again with `dupsieve store index`")
+        Error::new(Kind::BadData, "there is no such index")
+            .at(store.path().join(sidecars.marker))
+            .found(name)
+            .help(help)
     })
-}
-
-/// The line of `INDEX`: the name and its XXH3-64.
-fn line(design: Design) -> String {
-    let name = design.to_string();
-    format!("{name} {:016x}\n", xxh3_64(name.as_bytes()))
 }
 
 /// How many files the index of the newest version lacks, if it is of this design, and how many fingerprints go
@@ -119,12 +89,7 @@ pub fn keep(store: &Store, memory_bytes: usize, sorted: &AtomicU64) -> Result<Ke
 /// # Errors
 /// Those of the system.
 pub fn size(store: &Store) -> Result<(u64, u64)> {
-    let mut size = (0, 0);
-    for path in (TableFile { store: store.path() }).all()? {
-        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
-        size = (size.0 + 1, size.1 + bytes);
-    }
-    Ok(size)
+    TableFile { store: store.path() }.sidecars().size()
 }
 
 /// Reads and checks every file of the index of a store. Returns how many there are.
@@ -132,7 +97,7 @@ pub fn size(store: &Store) -> Result<(u64, u64)> {
 /// # Errors
 /// Damage is [`Kind::BadData`].
 pub fn verify(store: &Store) -> Result<u64> {
-    let paths = (TableFile { store: store.path() }).all()?;
+    let paths = TableFile { store: store.path() }.sidecars().all()?;
     paths.iter().try_for_each(|path| Segment::open(path)?.verify())?;
     design_of(store).map(|_| paths.len() as u64)
 }
@@ -160,7 +125,7 @@ impl Keeping<'_> {
     /// Makes the files of `design` that the newest version lacks.
     fn make(&self, design: Design, memory_bytes: usize, sorted: &AtomicU64) -> Result<Kept> {
         let mut kept = Kept::default();
-        let folder = self.tables.folder();
+        let folder = self.tables.sidecars().folder();
         for segment in self.store.at(None)?.segments()? {
             for (number, permutation) in design.files(segment.width())?.iter().enumerate() {
                 if !is_there(&self.tables, &segment, design, number) {
@@ -178,49 +143,17 @@ impl Keeping<'_> {
 
     /// Makes `design` the one that the store keeps.
     fn name(&self, design: Design) -> Result<()> {
-        let path = self.store.path().join(INDEX);
-        if design != Design::None {
-            return write_file(&path, line(design).as_bytes(), &self.lock);
-        }
-        self.lock.check()?;
-        match fs::exists(&path).at(&path)? {
-            true => fs::remove_file(&path).at(&path).and_then(|()| sync_folder(self.store.path())),
-            false => Ok(()),
-        }
+        let name = (design != Design::None).then(|| design.to_string());
+        self.tables.sidecars().name(name.as_deref(), &self.lock)
     }
 
     /// Removes the files that the index of the newest version does not have, and those of runs that died.
     fn remove_others(&self, design: Design, kept: &mut Kept) -> Result<()> {
-        let folder = self.tables.folder();
         let mut own: Vec<PathBuf> = Vec::new();
         for segment in self.store.at(None)?.segments()? {
             let files = design.files(segment.width())?.len();
             own.extend((0..files).map(|at| self.tables.path(segment.digest(), design, at)));
         }
-        self.lock.check()?;
-        for path in self.tables.all()? {
-            if own.contains(&path) {
-                kept.files += 1;
-                kept.bytes += fs::metadata(&path).at(&path)?.len();
-            } else {
-                fs::remove_file(&path).at(&path)?;
-                kept.removed += 1;
-            }
-        }
-        if !folder.exists() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(&folder).at(&folder)? {
-            let path = entry.at(&folder)?.path();
-            let name = path.file_name().unwrap_or_default();
-            if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
-                fs::remove_file(&path).at(&path)?;
-            }
-        }
-        if own.is_empty() {
-            // It stays if somebody else's files are in it.
-            let _ = fs::remove_dir(&folder);
-        }
-        Ok(())
+        self.tables.sidecars().remove_others(&own, &self.lock, kept)
     }
 }

@@ -59,7 +59,7 @@ mod walk;
 
 pub use asker::{Answer, Asker, NearPage, Question};
 pub use design::Design;
-pub use keeping::{Kept, design_of, index, keep, missing, size, verify};
+pub use keeping::{design_of, index, keep, missing, size, verify};
 pub use lookup::{Lookup, LookupOptions};
 
 #[cfg(test)]

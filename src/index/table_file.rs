@@ -3,22 +3,17 @@
 //! A file is named by the digest of the segment that it was made from, and its stamp says the same. So it belongs
 //! to these very rows, whatever their segment is called. FORMAT.md beside this file specifies both.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::design::{Design, Shape};
-use crate::error::{At, Kind, Result};
+use crate::error::{Kind, Result};
 use crate::fingerprint::Class;
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 use crate::runs::{Record, Sorter};
 use crate::store::{
-    Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+    Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Sidecars,
 };
-
-/// The folder of a store for these files.
-const FOLDER: &str = "index";
 
 /// The end of their names.
 const SUFFIX: &str = ".seg";
@@ -30,16 +25,16 @@ pub(super) struct TableFile<'a> {
     pub(super) store: &'a Path,
 }
 
-impl TableFile<'_> {
-    /// Their folder.
-    pub(super) fn folder(&self) -> PathBuf {
-        self.store.join(FOLDER)
+impl<'a> TableFile<'a> {
+    /// All files of the index.
+    pub(super) fn sidecars(&self) -> Sidecars<'a> {
+        Sidecars { store: self.store, folder: "index", marker: "INDEX", is_ours }
     }
 
     /// The path of table `number` of a segment with this digest.
     pub(super) fn path(&self, digest: Digest, design: Design, number: usize) -> PathBuf {
         let number = if design == Design::Mirror { String::new() } else { format!("-{number}") };
-        self.folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
+        self.sidecars().folder().join(format!("{digest}-{design}{number}{SUFFIX}"))
     }
 
     /// Table `number` of `segment`; none if there is none.
@@ -87,24 +82,6 @@ impl TableFile<'_> {
             Width::W64 => write::<u64>(segment, shape, &path, options, memory_bytes, fence),
             Width::W128 => write::<u128>(segment, shape, &path, options, memory_bytes, fence),
         }
-    }
-
-    /// The files of the folder that have such names as the index gives; none if there is no folder.
-    pub(super) fn all(&self) -> Result<Vec<PathBuf>> {
-        let folder = self.folder();
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.at(&folder)?,
-        };
-        let mut paths = Vec::new();
-        for entry in entries {
-            let entry = entry.at(&folder)?;
-            let is_file = entry.file_type().at(entry.path())?.is_file();
-            if is_file && entry.file_name().to_str().is_some_and(is_ours) {
-                paths.push(entry.path());
-            }
-        }
-        Ok(paths)
     }
 }
 

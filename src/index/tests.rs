@@ -11,7 +11,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
-use crate::store::{Access, Codec, Day, RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+use crate::store::{
+    Access, Codec, Day, Kept, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
+};
 
 /// The pages of a day: fingerprints and ids.
 type Pages = Vec<(u128, String)>;

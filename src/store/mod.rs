@@ -20,6 +20,7 @@
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `shown`: which pages were removed, and what a reader is shown. `removal_note`: how the journal learns
 //!   of it. `id_search`: rows by their ids.
+//! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
 //!   `history`, `prune`, `removing`, `purge`, `verification`: what can be done with a store, one a file. `tiers`: which segments are merged
@@ -92,6 +93,7 @@ mod removals;
 mod removing;
 mod segment;
 mod shown;
+mod sidecars;
 mod tiers;
 mod verification;
 mod version;
@@ -120,6 +122,8 @@ pub use segment::{
 pub use segment::{Codec, Coding, Column, ColumnSize};
 pub use segment::{IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
 pub use shown::Shown;
+pub use sidecars::Kept;
+pub(crate) use sidecars::Sidecars;
 pub use verification::Verification;
 pub(crate) use version::chunk_bytes;
 pub use version::{Version, chunks};

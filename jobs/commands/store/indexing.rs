@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::index::{self, Design, Kept};
-use dupsieve::store::Store;
+use dupsieve::index::{self, Design};
+use dupsieve::store::{Kept, Store};
 use dupsieve::{Kind, Result};
 
 use super::listing::summary_of;

@@ -23,6 +23,7 @@ use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
 use super::directory::{Block as Entry, Column};
+use super::lookup::place;
 use super::open::Segment;
 use super::scan::KeyRange;
 use super::searchable::Block;
@@ -214,6 +215,19 @@ impl<F: Fingerprint> Ranked<F> {
             cursor = self.start_of(cursor.block + 1)?;
         }
         Ok(true)
+    }
+
+    /// The fingerprint of `row`, which the segment has.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(crate) fn get(&self, row: u64) -> Result<F> {
+        let (at, within) = place(row, BLOCK_ROWS);
+        let block = self.block(at)?;
+        let code = self.code(block);
+        let mut spot = Spot { word: word(block.vector(code), 0), ..Spot::default() };
+        block.skip_rows(code, within as u32, &mut spot);
+        Ok(block.read(code, &mut spot))
     }
 
     /// The number of first bits by which a place is found without looking at low parts, in most blocks.

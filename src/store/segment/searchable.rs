@@ -123,6 +123,19 @@ impl Block {
         F::from_u128(high) << (8 * self.low_bytes as u32).min(F::BITS - 1) | low
     }
 
+    /// Moves `spot`, at the beginning of the block, on to a row of it.
+    pub(super) fn skip_rows(&self, code: &[u8], row: u32, spot: &mut Spot) {
+        let vector = self.vector(code);
+        let mut left = row;
+        while left >= spot.word.count_ones() {
+            left -= spot.word.count_ones();
+            spot.word_at += 1;
+            spot.word = word(vector, spot.word_at);
+        }
+        (0..left).for_each(|_| spot.word &= spot.word - 1);
+        spot.row = row;
+    }
+
     /// Moves `spot`, where the high part of `key` begins, on to the first fingerprint that is not below `key`.
     #[inline]
     pub(super) fn skip_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {

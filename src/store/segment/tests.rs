@@ -126,8 +126,10 @@ fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
         bits.extend(&run);
     }
     assert!(bits.into_iter().eq(documents.iter().map(|page| page.fingerprint)));
-    let mut by_row = segment.fingerprints();
+    let (mut by_row, ranked) =
+        (segment.fingerprints(), Ranked::<F>::open(&segment, Access::Mapped).unwrap());
     for (row, page) in (0..).zip(&documents).step_by(97) {
+        assert_eq!(ranked.get(row).unwrap(), page.fingerprint);
         assert_eq!(by_row.get(row).unwrap(), page.fingerprint.to_u128());
     }
     segment.verify().unwrap();

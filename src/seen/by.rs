@@ -1,0 +1,52 @@
+//! What a store can be asked for exactly: the id of a page, or its text.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// By what pages are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Their ids.
+    Ids,
+    /// Their texts.
+    Texts,
+}
+
+/// A page that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought<'a> {
+    /// One with this id.
+    Id(&'a str),
+    /// One whose text has this [digest](crate::document::Content::text_digest).
+    Text(u128),
+}
+
+impl By {
+    /// Both.
+    pub(super) const ALL: [By; 2] = [By::Ids, By::Texts];
+
+    /// The name of its files.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            By::Ids => "ids",
+            By::Texts => "texts",
+        }
+    }
+}
+
+impl Sought<'_> {
+    /// By what it is looked for.
+    pub(super) fn by(&self) -> By {
+        match self {
+            Sought::Id(_) => By::Ids,
+            Sought::Text(_) => By::Texts,
+        }
+    }
+
+    /// The hash by which filters and tables know it.
+    pub(super) fn hash(&self) -> u64 {
+        match *self {
+            Sought::Id(id) => xxh3_64(id.as_bytes()),
+            Sought::Text(digest) => digest as u64,
+        }
+    }
+}

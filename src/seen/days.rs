@@ -1,0 +1,100 @@
+//! Looks for many pages at once. A segment without a filter is read once for all of them, on all cores.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::by::{By, Sought};
+use super::holdings::Holdings;
+use super::readers::Readers;
+use super::seeker::Seeker;
+use crate::error::Result;
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
+use crate::store::{Dated, Day};
+
+/// The rows that a thread looks through at once: whole blocks.
+const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
+
+impl Holdings {
+    /// The newest day under which each of `sought` is held; none for those that are not. All are looked for by the same.
+    /// Segments with a filter are asked for each of them. A segment without one is read from its beginning to its end,
+    /// once for all of them together.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn newest_days(
+        self: &Arc<Holdings>,
+        by: By,
+        sought: &[Sought<'_>],
+        threads: usize,
+    ) -> Result<Vec<Option<Day>>> {
+        let share = sought.len().div_ceil(threads.max(1)).max(1);
+        let shares: Vec<&[Sought<'_>]> = sought.chunks(share).collect();
+        let asked = in_parallel(threads, &shares, |share| {
+            let mut seeker = Seeker::new(self);
+            share.iter().map(|sought| seeker.newest_day(*sought)).collect::<Result<Vec<_>>>()
+        });
+        let mut days = Vec::with_capacity(sought.len());
+        for share in asked {
+            days.extend(share?);
+        }
+        for shelf in self.shelves().iter().filter(|shelf| shelf.filter(by).is_none()) {
+            scan(&shelf.dated, sought, threads, &mut days)?;
+        }
+        Ok(days)
+    }
+}
+
+/// Raises the `days` of those of `sought` that `dated` holds to the newest day under which it does.
+///
+/// # Errors
+/// Damage is [`crate::Kind::BadData`].
+fn scan(
+    dated: &Dated,
+    sought: &[Sought<'_>],
+    threads: usize,
+    days: &mut [Option<Day>],
+) -> Result<()> {
+    let Some(by) = sought.first().map(Sought::by) else { return Ok(()) };
+    let mut hashes: Vec<(u64, usize)> =
+        sought.iter().enumerate().map(|(at, sought)| (sought.hash(), at)).collect();
+    hashes.sort_unstable();
+    let rows = dated.segment().rows();
+    let part = |start: u64| start..rows.min(start + PART_ROWS);
+    let parts: Vec<Range<u64>> = (0..rows).step_by(PART_ROWS as usize).map(part).collect();
+    let scan = Scan { dated, by, sought, hashes: &hashes };
+    for found in in_parallel(threads, &parts, |part| scan.part(part.clone())) {
+        for (at, day) in found? {
+            days[at] = days[at].max(Some(day));
+        }
+    }
+    Ok(())
+}
+
+/// What is looked for in a segment.
+struct Scan<'a> {
+    dated: &'a Dated,
+    by: By,
+    sought: &'a [Sought<'a>],
+    /// Their hashes in order, with their places.
+    hashes: &'a [(u64, usize)],
+}
+
+impl Scan<'_> {
+    /// The places of what is found in some rows, with the days.
+    fn part(&self, rows: Range<u64>) -> Result<Vec<(usize, Day)>> {
+        progress::tick(Activity::Reading);
+        let mut readers = Readers::of(self.dated);
+        let mut found = Vec::new();
+        for row in rows {
+            let Some(hash) = readers.hash(self.by, row)? else { continue };
+            let first = self.hashes.partition_point(|it| it.0 < hash);
+            for &(_, at) in self.hashes[first..].iter().take_while(|it| it.0 == hash) {
+                if readers.is(self.sought[at], row)? {
+                    found.push((at, readers.days.get(row)?));
+                }
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,178 @@
+//! The filter of a segment, by the ids or by the texts of its pages: two files in the folder `filters` of a store.
+//!
+//! `<digest>-ids.fuse` says in nine bits a page which hashes are not there, and `<digest>-ids.seg` has the rows of
+//! those that are. Both are made in one pass over the sorted hashes, and FORMAT.md beside this file specifies them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+use super::by::{By, Sought};
+use super::fuse::{Fuse, FuseWriter};
+use super::table::{Table, TableWriter};
+use crate::error::Result;
+use crate::output::{Fence, parent_of};
+use crate::parallel::in_parallel;
+use crate::progress::{self, Activity};
+use crate::runs::{Record, Sorter};
+use crate::store::{Digest, IdKind, Segment};
+
+/// The rows whose hashes one thread computes at once: whole blocks.
+const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
+/// Parts for each thread whose hashes are computed before they are sorted.
+const AHEAD: usize = 8;
+
+/// An open filter.
+pub(super) struct Filter {
+    fuse: Fuse,
+    table: Table,
+}
+
+/// Where the filter of a segment is.
+pub(super) struct FilterPlace {
+    by: By,
+    fuse: PathBuf,
+    table: PathBuf,
+}
+
+/// The hash of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Hashed {
+    hash: u64,
+    row: u64,
+}
+
+impl Record for Hashed {}
+
+impl FilterPlace {
+    /// The place, in `folder`, of the filter of the segment with this digest.
+    pub(super) fn new(folder: &Path, of: Digest, by: By) -> FilterPlace {
+        let path = |suffix| folder.join(format!("{of}-{}{suffix}", by.name()));
+        FilterPlace { by, fuse: path(FUSE), table: path(TABLE) }
+    }
+
+    /// Its files.
+    pub(super) fn paths(self) -> [PathBuf; 2] {
+        [self.fuse, self.table]
+    }
+
+    /// Opens the filter of `segment`; none if a file is missing.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn open(&self, segment: &Segment) -> Result<Option<Filter>> {
+        let of = segment.digest();
+        let fuse = Fuse::open(&self.fuse, of)?;
+        let table = Table::open(&self.table, self.by, of, segment.rows())?;
+        Ok(fuse.zip(table).map(|(fuse, table)| Filter { fuse, table }))
+    }
+
+    /// Makes the filter of `segment`. The sort takes about `memory_bytes`, and `hashed` grows by the rows that were
+    /// read.
+    ///
+    /// # Errors
+    /// Damage of the segment is [`crate::Kind::BadData`].
+    pub(super) fn make(
+        &self,
+        segment: &Segment,
+        memory_bytes: usize,
+        hashed: &AtomicU64,
+        fence: &Fence,
+    ) -> Result<()> {
+        let (of, rows) = (segment.digest(), segment.rows());
+        let mut sorter = Sorter::new(parent_of(&self.fuse), memory_bytes);
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let parts: Vec<Range<u64>> = (0..rows)
+            .step_by(PART_ROWS as usize)
+            .map(|start| start..rows.min(start + PART_ROWS))
+            .collect();
+        for parts in parts.chunks(threads * AHEAD) {
+            for part in in_parallel(threads, parts, |part| self.hashes(segment, part.clone())) {
+                sorter.extend(part?)?;
+            }
+            hashed
+                .fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
+        }
+        let mut fuse = FuseWriter::create(&self.fuse, rows, fence)?;
+        let mut table = TableWriter::create(&self.table, self.by, of, rows, fence)?;
+        for entry in sorter.sorted()? {
+            let Hashed { hash, row } = entry?;
+            fuse.push(hash)?;
+            table.push(hash, row)?;
+        }
+        table.finish()?;
+        fuse.finish(of)
+    }
+
+    /// The hashes of some rows.
+    fn hashes(&self, segment: &Segment, rows: Range<u64>) -> Result<Vec<Hashed>> {
+        progress::tick(Activity::Reading);
+        let mut hashed = Vec::with_capacity((rows.end - rows.start) as usize);
+        match self.by {
+            By::Ids => {
+                let mut ids = segment.ids();
+                for row in rows {
+                    hashed.push(Hashed { hash: Sought::Id(ids.get(row)?).hash(), row });
+                }
+            }
+            By::Texts => {
+                let Some(mut digests) = segment.digests() else { return Ok(hashed) };
+                for row in rows {
+                    let digest = digests.get(row)?;
+                    // Zero stands for a digest that is not known.
+                    if digest != 0 {
+                        hashed.push(Hashed { hash: Sought::Text(digest).hash(), row });
+                    }
+                }
+            }
+        }
+        Ok(hashed)
+    }
+}
+
+impl Filter {
+    /// Makes `rows` those of the segment that may have this hash. Whether they are what is sought, only the segment
+    /// knows.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
+        match self.fuse.may_have(hash)? {
+            true => self.table.find(hash, rows),
+            false => {
+                rows.clear();
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks every byte.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub(super) fn verify(&self) -> Result<()> {
+        self.fuse.verify()?;
+        self.table.verify()
+    }
+}
+
+/// The ends of the names of the two files.
+const FUSE: &str = ".fuse";
+const TABLE: &str = ".seg";
+
+/// Whether filters have such names: a digest, a dash, `ids` or `texts`, and one of the two ends.
+pub(super) fn is_ours(name: &str) -> bool {
+    let stem = name.strip_suffix(FUSE).or_else(|| name.strip_suffix(TABLE));
+    stem.and_then(|stem| stem.split_once('-')).is_some_and(|(digest, by)| {
+        digest.parse::<Digest>().is_ok() && By::ALL.iter().any(|it| it.name() == by)
+    })
+}
+
+/// By what the pages of a segment can be looked for with a filter.
+pub(super) fn kinds_of(segment: &Segment) -> impl Iterator<Item = By> {
+    let has = [segment.id_kind() == IdKind::Text, segment.has_digests()];
+    By::ALL.into_iter().zip(has).filter_map(|(by, has)| has.then_some(by))
+}

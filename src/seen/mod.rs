@@ -1,0 +1,66 @@
+//! What a store has seen: is a page held, by its id or, letter by letter, by its text?
+//!
+//! A segment is sorted by fingerprints, so an id or a text can stand in any of its rows. A store that keeps filters
+//! has two files beside each segment for its ids, and two for its texts if it keeps their digests:
+//!
+//! ```text
+//! sought -> hash -> fuse filter: not here (of 256 hashes that are not there, 255)
+//!                      `-> table: the rows that may be it (mostly one) -> the column of the segment: it is, or not
+//! ```
+//!
+//! A filter is never believed: what passes is compared with the column. Without filters the answers are the same;
+//! the column is read from its beginning to its end then.
+//!
+//! - `by`: what is looked for. `holdings`, `seeker`: a version is opened once ([`Holdings`]) and asked by any number of
+//!   threads ([`Seeker`]), with `readers`. `days`: many at once, and without filters.
+//! - `shelf`, `filter`: a segment with its filters, and how these are made. `fuse`, `table`: their two files.
+//! - `keeping`: how they come and go with the segments.
+//!
+//! Imports `store`, `hamming` and what they import. FORMAT.md in this folder specifies the files. Start with
+//! [`Holdings::open`].
+//!
+//! ```
+//! use dupsieve::fingerprint::Class;
+//! use dupsieve::seen::{self, By, Holdings, Sought};
+//! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("monday.seg");
+//!
+//! let mut writer = SegmentWriter::<u64>::create(&path, SegmentOptions::default())?;
+//! for (fingerprint, id) in [(0x0123, "a"), (0xfedc, "b")] {
+//!     let (length, time, class, day) = (0, None, Class::Full, None);
+//!     let (check, bands, digest) = (&[][..], &[][..], 0);
+//!     writer.push(&Row { fingerprint, id, length, time, class, day, check, bands, digest })?;
+//! }
+//! writer.finish(RecordCounts { read: 2, fingerprinted: 2, ..RecordCounts::default() }, "an example")?;
+//! let (store, _) = Store::init(folder.path().join("store"))?;
+//! let day = "2026-11-23".parse()?;
+//! store.add(&path, day, None, None)?;
+//!
+//! seen::set(&store, true, 1 << 20, &0.into())?;
+//! let holdings = Holdings::open(&store, store.at(None)?)?;
+//! assert_eq!(holdings.without_filter(By::Ids), 0);
+//! let days = holdings.newest_days(By::Ids, &[Sought::Id("b"), Sought::Id("c")], 1)?;
+//! assert_eq!(days, [Some(day), None]);
+//! # Ok::<(), dupsieve::Error>(())
+//! ```
+
+mod by;
+mod days;
+mod filter;
+mod fuse;
+mod holdings;
+mod keeping;
+mod readers;
+mod seeker;
+mod shelf;
+mod table;
+
+pub use by::{By, Sought};
+pub use holdings::Holdings;
+pub use keeping::{is_kept, keep, missing, set, size, verify};
+pub use readers::HeldPage;
+pub use seeker::Seeker;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What a store says about the rows of a segment.
+
+use super::by::{By, Sought};
+use crate::error::Result;
+use crate::fingerprint::Class;
+use crate::store::{Classes, Dated, Ids, RowBytes, RowDays, Shown, TextDigests};
+
+/// What a store has of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldPage {
+    /// Its fingerprint.
+    pub fingerprint: u128,
+    /// Its class.
+    pub class: Class,
+    /// Its signature; empty if none is kept.
+    pub check: Vec<u8>,
+    /// The keys of its bands; empty if none are kept.
+    pub bands: Vec<u8>,
+}
+
+/// What is read about the rows of a segment.
+pub(super) struct Readers {
+    pub(super) days: RowDays,
+    pub(super) ids: Ids,
+    shown: Shown,
+    digests: Option<TextDigests>,
+    classes: Option<Classes>,
+    checks: Option<RowBytes>,
+    bands: Option<RowBytes>,
+}
+
+impl Readers {
+    pub(super) fn of(dated: &Dated) -> Readers {
+        let segment = dated.segment();
+        Readers {
+            days: dated.days(),
+            ids: segment.ids(),
+            shown: dated.shown(),
+            digests: segment.digests(),
+            classes: segment.classes(),
+            checks: segment.checks(),
+            bands: segment.bands(),
+        }
+    }
+
+    /// The hash by which the page in `row` is known; none if it has no digest.
+    pub(super) fn hash(&mut self, by: By, row: u64) -> Result<Option<u64>> {
+        Ok(match by {
+            By::Ids => Some(Sought::Id(self.ids.get(row)?).hash()),
+            By::Texts => self.digest(row)?.map(|digest| Sought::Text(digest).hash()),
+        })
+    }
+
+    /// Whether the page in `row` is what is sought, and is shown.
+    pub(super) fn is(&mut self, sought: Sought<'_>, row: u64) -> Result<bool> {
+        let is = match sought {
+            Sought::Id(id) => self.ids.get(row)? == id,
+            Sought::Text(digest) => self.digest(row)? == Some(digest),
+        };
+        Ok(is && self.shown.get(row)?)
+    }
+
+    /// The digest of the text in `row`; zero stands for one that is not known.
+    fn digest(&mut self, row: u64) -> Result<Option<u128>> {
+        let digest = self.digests.as_mut().map(|digests| digests.get(row)).transpose()?;
+        Ok(digest.filter(|&digest| digest != 0))
+    }
+
+    /// What the segment has of the page in `row`.
+    pub(super) fn page(&mut self, row: u64, fingerprint: u128) -> Result<HeldPage> {
+        let bytes = |column: &mut Option<RowBytes>| match column {
+            Some(column) => column.get(row).map(<[u8]>::to_vec),
+            None => Ok(Vec::new()),
+        };
+        Ok(HeldPage {
+            fingerprint,
+            class: self.classes.as_mut().map_or(Ok(Class::Full), |classes| classes.get(row))?,
+            check: bytes(&mut self.checks)?,
+            bands: bytes(&mut self.bands)?,
+        })
+    }
+}

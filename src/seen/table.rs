@@ -1,0 +1,152 @@
+//! A table that says which rows of a segment have a hash: a segment of its own, of 64 bits and without ids.
+//!
+//! An entry is the beginning of a hash, and behind it the number of the row, in as many bits as the last row needs.
+//! With a hundred million rows, 27 bits are the row and 37 the hash. So the entries of a hash are next to each
+//! other, and one in a thousand hashes that no row has meets an entry all the same. What is found is looked at in the
+//! segment.
+
+use std::path::Path;
+
+use crate::error::{Error, Kind, Result};
+use crate::fingerprint::{Class, Width};
+use crate::output::Fence;
+use crate::store::{
+    Access, Codec, Cursor, Digest, IdKind, Ranked, RecordCounts, Row, Segment, SegmentOptions,
+    SegmentWriter,
+};
+
+use super::by::By;
+
+/// A table that is being written.
+pub(super) struct TableWriter {
+    writer: SegmentWriter<u64>,
+    row_bits: u32,
+    entries: u64,
+}
+
+impl TableWriter {
+    /// Begins the table of a segment with so many `rows` and this digest. It is published while the lock of
+    /// `fence` is held.
+    pub(super) fn create(
+        path: &Path,
+        by: By,
+        of: Digest,
+        rows: u64,
+        fence: &Fence,
+    ) -> Result<TableWriter> {
+        let options = SegmentOptions {
+            ids: IdKind::None,
+            codec: Codec::EliasFano,
+            stamp: stamp(by, of),
+            ..SegmentOptions::default()
+        };
+        let mut writer = SegmentWriter::create(path, options)?;
+        writer.fenced(fence);
+        Ok(TableWriter { writer, row_bits: row_bits(rows), entries: 0 })
+    }
+
+    /// Adds a row that comes after the last one by its hash and its number.
+    pub(super) fn push(&mut self, hash: u64, row: u64) -> Result<()> {
+        self.entries += 1;
+        self.writer.push(&Row {
+            fingerprint: beginning(hash, self.row_bits) | row,
+            id: "",
+            length: 0,
+            time: None,
+            class: Class::Full,
+            day: None,
+            check: &[],
+            bands: &[],
+            digest: 0,
+        })
+    }
+
+    /// Completes the table.
+    pub(super) fn finish(self) -> Result<()> {
+        let (read, fingerprinted) = (self.entries, self.entries);
+        let counts = RecordCounts { read, fingerprinted, ..RecordCounts::default() };
+        self.writer.finish(counts, "").map(drop)
+    }
+}
+
+/// An open table.
+pub(super) struct Table {
+    ranked: Ranked<u64>,
+    row_bits: u32,
+    rows: u64,
+}
+
+impl Table {
+    /// Opens the table at `path` of a segment with so many `rows` and this digest; none if there is none, or one of
+    /// another segment.
+    ///
+    /// # Errors
+    /// A damaged file is [`Kind::BadData`].
+    pub(super) fn open(path: &Path, by: By, of: Digest, rows: u64) -> Result<Option<Table>> {
+        let segment = match Segment::open(path) {
+            Err(error) if error.kind() == Kind::Missing => return Ok(None),
+            segment => segment?,
+        };
+        if segment.stamp() != stamp(by, of) || segment.width() != Width::W64 {
+            return Ok(None);
+        }
+        let ranked = Ranked::open(&segment, Access::Mapped)?;
+        Ok(Some(Table { ranked, row_bits: row_bits(rows), rows }))
+    }
+
+    /// Makes `rows` those that may have this hash.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
+        rows.clear();
+        let low = beginning(hash, self.row_bits);
+        let mask = hash_mask(self.row_bits);
+        let mut cursors = [Cursor::default()];
+        self.ranked.seek(&[low], &mut cursors)?;
+        self.ranked.read_to(cursors[0], low | !mask, usize::MAX, |_, entry| {
+            rows.push(entry & !mask);
+        })?;
+        match rows.last() {
+            Some(&row) if row >= self.rows => Err(self.beyond(row)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks every byte.
+    ///
+    /// # Errors
+    /// Damage is [`Kind::BadData`].
+    pub(super) fn verify(&self) -> Result<()> {
+        self.ranked.segment().verify()
+    }
+
+    /// The error that a row of the table is none of its segment.
+    fn beyond(&self, row: u64) -> Error {
+        Error::new(Kind::BadData, "a table names a row that its segment does not have")
+            .at(self.ranked.segment().path())
+            .expected(format_args!("a row below {}", self.rows))
+            .found(row)
+            .help("make it again with `dupsieve store index --filters`")
+    }
+}
+
+/// How many bits of an entry are the number of a row, if there are so many rows.
+fn row_bits(rows: u64) -> u32 {
+    u64::BITS - rows.saturating_sub(1).leading_zeros()
+}
+
+/// The bits of an entry that are those of the hash.
+fn hash_mask(row_bits: u32) -> u64 {
+    u64::MAX.checked_shl(row_bits).unwrap_or(0)
+}
+
+/// The part of a hash that an entry has.
+fn beginning(hash: u64, row_bits: u32) -> u64 {
+    hash & hash_mask(row_bits)
+}
+
+/// What the file says about itself, in place of a recipe.
+fn stamp(by: By, of: Digest) -> String {
+    format!("{{\"seen\":\"{}\",\"of\":\"{of}\"}}", by.name())
+}

@@ -1,0 +1,154 @@
+//! Files that are kept beside the segments of the newest version, such as those of an index: a folder for each kind,
+//! and a file of the store that names what is kept in it.
+//!
+//! ```text
+//! INDEX       mirror 5a3c...               the name, and its checksum
+//! index/      <digest>-mirror.seg          one or more for each segment, named by the digest of that
+//! ```
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::output::{Lock, UNFINISHED, sync_folder, write_file};
+use crate::small_file;
+
+/// The most bytes of the file that names what is kept.
+const LONGEST: u64 = 1 << 10;
+
+/// What was done to keep files beside segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Files that were made.
+    pub made: u64,
+    /// Files that were removed.
+    pub removed: u64,
+    /// Files that there are now.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Files of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sidecars<'a> {
+    /// The folder of the store.
+    pub(crate) store: &'a Path,
+    /// The folder of the store for them.
+    pub(crate) folder: &'static str,
+    /// The file of the store that names what is kept.
+    pub(crate) marker: &'static str,
+    /// Whether files of this kind have such names. Others belong to somebody else and stay.
+    pub(crate) is_ours: fn(&str) -> bool,
+}
+
+impl Sidecars<'_> {
+    /// Their folder.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.store.join(self.folder)
+    }
+
+    /// The name of what is kept; none if nothing is.
+    ///
+    /// # Errors
+    /// A damaged file is [`Kind::BadData`].
+    pub(crate) fn named(&self) -> Result<Option<String>> {
+        let path = self.store.join(self.marker);
+        let bytes = match small_file::read(&path, LONGEST, Kind::BadData) {
+            Err(error) if error.kind() == Kind::Missing => return Ok(None),
+            bytes => bytes?,
+        };
+        let told = String::from_utf8_lossy(&bytes);
+        let name = told.split_once(' ').map(|(name, _)| name.to_owned());
+        name.filter(|name| line(name) == told).map(Some).ok_or_else(|| {
+            Error::new(Kind::BadData, "this file does not name what is kept beside the segments")
+                .at(&path)
+                .expected("a name and its checksum")
+                .found(format_args!("{told:.100?}"))
+        })
+    }
+
+    /// Makes `name` what is kept; none: nothing.
+    pub(crate) fn name(&self, name: Option<&str>, lock: &Lock) -> Result<()> {
+        let path = self.store.join(self.marker);
+        if let Some(name) = name {
+            return write_file(&path, line(name).as_bytes(), lock);
+        }
+        lock.check()?;
+        match fs::exists(&path).at(&path)? {
+            true => fs::remove_file(&path).at(&path).and_then(|()| sync_folder(self.store)),
+            false => Ok(()),
+        }
+    }
+
+    /// The files of this kind; none if there is no folder.
+    pub(crate) fn all(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.folder();
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.at(&folder)?,
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let entry = entry.at(&folder)?;
+            let is_file = entry.file_type().at(entry.path())?.is_file();
+            if is_file && entry.file_name().to_str().is_some_and(self.is_ours) {
+                paths.push(entry.path());
+            }
+        }
+        Ok(paths)
+    }
+
+    /// How many there are, and their bytes.
+    pub(crate) fn size(&self) -> Result<(u64, u64)> {
+        let mut size = (0, 0);
+        for path in self.all()? {
+            let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+            size = (size.0 + 1, size.1 + bytes);
+        }
+        Ok(size)
+    }
+
+    /// Removes all but `own`, and what runs that died have left. Counts them in `kept`.
+    pub(crate) fn remove_others(
+        &self,
+        own: &[PathBuf],
+        lock: &Lock,
+        kept: &mut Kept,
+    ) -> Result<()> {
+        let folder = self.folder();
+        lock.check()?;
+        for path in self.all()? {
+            if own.contains(&path) {
+                kept.files += 1;
+                kept.bytes += fs::metadata(&path).at(&path)?.len();
+            } else {
+                fs::remove_file(&path).at(&path)?;
+                kept.removed += 1;
+            }
+        }
+        if !folder.exists() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&folder).at(&folder)? {
+            let path = entry.at(&folder)?.path();
+            let name = path.file_name().unwrap_or_default();
+            if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                fs::remove_file(&path).at(&path)?;
+            }
+        }
+        if own.is_empty() {
+            // It stays if somebody else's files are in it.
+            let _ = fs::remove_dir(&folder);
+        }
+        Ok(())
+    }
+}
+
+/// The line that names what is kept: the name and its XXH3-64.
+fn line(name: &str) -> String {
+    format!("{name} {:016x}\n", xxh3_64(name.as_bytes()))
+}
