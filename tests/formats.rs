@@ -214,15 +214,29 @@ fn the_store_of_the_museum_is_read_and_goes_on() {
     assert_eq!(bench.done("store rollback store --to 2").count("fingerprints"), 4);
 }
 
-/// Puts the index of this version into the store.
-fn copy_index(bench: &Bench, version: u32) {
-    let index = museum(1).with_file_name(format!("index-{version}"));
-    for name in glob::glob(&format!("{}/**/*", index.display())).unwrap().map(Result::unwrap) {
+/// Puts what the museum has beside the segments of its store into a store.
+fn copy_beside(bench: &Bench, folder: &str) {
+    let kept = museum(1).with_file_name(folder);
+    for name in glob::glob(&format!("{}/**/*", kept.display())).unwrap().map(Result::unwrap) {
         if name.is_file() {
-            let name = name.strip_prefix(&index).unwrap().to_str().unwrap();
-            bench.write(&format!("store/{name}"), fs::read(index.join(name)).unwrap());
+            let name = name.strip_prefix(&kept).unwrap().to_str().unwrap();
+            bench.write(&format!("store/{name}"), fs::read(kept.join(name)).unwrap());
         }
     }
+}
+
+#[test]
+fn the_filters_of_the_museum_answer() {
+    let bench = Bench::new();
+    store(&bench, "store");
+    bench.write("ids.txt", "also zero\nnone\nlow\n页\nother\n");
+    let told = bench.answer("seen --store store --ids ids.txt");
+    assert_eq!(told.matches("\tyes\t").count(), 3, "{told}");
+    copy_beside(&bench, "filters-1");
+    let again = bench.run("seen --store store --ids ids.txt");
+    assert_eq!((again.stdout, again.stderr.contains("without filters")), (told, false));
+    let done = bench.done("store index store --filters");
+    assert_eq!(done.summary()["already_done"], true, "they are made as they were");
 }
 
 #[test]
@@ -240,11 +254,11 @@ fn the_index_of_the_museum_answers_and_damage_to_it_is_an_error() {
     };
     let (_, told) = ask().unwrap();
     // The mirrors of version 1 count as missing, until they are made again.
-    copy_index(&bench, 1);
+    copy_beside(&bench, "index-1");
     assert_eq!(ask(), Ok((2, told.clone())));
     assert_eq!(bench.done("store index store").summary()["counts"]["index_made"], 2);
     assert_eq!(ask(), Ok((0, told.clone())));
-    copy_index(&bench, 2);
+    copy_beside(&bench, "index-2");
     assert_eq!(ask(), Ok((0, told.clone())));
     assert_eq!(bench.done("store index store").summary()["already_done"], true);
     for name in

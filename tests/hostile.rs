@@ -63,6 +63,15 @@ fn indexes() {
 }
 
 #[test]
+fn filters() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/filters-1/filters");
+    let files = fs::read_dir(folder).unwrap();
+    let files: Vec<Vec<u8>> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+    attack(&files, readers::filters);
+    attack(&[b"fuse 0123456789abcdef\n".to_vec()], readers::filters);
+}
+
+#[test]
 fn manifests() {
     attack(&museum("json"), readers::manifest);
 }

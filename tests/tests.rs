@@ -37,6 +37,7 @@ mod run_clusters;
 mod run_overlaps;
 mod same_bytes;
 mod schema;
+mod seen;
 #[cfg(feature = "serve")]
 mod serve;
 mod skew;

@@ -30,6 +30,7 @@ use crate::commands::report;
 use crate::commands::run;
 use crate::commands::sample;
 use crate::commands::schema;
+use crate::commands::seen;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::store;
@@ -54,8 +55,9 @@ pub(crate) struct CommandLine {
 }
 
 /// The commands that answer a question. They print nothing but the answer to stdout.
-const ANSWERS: [&str; 15] = [
+const ANSWERS: [&str; 16] = [
     "query",
+    "seen",
     "inspect",
     "plan",
     "explain",
@@ -86,6 +88,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Plan(plan::Arguments),
     Query(Box<query::Arguments>),
+    Seen(seen::Arguments),
     #[cfg(feature = "serve")]
     Serve(serve::Arguments),
     Store(store::Arguments),
@@ -191,6 +194,7 @@ impl CommandLine {
             Command::Inspect(arguments) => inspect::run(arguments, global),
             Command::Plan(arguments) => plan::run(arguments, global),
             Command::Query(arguments) => query::run(arguments, global),
+            Command::Seen(arguments) => seen::run(arguments, global),
             #[cfg(feature = "serve")]
             Command::Serve(arguments) => serve::run(arguments, global),
             Command::Store(arguments) => store::run(arguments, global),

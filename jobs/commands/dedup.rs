@@ -67,6 +67,8 @@ pub(crate) struct Request {
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
+    /// How many pages of the batch have a text that the store held, if that was found out just now.
+    pub(crate) unchanged: Option<u64>,
 }
 
 /// What process 0 tells the others: make the output of these.
@@ -100,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),
         pages: None,
+        unchanged: None,
     };
     let mut cluster = cluster::join(global, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, global)?;
@@ -343,7 +346,7 @@ impl Job {
     fn report(&self, joined: Joined, topology: Topology) -> Report {
         let Joined { outcome, proof, figures } = joined;
         let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
-        let run = json!({
+        let mut run = json!({
             "inputs": self.places(),
             "design": figures.design,
             "itself": figures.itself,
@@ -353,6 +356,9 @@ impl Job {
             "bytes_read": figures.bytes_read,
             "seconds": { "tables": tables, "probe": probe },
         });
+        if let Some(unchanged) = self.request.unchanged {
+            run["unchanged"] = unchanged.into();
+        }
         Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: self.request.store.day(),

@@ -2,20 +2,24 @@
 //! sorted and written by process 0.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::Result;
 use dupsieve::document::Tolerance;
 use dupsieve::fingerprint::{Check, PageTime, Recipe};
 use dupsieve::flow::{Cluster, Read, Start};
+use dupsieve::join;
 use dupsieve::lsh::Bands;
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::report::{self, Parameters};
+use dupsieve::seen::{By, Holdings};
 use dupsieve::store::{
     FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
+use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
+use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::failure;
@@ -35,6 +39,13 @@ pub(crate) struct Arguments {
     /// The segment to write
     #[arg(long, value_name = "FILE.seg")]
     output: PathBuf,
+    /// Take what this store has of pages whose text it holds, letter by letter, instead of computing it again. It keeps
+    /// digests (--keep-digests) and filters (`dupsieve store index --filters`). The segment is the same, byte for byte
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// The version of the store to look in [default: the current one]
+    #[arg(long, value_name = "VERSION", requires = "store")]
+    as_of: Option<u64>,
     #[command(flatten)]
     settings: FingerprintSettings,
 }
@@ -45,11 +56,18 @@ pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) output: PathBuf,
     pub(crate) settings: FingerprintSettings,
+    /// The store whose pages are not computed again.
+    pub(crate) known: StoreAt,
 }
 
 /// Runs the job as its command line asks.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let known = match &arguments.store {
+        Some(store) => StoreAt::Version(store.clone(), arguments.as_of),
+        None => StoreAt::NoStore,
+    };
     let request = Request {
+        known,
         inputs: arguments.input.clone(),
         output: arguments.output.clone(),
         settings: arguments.settings.clone().or(global.config()?.fingerprint),
@@ -62,6 +80,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let [read, made, empty, repeated, bad] =
         ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
     let output = request.output.display();
+    let summary = match summary.find("unchanged") {
+        Some(unchanged) => summary.say(format!(
+            "{unchanged} of them have a text that the store holds, and were not computed again"
+        )),
+        None => summary,
+    };
     Ok(summary
         .say(format!(
             "{read} records read: {made} fingerprinted, {empty} empty, {repeated} repeated, {bad} quarantined"
@@ -107,9 +131,13 @@ fn make(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
         Start::Make(listing, held) => (listing, held),
     };
     job.pages.check_listing(&listing)?;
-    let found = job.fingerprint(cluster, global)?;
+    let holdings = job.holdings(&request.known)?;
+    let is_known = holdings.is_some();
+    let found = job.fingerprint(cluster, holdings, global)?;
     let summary = cluster.conclude(&format!("write {output}"), held, |(lock, parameters)| {
-        job.write(found, &parameters, global, &lock)
+        let unchanged = is_known.then(|| found.unchanged());
+        let summary = job.write(found, &parameters, global, &lock)?;
+        Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
     })?;
     Ok(summary.leader().unwrap_or_default())
 }
@@ -128,6 +156,10 @@ impl Job {
         let settings = &request.settings;
         let pages = Pages::find(&request.inputs, &request.output, settings, processes)?;
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
+        if matches!(request.known, StoreAt::Version(..)) && !recipe.has_digests() {
+            return Err(Error::new(Kind::Usage, "--store needs the digests of texts")
+                .help("add --keep-digests; the store must keep them too"));
+        }
         let page_time = settings.page_time();
         let max_repeated = settings.max_repeated.unwrap_or(Tolerance::REPEATED);
         let band_bytes = settings.keep_bands.as_ref().map_or(0, Bands::bytes);
@@ -236,13 +268,40 @@ impl Job {
         Ok(parameters)
     }
 
+    /// What the store holds of the version that is `known`; none if it cannot be asked for texts. A store that was named
+    /// must be of the recipe.
+    fn holdings(&self, known: &StoreAt) -> Result<Option<Arc<Holdings>>> {
+        if !self.recipe.has_digests() {
+            return Ok(None);
+        }
+        let Some((store, version)) = known.held()? else { return Ok(None) };
+        join::check_recipe(Some(&version), self.recipe.stamp().as_str())
+            .map_err(|error| error.at(store.path()))?;
+        let holdings = match Holdings::open(&store, version) {
+            // The version that a day of `run` was joined with may have been pruned since.
+            Err(error) if error.kind() == Kind::Missing && known.day().is_some() => {
+                return Ok(None);
+            }
+            holdings => holdings?,
+        };
+        let without = holdings.without_filter(By::Texts);
+        if without > 0 {
+            tracing::warn!(
+                "segments without filters, whose pages are computed again: {without}; `dupsieve store index {} --filters` makes them",
+                store.path().display()
+            );
+        }
+        Ok(Some(holdings))
+    }
+
     fn fingerprint(
         &self,
         cluster: &mut Cluster,
+        holdings: Option<Arc<Holdings>>,
         global: &GlobalFlags,
     ) -> Result<Found<FingerprintedDocument>> {
         self.pages.read(cluster, global, "fingerprinting", |documents, cluster| {
-            documents.fingerprint(cluster, &self.recipe, self.page_time)
+            documents.fingerprint(cluster, &self.recipe, self.page_time, holdings)
         })
     }
 

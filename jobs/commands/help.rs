@@ -58,6 +58,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg",
             ),
             (
+                "Keep digests, and compute nothing of pages whose text the store holds",
+                "dupsieve fingerprint --keep-digests --store store --input crawl/ --output day.seg",
+            ),
+            (
                 "Read fingerprints made by another program",
                 "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
             ),
@@ -200,6 +204,16 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
+    (
+        "seen",
+        &[
+            ("Ask for ids, one a line", "dupsieve seen --store store --ids ids.txt"),
+            (
+                "Ask which pages of a crawl have a text that is held",
+                "dupsieve seen --store store --input crawl/",
+            ),
+        ],
+    ),
     #[cfg(feature = "serve")]
     (
         "serve",
@@ -242,6 +256,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "store index",
         &[
             ("Let a store answer `query` at once", "dupsieve store index store"),
+            ("Let it answer `seen` at once", "dupsieve store index store --filters"),
             ("Remove the index", "dupsieve store index store --design none"),
         ],
     ),
@@ -411,6 +426,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "plan",
             "doctor",
             "query",
+            "seen",
             "serve",
         ],
     ),
@@ -491,6 +507,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "filter",
             "plan",
             "query",
+            "seen",
             "verify",
             "compare",
             "explain",

@@ -36,6 +36,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample;
 pub(crate) mod schema;
+pub(crate) mod seen;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod store;

@@ -53,6 +53,11 @@ impl<R> Found<R> {
         self.read.documents
     }
 
+    /// How many of them a store holds, of which nothing was computed.
+    pub(crate) fn unchanged(&self) -> u64 {
+        self.read.unchanged
+    }
+
     /// What was made, sorted, whatever could not be read.
     pub(crate) fn made(self) -> Result<SortedRecords<R>>
     where

@@ -104,7 +104,7 @@ fn run_day(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let made = plan.to_fingerprint(day);
-    let joined = plan.to_join(day);
+    let mut joined = plan.to_join(day);
     if global.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
         return Err(Error::new(
             Kind::Exists,
@@ -117,6 +117,7 @@ fn run_day(
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
         return Ok(read);
     }
+    joined.unchanged = read.find("unchanged");
     let found = dedup(cluster, &joined, global)?;
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;
     let is_whole = overlapped.is_already_done();

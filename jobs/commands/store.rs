@@ -67,7 +67,7 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
     },
-    /// Check every byte of the segments of all versions, and of the index
+    /// Check every byte of the segments of all versions, of the index and of the filters
     Verify {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -88,17 +88,24 @@ enum Change {
         #[arg(long, conflicts_with = "codec")]
         tiers: bool,
     },
-    /// Keep an index, by which `query` finds what is near to one page at once. From then on `store add` and
-    /// `store compact` keep it too. A run that was interrupted goes on where it stopped
+    /// Keep an index, by which `query` finds what is near to one page at once, or filters, by which `seen` finds ids and
+    /// texts. From then on `store add` and `store compact` keep them too. A run that was interrupted goes on where it
+    /// stopped
     Index {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
         /// 4, 10, 16 and 20 are the paper's, which help up to a distance of 3, and paper4 to paper20 the same in its
-        /// own code, to compare with; `none` removes the index. The answers are the same
-        #[arg(long, value_name = "mirror|none|[paper]4|10|16|20", default_value_t)]
-        design: Design,
+        /// own code, to compare with; `none` removes the index. The answers are the same [default: mirror; with
+        /// --filters, what the store keeps]
+        #[arg(long, value_name = "mirror|none|[paper]4|10|16|20")]
+        design: Option<Design>,
+        /// Keep filters: for the ids of the pages, and for their texts if the store keeps digests (`fingerprint
+        /// --keep-digests`), some 7 bytes a page each. What is there is checked, and damaged files are made again. `--filters
+        /// false` removes them
+        #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+        filters: Option<bool>,
     },
     /// Remove all but the newest versions, and the files that only these used. What took the place of these files
     /// is checked first. Nobody can go back to the removed versions, or join with them
@@ -173,7 +180,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Compact { store, codec, tiers } => {
             compact(&Store::open(store)?, (!tiers).then_some(*codec), global)
         }
-        Change::Index { store, design } => indexing::run(&Store::open(store)?, *design, global),
+        Change::Index { store, design, filters } => {
+            indexing::run(&Store::open(store)?, *design, *filters, global)
+        }
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
@@ -223,7 +232,8 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
     Ok(summary_of(store, &store.at(version)?)
         .count("versions", verification.versions())
         .count("segments", verification.files())
-        .count("index_files", dupsieve::index::verify(store)?))
+        .count("index_files", dupsieve::index::verify(store)?)
+        .count("filters", dupsieve::seen::verify(store)?))
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.

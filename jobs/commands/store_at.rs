@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dupsieve::Result;
 use dupsieve::store::{Day, Store, Version};
+use dupsieve::{Kind, Result};
 
 /// Which version of which store to join with, before it has been looked up.
 #[derive(Clone, Debug)]
@@ -48,6 +48,22 @@ impl StoreAt {
             }
             StoreAt::Drafted(store, _, number) => Store::open(store)?.drafted(*number).map(Some),
         }
+    }
+
+    /// The store and the version as this process sees them; none if there is no store yet.
+    pub(crate) fn held(&self) -> Result<Option<(Store, Version)>> {
+        let Some(path) = self.path() else { return Ok(None) };
+        let store = match (Store::open(path), self) {
+            (Err(error), StoreAt::Before(..)) if error.kind() == Kind::Missing => return Ok(None),
+            (store, _) => store?,
+        };
+        let version = match self {
+            StoreAt::Before(_, day) => store.before(*day)?,
+            StoreAt::Drafted(_, _, number) => store.drafted(*number)?,
+            StoreAt::Version(_, number) => store.at(*number)?,
+            StoreAt::NoStore => return Ok(None),
+        };
+        Ok(Some((store, version)))
     }
 
     /// Opens the version that process 0 has found.

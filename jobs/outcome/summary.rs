@@ -111,7 +111,12 @@ impl Summary {
 
     /// The count of this name; 0 if there is none.
     pub(crate) fn counted(&self, name: &str) -> u64 {
-        self.counts.get(name).and_then(Value::as_u64).unwrap_or(0)
+        self.find(name).unwrap_or(0)
+    }
+
+    /// The count of this name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Option<u64> {
+        self.counts.get(name).and_then(Value::as_u64)
     }
 
     /// Whether everything was done already, by an earlier run.

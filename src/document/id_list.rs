@@ -89,7 +89,10 @@ impl IdList {
 }
 
 /// Calls `take` with the number and the id of each line that is not blank.
-pub(crate) fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+///
+/// # Errors
+/// A line that is too long for an id is [`Kind::BadData`].
+pub fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut lines = BufReader::new(small_file::open(path)?);
     let mut line = Vec::new();
     for number in 1.. {

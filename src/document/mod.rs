@@ -82,7 +82,7 @@ pub use host::host;
 pub(crate) use id::MAX_ID_BYTES;
 pub use id::check_id;
 pub use id_list::IdList;
-pub(crate) use id_list::each_id;
+pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
 pub use quarantine::{Quarantine, Quarantined};

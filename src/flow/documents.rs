@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
 use crate::lsh::{Scheme, SketchedDocument};
+use crate::seen::{Holdings, Seeker};
 use crate::store::FingerprintedDocument;
 
 /// Documents to be read.
@@ -54,7 +55,8 @@ pub struct Harvest<R> {
 }
 
 impl Documents {
-    /// Makes fingerprints by `recipe`. A page that takes longer than `time` is quarantined.
+    /// Makes fingerprints by `recipe`. A page that takes longer than `time` is quarantined. Of pages whose text is in
+    /// `holdings`, which were made by the same recipe, nothing is computed.
     ///
     /// # Errors
     /// The first error of any worker, as `Cluster::execute`.
@@ -63,9 +65,12 @@ impl Documents {
         cluster: &mut Cluster,
         recipe: &Recipe,
         time: PageTime,
+        holdings: Option<Arc<Holdings>>,
     ) -> Result<Harvest<FingerprintedDocument>> {
         let recipe = recipe.clone();
-        self.handle(cluster, move || Fingerprinting::new(&recipe, time))
+        self.handle(cluster, move || {
+            Ok(Fingerprinting::new(&recipe, time)?.knowing(holdings.as_ref().map(Seeker::new)))
+        })
     }
 
     /// Makes sketches by `scheme`. A page that takes longer than `time` is quarantined.

@@ -2,10 +2,11 @@
 
 use super::read::Read;
 use super::reading::Handler;
-use crate::document::{Content, Document, Position};
+use crate::document::{Content, Document, Position, host};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Boilerplate, Check, Class, PageTime, Recipe, Rest, Signer, Sketcher};
 use crate::lsh::{Bands, Sketches};
+use crate::seen::{HeldId, HeldPage, Seeker};
 use crate::store::FingerprintedDocument;
 
 /// Makes fingerprints of documents by a recipe.
@@ -20,8 +21,12 @@ pub struct Fingerprinting {
     boilerplate: Option<Boilerplate>,
     /// Whether the digests of texts are kept.
     digests: bool,
+    /// Finds the pages that a store holds; none if everything is computed.
+    known: Option<Seeker>,
     /// How many documents of this batch are nothing but boilerplate.
     only_boilerplate: u64,
+    /// How many the store holds.
+    unchanged: u64,
 }
 
 impl Fingerprinting {
@@ -40,8 +45,16 @@ impl Fingerprinting {
             bands: bands.map(|bands| (bands, bands.scheme().sketches(time))),
             boilerplate: recipe.boilerplate(),
             digests: recipe.has_digests(),
+            known: None,
             only_boilerplate: 0,
+            unchanged: 0,
         })
+    }
+
+    /// Takes what `known` finds of a page instead of computing it. Its store is of the same recipe.
+    #[must_use]
+    pub fn knowing(self, known: Option<Seeker>) -> Fingerprinting {
+        Fingerprinting { known, ..self }
     }
 }
 
@@ -55,35 +68,44 @@ impl Fingerprinting {
         position: Position,
         document: Document<'_>,
     ) -> Result<FingerprintedDocument> {
-        let Fingerprinting { sketcher, signer, bands, boilerplate, digests, only_boilerplate } =
-            self;
+        let Fingerprinting { sketcher, signer, bands, boilerplate, digests, known, .. } = self;
         let digest = digests.then(|| document.content.text_digest()).flatten();
+        let by_host = boilerplate.as_ref().is_some_and(Boilerplate::is_by_host);
         let text = match (&document.content, boilerplate) {
             (Content::Text(text), Some(boilerplate)) => {
                 let Rest { text, is_whole } = boilerplate.drop_from(&document.id, text);
-                *only_boilerplate += u64::from(is_whole);
+                self.only_boilerplate += u64::from(is_whole);
                 text
             }
             (Content::Text(text), None) => text,
             _ => "",
         };
-        let (fingerprint, class) = sketch(sketcher.as_mut(), &document, text)?.unzip();
-        let mut check = Vec::new();
-        if let (Some(signer), Some(sketcher), Some(_)) = (signer, sketcher, fingerprint) {
-            let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
-            signed.map_err(|error| naming(error, &document))?;
-        }
-        let bands = match (bands, fingerprint) {
-            (Some((bands, sketches)), Some(_)) => {
-                keys(bands, sketches, &document, text).map_err(|error| naming(error, &document))?
-            }
-            _ => Vec::new(),
+        // The boilerplate of another host leaves another text.
+        let is_alike = |id: HeldId<'_>| Ok(!by_host || host(id.get()?) == host(&document.id));
+        let held = match (&mut *known, digest) {
+            (Some(seeker), Some(digest)) => seeker.page(digest, is_alike).unwrap_or_else(|error| {
+                // The page is not at fault, and what cannot be looked up can be computed.
+                tracing::warn!("{error}; the pages that it has are computed again");
+                *known = None;
+                None
+            }),
+            _ => None,
         };
+        self.unchanged += u64::from(held.is_some());
+        let page = match held {
+            Some(page) => Some(page),
+            None => computed(sketcher.as_mut(), signer.as_mut(), bands.as_mut(), &document, text)?,
+        };
+        let (fingerprint, page) = match page {
+            Some(page) => (Some(page.fingerprint), page),
+            None => (None, HeldPage::default()),
+        };
+        let HeldPage { class, check, bands, .. } = page;
         Ok(FingerprintedDocument {
             length: document.content.text_bytes(),
             time: document.time.seconds(),
             content: document.content.digest(),
-            class: class.unwrap_or_default(),
+            class,
             check,
             bands,
             digest: digest.unwrap_or(0),
@@ -107,7 +129,33 @@ impl Handler for Fingerprinting {
 
     fn end_batch(&mut self, read: &mut Read, _made: &mut dyn FnMut(FingerprintedDocument)) {
         read.only_boilerplate += std::mem::take(&mut self.only_boilerplate);
+        read.unchanged += std::mem::take(&mut self.unchanged);
     }
+}
+
+/// Computes what a segment has of a document; none if it has no feature. `text` is what the recipe takes of its text.
+fn computed(
+    mut sketcher: Option<&mut Sketcher>,
+    signer: Option<&mut Signer>,
+    bands: Option<&mut (Bands, Sketches)>,
+    document: &Document<'_>,
+    text: &str,
+) -> Result<Option<HeldPage>> {
+    let Some((fingerprint, class)) = sketch(sketcher.as_deref_mut(), document, text)? else {
+        return Ok(None);
+    };
+    let mut check = Vec::new();
+    if let (Some(signer), Some(sketcher)) = (signer, sketcher) {
+        let signed = signer.sign_known(text, sketcher.normal_form(), &mut check);
+        signed.map_err(|error| naming(error, document))?;
+    }
+    let bands = match bands {
+        Some((bands, sketches)) => {
+            keys(bands, sketches, document, text).map_err(|error| naming(error, document))?
+        }
+        None => Vec::new(),
+    };
+    Ok(Some(HeldPage { fingerprint, class, check, bands }))
 }
 
 /// The band keys of a document as a segment holds them. `text` is what the recipe takes of its text.

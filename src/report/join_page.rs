@@ -46,7 +46,7 @@ pub(super) fn drawn(
         name: name.into_owned(),
         place: place.display().to_string(),
         dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
-        funnel: bars(funnel(batch, outcome), batch.read.into()),
+        funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),
         seconds: phases(&run["seconds"]),
     };
@@ -54,17 +54,26 @@ pub(super) fn drawn(
 }
 
 /// What became of the records.
-fn funnel(batch: &RecordCounts, outcome: &Outcome) -> Vec<(String, &'static str, u128)> {
+fn funnel(
+    batch: &RecordCounts,
+    outcome: &Outcome,
+    run: &Value,
+) -> Vec<(String, &'static str, u128)> {
+    let unchanged = run["unchanged"].as_u64();
+    let unchanged = unchanged.map(|count| ("with a text that the store held", "", count));
     let counts = [
         ("records read", "", batch.read),
         ("unreadable", "", batch.quarantined),
         ("the id came before", "", batch.repeated),
         ("without any word", "", batch.empty),
         ("pages with a fingerprint", "", batch.fingerprinted),
+    ];
+    let verdicts = [
         ("dropped as near-duplicates", "dropped", outcome.dropped),
         ("kept", "kept", outcome.kept),
     ];
-    counts.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).into()
+    let all = counts.into_iter().chain(unchanged).chain(verdicts);
+    all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 
 /// The phases of a job with their times, as its report has them.

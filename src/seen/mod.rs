@@ -60,7 +60,7 @@ pub use by::{By, Sought};
 pub use holdings::Holdings;
 pub use keeping::{is_kept, keep, missing, set, size, verify};
 pub use readers::HeldPage;
-pub use seeker::Seeker;
+pub use seeker::{HeldId, Seeker};
 
 #[cfg(test)]
 mod tests;

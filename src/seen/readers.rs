@@ -6,7 +6,7 @@ use crate::fingerprint::Class;
 use crate::store::{Classes, Dated, Ids, RowBytes, RowDays, Shown, TextDigests};
 
 /// What a store has of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldPage {
     /// Its fingerprint.
     pub fingerprint: u128,

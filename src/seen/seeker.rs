@@ -16,6 +16,22 @@ pub struct Seeker {
     rows: Vec<u64>,
 }
 
+/// The id of a page that is held, which is read if it is asked for.
+pub struct HeldId<'a> {
+    ids: &'a mut Ids,
+    row: u64,
+}
+
+impl<'a> HeldId<'a> {
+    /// The id.
+    ///
+    /// # Errors
+    /// Damage is [`crate::Kind::BadData`].
+    pub fn get(self) -> Result<&'a str> {
+        self.ids.get(self.row)
+    }
+}
+
 impl Seeker {
     /// Looks for pages in `holdings`.
     #[must_use]
@@ -44,11 +60,11 @@ impl Seeker {
     pub fn page(
         &mut self,
         digest: u128,
-        mut alike: impl FnMut(&mut Ids, u64) -> Result<bool>,
+        mut alike: impl FnMut(HeldId<'_>) -> Result<bool>,
     ) -> Result<Option<HeldPage>> {
         let holdings = Arc::clone(&self.holdings);
         self.each(Sought::Text(digest), |number, row, readers| {
-            if !alike(&mut readers.ids, row)? {
+            if !alike(HeldId { ids: &mut readers.ids, row })? {
                 return Ok(None);
             }
             let fingerprint = holdings.shelves()[number].fingerprint(row)?;

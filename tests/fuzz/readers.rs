@@ -25,6 +25,7 @@ use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::ledger::Ledger;
 use dupsieve::output::{Lock, Staging};
 use dupsieve::peers::hosts;
+use dupsieve::seen::{self, By, Holdings, Sought};
 use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::tables::Design;
 use tempfile::TempDir;
@@ -51,6 +52,19 @@ const MUSEUM_STORE: [(&str, &[u8]); 7] = [
 ];
 /// A manifest of the museum on which the one of version 42 is based.
 const MUSEUM_BASE: &[u8] = include_bytes!("../data/1/based/manifests/000035.json");
+/// A file of the filter of its first segment, the other one, and what that holds.
+const FILTER: [(&str, &str, &[u8]); 2] = [
+    (
+        "seg",
+        "fuse",
+        include_bytes!("../data/filters-1/filters/7a3e66ac181a1621b4f70e86632327a2-ids.fuse"),
+    ),
+    (
+        "fuse",
+        "seg",
+        include_bytes!("../data/filters-1/filters/7a3e66ac181a1621b4f70e86632327a2-ids.seg"),
+    ),
+];
 /// The digest of its first segment.
 const MUSEUM_DIGEST: &str = "7a3e66ac181a1621b4f70e86632327a2";
 /// The longest record that is read.
@@ -190,6 +204,34 @@ fn ask(store: &Store) -> Result<(), Error> {
 }
 
 /// The manifest of the first version of a store, and one that is based on another.
+/// The files of the filter of a segment of the museum's store, and the file that says that there are filters.
+pub fn filters(bytes: &[u8]) {
+    for (name, kept) in MUSEUM_STORE {
+        file(&format!("filtered/{name}"), kept);
+    }
+    for (kind, other, sound) in FILTER {
+        file(&format!("filtered/filters/{MUSEUM_DIGEST}-ids.{other}"), sound);
+        for bytes in [bytes.to_vec(), repair::segment(bytes), repair::fuse(bytes)] {
+            let path = file(&format!("filtered/filters/{MUSEUM_DIGEST}-ids.{kind}"), &bytes);
+            let store = path.ancestors().nth(2).expect("it stands in the store");
+            let _ = Store::open(store).and_then(|store| look(&store));
+        }
+    }
+    let path = file("filtered/FILTERS", bytes);
+    let _ = Store::open(path.parent().expect("it stands in the store"))
+        .and_then(|store| seen::is_kept(&store));
+}
+
+/// Looks for some ids. Whatever a filter says, only ids of the store are found.
+fn look(store: &Store) -> Result<(), Error> {
+    let holdings = Holdings::open(store, store.at(None)?)?;
+    let ids = ["also zero", "none", "other"].map(Sought::Id);
+    let days = holdings.newest_days(By::Ids, &ids, 1)?;
+    assert!(days[1..].iter().all(Option::is_none));
+    seen::verify(store).map(drop)
+}
+
+/// The manifest of the first version of a store.
 pub fn manifest(bytes: &[u8]) {
     file("based/manifests/000035.json", MUSEUM_BASE);
     for bytes in [bytes.to_vec(), repair::manifest(bytes)] {

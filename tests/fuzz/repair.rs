@@ -65,6 +65,29 @@ fn repair_columns(bytes: &mut [u8], width: usize, table: usize, end: usize) -> O
     Some(())
 }
 
+/// A file of fuse filters: the checksums of the filters and of the directory, as far as these can be found.
+pub(crate) fn fuse(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let _ = repair_fuse(&mut bytes);
+    bytes
+}
+
+fn repair_fuse(bytes: &mut [u8]) -> Option<()> {
+    let end = bytes.len().checked_sub(28)?;
+    let filters = 1_usize.checked_shl(number::<4>(bytes, end + 16)?.try_into().ok()?)?;
+    let directory = end.checked_sub(filters.checked_mul(32)?)?;
+    let mut at = 12_usize;
+    for entry in (directory..end).step_by(32) {
+        let length = number::<4>(bytes, entry)?;
+        let checksum = xxh3_64(bytes.get(at..at.checked_add(length)?)?);
+        bytes[entry + 24..entry + 32].copy_from_slice(&checksum.to_le_bytes());
+        at += length;
+    }
+    let checksum = xxh3_64(&bytes[directory..end + 20]);
+    bytes[end + 20..].copy_from_slice(&checksum.to_le_bytes());
+    Some(())
+}
+
 /// A table of a layer of clusters: the checksums of its blocks and of its index, as far as these can be found.
 pub(crate) fn table(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();

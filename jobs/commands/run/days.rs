@@ -133,6 +133,7 @@ impl DayPlan<'_> {
             inputs: self.inputs(day).map(PathBuf::from).collect(),
             output: self.batch(day),
             settings: self.config.fingerprint.clone(),
+            known: StoreAt::Before(self.store.clone(), day),
         }
     }
 
@@ -153,6 +154,7 @@ impl DayPlan<'_> {
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),
+            unchanged: None,
         }
     }
 

@@ -237,6 +237,7 @@ fn make(
         output: staged.join("dedup"),
         settings: asked.settings,
         pages: asked.pages,
+        unchanged: read.find("unchanged"),
     };
     let found = dedup(cluster, &joined, global)?;
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;

@@ -1,9 +1,10 @@
-//! The index of a store: made, kept as segments come and go, and removed.
+//! The index and the filters of a store: made, kept as segments come and go, and removed.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::index::{self, Design};
+use dupsieve::seen;
 use dupsieve::store::{Kept, Store};
 use dupsieve::{Kind, Result};
 
@@ -12,15 +13,57 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
+/// Gives the store the index and the filters that are asked for; by default the usual index.
+pub(super) fn run(
+    store: &Store,
+    design: Option<Design>,
+    filters: Option<bool>,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let done = Summary::new().already_done();
+    let done = match design.or(filters.is_none().then(Design::default)) {
+        Some(design) => done.then(set_index(store, design, global)?),
+        None => done,
+    };
+    match filters {
+        Some(wanted) => Ok(done.then(set_filters(store, wanted, global)?)),
+        None => Ok(done),
+    }
+}
+
+/// Gives the store filters, or takes them away.
+fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summary> {
+    let (filters, rows) = if wanted { seen::missing(store)? } else { (0, 0) };
+    let summary = summary_of(store, &store.at(None)?);
+    if global.dry_run {
+        return Ok(summary.count("filters_made", filters).count("filter_rows", rows));
+    }
+    let was = seen::is_kept(store).ok();
+    let kept = build("making filters", rows, global, |memory, hashed| {
+        seen::set(store, wanted, memory, hashed)
+    })?;
+    let is_done = was == Some(wanted) && (kept.made, kept.removed) == (0, 0);
+    let Kept { made, removed, files, bytes } = kept;
+    let summary = summary
+        .count("filters_made", made)
+        .count("filter_files_removed", removed)
+        .count("filter_files", files)
+        .count("filter_bytes", bytes)
+        .say(format!("filters: {files} files of {bytes} bytes"));
+    Ok(if is_done { summary.already_done() } else { summary })
+}
+
 /// Gives the store the index of this design, and takes away any other.
-pub(super) fn run(store: &Store, design: Design, global: &GlobalFlags) -> Result<Summary> {
+fn set_index(store: &Store, design: Design, global: &GlobalFlags) -> Result<Summary> {
     let (files, rows) = index::missing(store, design)?;
     let summary = summary_of(store, &store.at(None)?);
     if global.dry_run {
         return Ok(summary.count("index_made", files).count("index_fingerprints", rows));
     }
     let was = index::design_of(store).ok();
-    let kept = build(rows, global, |memory, sorted| index::index(store, design, memory, sorted))?;
+    let kept = build("indexing", rows, global, |memory, sorted| {
+        index::index(store, design, memory, sorted)
+    })?;
     let is_done = was == Some(design) && (kept.made, kept.removed) == (0, 0);
     let Kept { made, removed, files, bytes } = kept;
     let summary = summary
@@ -32,41 +75,55 @@ pub(super) fn run(store: &Store, design: Design, global: &GlobalFlags) -> Result
     Ok(if is_done { summary.already_done() } else { summary })
 }
 
-/// Makes what the index of a store lacks after a change of the store.
+/// Makes what the index and the filters of a store lack after a change of the store.
 ///
 /// # Errors
 /// Only [`Kind::Temporary`]: the same command does it when run again. Any other failure is logged as a warning,
-/// because the change is made, and the store answers without the index too.
+/// because the change is made, and the store answers without these too.
 pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
-    let kept = || {
+    let folder = store.path().display();
+    let index = || {
         let design = index::design_of(store)?;
         if design == Design::None {
-            return Ok(());
+            return Ok(Kept::default());
         }
         let (_, rows) = index::missing(store, design)?;
-        build(rows, global, |memory, sorted| index::keep(store, memory, sorted)).map(drop)
+        build("indexing", rows, global, |memory, sorted| index::keep(store, memory, sorted))
     };
-    match kept() {
+    let filters = || {
+        if !seen::is_kept(store)? {
+            return Ok(Kept::default());
+        }
+        let (_, rows) = seen::missing(store)?;
+        build("making filters", rows, global, |memory, hashed| seen::keep(store, memory, hashed))
+    };
+    or_later(index(), "its index", &format!("store index {folder}"))?;
+    or_later(filters(), "its filters", &format!("store index {folder} --filters"))
+}
+
+/// Warns of what could not be made, and names the `command` that makes it later.
+fn or_later(kept: Result<Kept>, what: &str, command: &str) -> Result<()> {
+    match kept {
         Err(error) if error.kind() != Kind::Temporary => {
             tracing::warn!(
-                "the store has changed, but not its index: {error}; when that is mended, run `dupsieve store index {}`",
-                store.path().display()
+                "the store has changed, but not {what}: {error}; when that is mended, run `dupsieve {command}`"
             );
             Ok(())
         }
-        kept => kept,
+        kept => kept.map(drop),
     }
 }
 
-/// Calls `build` with the memory for its sorts and a counter of fingerprints, and shows how far it is.
+/// Calls `build` with the memory for its sorts and a counter of rows, and shows how far it is.
 fn build(
+    doing: &'static str,
     rows: u64,
     global: &GlobalFlags,
     build: impl FnOnce(usize, &AtomicU64) -> Result<Kept>,
 ) -> Result<Kept> {
     let sorted = Arc::new(AtomicU64::new(0));
     let shown = Arc::clone(&sorted);
-    let _shown = Progress::show("indexing", Unit::Fingerprints, rows, shown, global.quiet);
+    let _shown = Progress::show(doing, Unit::Fingerprints, rows, shown, global.quiet);
     let memory = usize::try_from(global.budget().whole()).unwrap_or(usize::MAX);
     build(memory, &sorted)
 }

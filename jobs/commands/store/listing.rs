@@ -6,6 +6,7 @@ use dupsieve::Result;
 use dupsieve::error::At;
 use dupsieve::index::{self, Design};
 use dupsieve::join::Preset;
+use dupsieve::seen;
 use dupsieve::store::{Day, Entry, Merged, Revision, Store, Version};
 use serde_json::{Value, json};
 
@@ -55,13 +56,15 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
     Ok(Summary::answered())
 }
 
-/// The index that a store keeps.
+/// The index that a store keeps, and its filters.
 struct Index {
     design: Design,
     files: u64,
     bytes: u64,
     /// Files that it lacks.
     missing: u64,
+    /// The bytes of the filters, and how many are lacking; none without filters.
+    filters: Option<(u64, u64)>,
 }
 
 impl Index {
@@ -69,7 +72,11 @@ impl Index {
         let design = index::design_of(store)?;
         let (files, bytes) = index::size(store)?;
         let (missing, _) = index::missing(store, design)?;
-        Ok(Index { design, files, bytes, missing })
+        let filters = match seen::is_kept(store)? {
+            true => Some((seen::size(store)?.1, seen::missing(store)?.0)),
+            false => None,
+        };
+        Ok(Index { design, files, bytes, missing, filters })
     }
 }
 
@@ -99,6 +106,7 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
             "bytes": index.bytes,
             "missing": index.missing,
         },
+        "filters": index.filters.map(|(bytes, missing)| json!({ "bytes": bytes, "missing": missing })),
     })
 }
 
@@ -113,7 +121,7 @@ fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day>
 }
 
 /// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages in all
-/// files, what older versions need besides, and the index.
+/// files, what older versions need besides, the index and the filters.
 fn print_days(
     version: &Version,
     older: u64,
@@ -139,11 +147,19 @@ fn print_days(
     }
     if index.design != Design::None {
         let Index { design, bytes, missing, .. } = index;
-        let missing =
-            if *missing > 0 { format!("  {missing} files are missing") } else { String::new() };
+        let missing = lacking(*missing);
         writeln!(out, "{:<10}  {design:>7}  {:>13}  {bytes:>15}{missing}", "index", "")?;
     }
+    if let Some((bytes, missing)) = index.filters {
+        let missing = lacking(missing);
+        writeln!(out, "{:<10}  {:>7}  {:>13}  {bytes:>15}{missing}", "filters", "", "")?;
+    }
     Ok(())
+}
+
+/// What to add to a line of which so much is missing.
+fn lacking(missing: u64) -> String {
+    if missing > 0 { format!("  {missing} files are missing") } else { String::new() }
 }
 
 /// The summary of a version.

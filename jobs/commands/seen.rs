@@ -1,0 +1,170 @@
+//! `dupsieve seen`: which of these ids, or of these texts, does a store hold?
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use dupsieve::Result;
+use dupsieve::document::each_id;
+use dupsieve::error::At;
+use dupsieve::seen::{By, Holdings, Sought};
+use dupsieve::store::{Day, Store};
+use serde_json::json;
+
+use crate::commands::pages::{self, PageFlags, no_text};
+use crate::flags::global::GlobalFlags;
+use crate::flags::settings::FingerprintSettings;
+use crate::outcome::summary::Summary;
+
+/// The bytes of ids that are read before they are looked for, if all segments have filters.
+const PORTION_BYTES: usize = 1 << 20;
+
+/// Ask which ids or texts a store holds
+///
+/// Prints a line for each record, in the order of the input: its id, yes or no, and the newest day under which the store
+/// holds it. Records of --input are looked for by their texts, letter by letter, if the store keeps digests (`fingerprint
+/// --keep-digests`); else by their ids. A page without any word has no row in a store, so it is never held; nor are pages that
+/// were removed.
+///
+/// With filters (`dupsieve store index DIR --filters`) a store answers at once. Without them the column of the ids, or of the
+/// digests, is read from its beginning to its end, once for as many records as fit into a quarter of the memory. The
+/// answers are the same.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The store
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// Ask this version of the store [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    as_of: Option<u64>,
+    #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
+    pages: PageFlags,
+}
+
+/// What is asked for.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Asked {
+    /// File of ids, one a line, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+    /// Files, folders, globs, or - for standard input, read as `fingerprint` reads them
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    input: Vec<PathBuf>,
+}
+
+/// Runs `seen`.
+pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    let store = Store::open(&arguments.store)?;
+    let holdings = Holdings::open(&store, store.at(arguments.as_of)?)?;
+    let by = match arguments.asked.ids.is_none() && holdings.has_texts() {
+        true => By::Texts,
+        false => By::Ids,
+    };
+    let without = holdings.without_filter(by);
+    if without > 0 {
+        tracing::warn!(
+            "segments without filters, which are read as a whole: {without}; `dupsieve store index {} --filters` makes them",
+            store.path().display()
+        );
+    }
+    let most = if without == 0 { PORTION_BYTES } else { global.budget().documents() };
+    let asking = Asking { holdings, by, threads: global.workers(1), as_json: global.json };
+    let mut portion = Portion { asking, most, bytes: 0, records: Vec::new() };
+    match &arguments.asked.ids {
+        Some(path) => {
+            let is_stdin = path == Path::new("-");
+            let path = if is_stdin { Path::new("/dev/stdin") } else { path };
+            each_id(path, |_, id| portion.push(&String::from_utf8_lossy(id), 0))?;
+        }
+        None => {
+            let file = global.config()?.fingerprint;
+            let settings = arguments.pages.over(FingerprintSettings {
+                recipe: None,
+                preset: None,
+                check: None,
+                keep_bands: None,
+                keep_digests: None,
+                boilerplate: None,
+                time_field: None,
+                ..file
+            });
+            pages::each(&arguments.asked.input, &settings, |document| {
+                let digest = match by {
+                    By::Ids => 0,
+                    By::Texts => {
+                        let digest = document.content.text_digest();
+                        digest.ok_or_else(|| no_text(&document.id))?
+                    }
+                };
+                portion.push(&document.id, digest)
+            })?;
+        }
+    }
+    portion.answer()?;
+    Ok(Summary::answered())
+}
+
+/// How records are looked for, and answered.
+struct Asking {
+    holdings: Arc<Holdings>,
+    by: By,
+    threads: usize,
+    as_json: bool,
+}
+
+/// Records that are looked for together.
+struct Portion {
+    asking: Asking,
+    /// The most bytes that they may take.
+    most: usize,
+    bytes: usize,
+    /// Their ids, and the digests of their texts.
+    records: Vec<(String, u128)>,
+}
+
+impl Portion {
+    /// Adds a record, and answers if there are enough.
+    fn push(&mut self, id: &str, digest: u128) -> Result<()> {
+        self.bytes += 2 * size_of::<(String, u128)>() + id.len();
+        self.records.push((id.to_owned(), digest));
+        if self.bytes < self.most { Ok(()) } else { self.answer() }
+    }
+
+    /// Prints a line for each record.
+    fn answer(&mut self) -> Result<()> {
+        let Asking { holdings, by, threads, as_json } = &self.asking;
+        let sought: Vec<Sought<'_>> = self.records.iter().map(|it| sought_of(it, *by)).collect();
+        let days = holdings.newest_days(*by, &sought, *threads)?;
+        let mut out = io::stdout().lock();
+        for ((id, _), day) in self.records.iter().zip(days) {
+            write_line(id, day, *as_json, &mut out).at("stdout")?;
+        }
+        out.flush().at("stdout")?;
+        self.records.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+/// What is looked for of a record.
+fn sought_of((id, digest): &(String, u128), by: By) -> Sought<'_> {
+    match by {
+        By::Ids => Sought::Id(id),
+        By::Texts => Sought::Text(*digest),
+    }
+}
+
+/// Writes the line of a record: the newest day under which it is held, if it is.
+fn write_line(id: &str, day: Option<Day>, as_json: bool, out: &mut impl Write) -> io::Result<()> {
+    if as_json {
+        return writeln!(out, "{}", json!({ "id": id, "held": day.is_some(), "day": day }));
+    }
+    match day {
+        Some(day) => writeln!(out, "{id}\tyes\t{day}"),
+        None => writeln!(out, "{id}\tno\t"),
+    }
+}
