@@ -149,7 +149,7 @@ fn a_page_that_is_held_is_not_computed_again() {
     assert_eq!(plain.summary()["counts"].get("unchanged"), None);
     let two = bench.read("two.jsonl");
     let expected = held(&two, &bench.read("one.jsonl"));
-    assert!(expected >= 300 && expected < 400, "{expected}");
+    assert!((300..400).contains(&expected), "{expected}");
     for more in ["", "--workers 3", "--processes 2"] {
         let known = make("two", &format!("--store store {more}"), "known");
         assert_eq!(known.count("unchanged"), expected, "{more}");

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::by::{By, Sought};
 use super::fuse::{Fuse, FuseWriter};
-use super::table::{Table, TableWriter};
+use super::table::{Table, TableWriter, entry};
 use crate::error::Result;
 use crate::output::{Fence, parent_of};
 use crate::parallel::in_parallel;
@@ -38,11 +38,11 @@ pub(super) struct FilterPlace {
     table: PathBuf,
 }
 
-/// The hash of a row.
+/// The hash of a row, in the order of the entries of the table. Hashes that begin alike are ordered by their rows there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Hashed {
+    entry: u64,
     hash: u64,
-    row: u64,
 }
 
 impl Record for Hashed {}
@@ -97,11 +97,11 @@ impl FilterPlace {
                 .fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
         }
         let mut fuse = FuseWriter::create(&self.fuse, rows, fence)?;
-        let mut table = TableWriter::create(&self.table, self.by, of, rows, fence)?;
-        for entry in sorter.sorted()? {
-            let Hashed { hash, row } = entry?;
+        let mut table = TableWriter::create(&self.table, self.by, of, fence)?;
+        for hashed in sorter.sorted()? {
+            let Hashed { entry, hash } = hashed?;
             fuse.push(hash)?;
-            table.push(hash, row)?;
+            table.push(entry)?;
         }
         table.finish()?;
         fuse.finish(of)
@@ -111,11 +111,15 @@ impl FilterPlace {
     fn hashes(&self, segment: &Segment, rows: Range<u64>) -> Result<Vec<Hashed>> {
         progress::tick(Activity::Reading);
         let mut hashed = Vec::with_capacity((rows.end - rows.start) as usize);
+        let of = |sought: Sought<'_>, row| {
+            let hash = sought.hash();
+            Hashed { entry: entry(hash, row, segment.rows()), hash }
+        };
         match self.by {
             By::Ids => {
                 let mut ids = segment.ids();
                 for row in rows {
-                    hashed.push(Hashed { hash: Sought::Id(ids.get(row)?).hash(), row });
+                    hashed.push(of(Sought::Id(ids.get(row)?), row));
                 }
             }
             By::Texts => {
@@ -124,7 +128,7 @@ impl FilterPlace {
                     let digest = digests.get(row)?;
                     // Zero stands for a digest that is not known.
                     if digest != 0 {
-                        hashed.push(Hashed { hash: Sought::Text(digest).hash(), row });
+                        hashed.push(of(Sought::Text(digest), row));
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! Of the hashes that are not there it lets one in 256 pass; those that are there all pass. A filter is built in
 //! memory from all of its hashes, so the file has one for each beginning of a hash, of about a million hashes each.
-//! They come in ascending order, so one is built and written at a time, and looked at alone:
+//! They come in the order of their beginnings, so one is built and written at a time, and looked at alone:
 //!
 //! ```text
 //! hashes   00.. 00.. 01..      10.. 10..      11..          the first two bits are the number of the filter
@@ -64,7 +64,7 @@ impl FuseWriter {
         })
     }
 
-    /// Adds a hash that is not below the last one.
+    /// Adds a hash whose filter is not before that of the last one.
     pub(super) fn push(&mut self, hash: u64) -> Result<()> {
         while self.number < number_of(hash, self.bits) {
             self.flush()?;
@@ -77,6 +77,8 @@ impl FuseWriter {
 
     /// Builds and writes the filter of the hashes that were gathered.
     fn flush(&mut self) -> Result<()> {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
         // None is built where distinct hashes look alike to a thousand seeds.
         self.write(BinaryFuse8::try_from(&self.hashes).ok())
     }

@@ -20,20 +20,12 @@ use super::by::By;
 /// A table that is being written.
 pub(super) struct TableWriter {
     writer: SegmentWriter<u64>,
-    row_bits: u32,
     entries: u64,
 }
 
 impl TableWriter {
-    /// Begins the table of a segment with so many `rows` and this digest. It is published while the lock of
-    /// `fence` is held.
-    pub(super) fn create(
-        path: &Path,
-        by: By,
-        of: Digest,
-        rows: u64,
-        fence: &Fence,
-    ) -> Result<TableWriter> {
+    /// Begins the table of the segment with this digest. It is published while the lock of `fence` is held.
+    pub(super) fn create(path: &Path, by: By, of: Digest, fence: &Fence) -> Result<TableWriter> {
         let options = SegmentOptions {
             ids: IdKind::None,
             codec: Codec::EliasFano,
@@ -42,14 +34,14 @@ impl TableWriter {
         };
         let mut writer = SegmentWriter::create(path, options)?;
         writer.fenced(fence);
-        Ok(TableWriter { writer, row_bits: row_bits(rows), entries: 0 })
+        Ok(TableWriter { writer, entries: 0 })
     }
 
-    /// Adds a row that comes after the last one by its hash and its number.
-    pub(super) fn push(&mut self, hash: u64, row: u64) -> Result<()> {
+    /// Adds an entry that comes after the last one.
+    pub(super) fn push(&mut self, entry: u64) -> Result<()> {
         self.entries += 1;
         self.writer.push(&Row {
-            fingerprint: beginning(hash, self.row_bits) | row,
+            fingerprint: entry,
             id: "",
             length: 0,
             time: None,
@@ -131,9 +123,16 @@ impl Table {
     }
 }
 
-/// How many bits of an entry are the number of a row, if there are so many rows.
+/// The entry of a row with this hash, in a segment with so many `rows`.
+pub(super) fn entry(hash: u64, row: u64, rows: u64) -> u64 {
+    beginning(hash, row_bits(rows)) | row
+}
+
+/// How many bits of an entry are the number of a row, if there are so many rows. In tests they are many, so that
+/// hashes begin alike.
 fn row_bits(rows: u64) -> u32 {
-    u64::BITS - rows.saturating_sub(1).leading_zeros()
+    let least = if cfg!(test) { 56 } else { 0 };
+    (u64::BITS - rows.saturating_sub(1).leading_zeros()).max(least)
 }
 
 /// The bits of an entry that are those of the hash.

@@ -203,7 +203,6 @@ fn ask(store: &Store) -> Result<(), Error> {
     Ok(())
 }
 
-/// The manifest of the first version of a store, and one that is based on another.
 /// The files of the filter of a segment of the museum's store, and the file that says that there are filters.
 pub fn filters(bytes: &[u8]) {
     for (name, kept) in MUSEUM_STORE {
@@ -231,7 +230,7 @@ fn look(store: &Store) -> Result<(), Error> {
     seen::verify(store).map(drop)
 }
 
-/// The manifest of the first version of a store.
+/// The manifest of the first version of a store, and one that is based on another.
 pub fn manifest(bytes: &[u8]) {
     file("based/manifests/000035.json", MUSEUM_BASE);
     for bytes in [bytes.to_vec(), repair::manifest(bytes)] {

@@ -82,11 +82,8 @@ def run(target, seconds, seed):
 def seeds(target):
     """What a target begins with."""
     museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger", "journal": "**/*.journal",
-<<<<<<< HEAD
-              "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-2/**/*.seg", "clusters": "**/*.bin"}
-=======
-              "removed": "**/REMOVED", "index": "index-2/**/*.seg", "filters": "filters-1/filters/*", "clusters": "**/*.bin"}
->>>>>>> 0a6a1ac (Ask a store what it has seen, and compute nothing of an unchanged page)
+              "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-2/**/*.seg",
+              "filters": "filters-1/filters/*", "clusters": "**/*.bin"}
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
     if target == "documents":
