@@ -140,3 +140,44 @@ fn a_copy_of_nothing_can_be_unpacked() {
     bench.done("filter --input crawl.warc --ids none.txt --output kept.warc");
     assert!(bench.bytes("kept.warc").is_empty());
 }
+
+/// Rows of files that other programs wrote are copied with all their columns, and what is copied is read as the same pages.
+#[test]
+#[cfg(feature = "parquet")]
+fn rows_of_parquet_are_copied_into_parquet() {
+    let bench = Bench::new();
+    bench.write("ids.txt", "b\n");
+    for name in ["pyarrow", "pyarrow-int96", "duckdb", "polars"] {
+        let file = format!("{}/tests/data/parquet/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+        let line = format!("filter --input {file} --time-field fetched --ids ids.txt");
+        let ended = bench.done(&format!("{line} --output {name}.parquet"));
+        assert_eq!(ended.count("copied"), 1);
+        let again = bench.done(&format!("{line} --output {name}.parquet"));
+        assert_eq!(again.summary()["already_done"], true);
+        for (input, output) in [(file.clone(), "all"), (format!("{name}.parquet"), "one")] {
+            bench.done(&format!(
+                "fingerprint --input {input} --time-field fetched --max-bad 1 --output {name}-{output}.seg"
+            ));
+        }
+        let [all, one] =
+            ["all", "one"].map(|it| bench.answer(&format!("inspect {name}-{it}.seg --dump")));
+        let expected: String = all
+            .lines()
+            .filter(|line| line.starts_with("b\t"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(one, expected, "{name}");
+        let said = bench.fails(2, &format!("{line} --output {name}.parquet.gz"));
+        assert!(said.contains("compressed inside"), "{said}");
+    }
+    bench.write("pages.jsonl", PAGES);
+    let said = bench.fails(2, "filter --input pages.jsonl polars.parquet --ids ids.txt --output x");
+    assert!(said.contains("Parquet and other files"), "{said}");
+    let said = bench
+        .fails(2, "filter --input polars.parquet pyarrow-int96.parquet --ids ids.txt --output x");
+    assert!(said.contains("different columns"), "{said}");
+    // The text of `c` is null, so it is no page.
+    bench.write("ids.txt", "c\n");
+    bench.fails(65, "filter --input polars.parquet --ids ids.txt --output x");
+    assert!(!bench.path("x").exists());
+}

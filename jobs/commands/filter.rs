@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
+#[cfg(feature = "parquet")]
+use dupsieve::document::ParquetCopy;
 use dupsieve::document::{
     self, Content, Document, Fields, Format, IdList, Input, Inputs, Position, ReadOptions, Records,
     Share,
@@ -12,7 +14,10 @@ use dupsieve::document::{
 use dupsieve::fingerprint::Width;
 use dupsieve::output::{Lock, is_same_file};
 use dupsieve::output::{PackedFile, PackedUnit, STDOUT};
+#[cfg(not(feature = "parquet"))]
+use dupsieve::results::ResultFormat;
 use dupsieve::{Error, Kind, Result};
+use roaring::RoaringTreemap;
 use serde_json::json;
 
 use crate::commands::pages::PageFlags;
@@ -31,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ids: PathBuf,
     /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Files of text
-    /// or HTML become JSON lines. The records of web archives are copied as they are, each compressed by
+    /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
     /// itself
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
@@ -74,6 +79,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if global.dry_run {
         return Ok(summary.count("files", inputs.files().len() as u64));
     }
+    let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");
+    if copies_parquet(&inputs) && is_packed {
+        let what = "Parquet is compressed inside, and nothing reads it compressed once more";
+        return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
+    }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
     let unit = unit(&inputs)?;
@@ -88,10 +98,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 
 /// What is compressed by itself in the output. Web archives are copied into a web archive.
 fn unit(inputs: &Inputs) -> Result<PackedUnit> {
-    if let Some(file) = inputs.files().iter().find(|file| file.format() == Format::Parquet) {
-        return Err(Error::new(Kind::Usage, "rows of Parquet cannot be copied")
+    let is_parquet = |file: &&Input| file.format() == Format::Parquet;
+    if let Some(file) = inputs.files().iter().find(is_parquet)
+        && let Some(other) = inputs.files().iter().find(|file| !is_parquet(file))
+    {
+        let what = "Parquet and other files cannot be copied into one file";
+        return Err(Error::new(Kind::Usage, what)
             .at(file.path())
-            .help("join the file with verdicts.tsv where you read it, as README shows"));
+            .found(format_args!("{} is read as {}", other.path().display(), other.format()))
+            .help("filter them one after the other"));
     }
     let is_archive = |file: &&Input| file.format() == Format::Warc;
     let archives = inputs.files().iter().filter(is_archive).count();
@@ -125,7 +140,8 @@ fn copy(
     let found = vec![false; wanted.len()];
     let copies_archives = unit(inputs)? == PackedUnit::Record;
     let archives = copies_archives.then(Archives::default);
-    let mut copier = Copier { archives, fields, wanted, found, header: None, out };
+    let rows = copies_parquet(inputs).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
+    let mut copier = Copier { archives, rows, fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
         outcome = copier.batch(&batch);
@@ -138,12 +154,41 @@ fn copy(
         let error = copier.wanted.missing(&copier.found, &what);
         return Err(error.help("use the same inputs and fields that the list was made from"));
     }
-    copier.out.finish(global.overwrite)
+    let Copier { out, rows, .. } = copier;
+    let out = match rows {
+        Some(rows) => copy_rows(inputs, &rows, out)?,
+        None => out,
+    };
+    out.finish(global.overwrite)
+}
+
+/// Whether the inputs are Parquet; then all of them are.
+fn copies_parquet(inputs: &Inputs) -> bool {
+    inputs.files().first().is_some_and(|file| file.format() == Format::Parquet)
+}
+
+/// Copies rows of Parquet: of each file those that are listed for it.
+#[cfg(feature = "parquet")]
+fn copy_rows(inputs: &Inputs, rows: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
+    let Some(first) = inputs.files().first() else { return Ok(out) };
+    let output = out.path().to_path_buf();
+    let mut copy = ParquetCopy::like(first.path(), out, &output)?;
+    for (file, rows) in inputs.files().iter().zip(rows) {
+        copy.copy(file.path(), rows)?;
+    }
+    copy.finish()
+}
+
+#[cfg(not(feature = "parquet"))]
+fn copy_rows(_: &Inputs, _: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
+    ResultFormat::Parquet.check().map(|()| out)
 }
 
 struct Copier<'a> {
     /// Set if the inputs are web archives.
     archives: Option<Archives>,
+    /// Set if the inputs are Parquet: for each file the rows to copy, which are copied with all their columns at the end.
+    rows: Option<Vec<RoaringTreemap>>,
     fields: &'a Fields,
     wanted: IdList,
     /// For each wanted id whether its record was copied.
@@ -204,6 +249,10 @@ impl Copier<'_> {
         if let Some(archives) = &mut self.archives {
             archives.check(document.record)?;
             return self.out.record(document.record);
+        }
+        if let Some(rows) = &mut self.rows {
+            rows[position.file as usize].insert(position.line);
+            return Ok(());
         }
         match &document.content {
             Content::Text(text) if position.is_file() => {

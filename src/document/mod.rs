@@ -85,6 +85,8 @@ pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetCopy;
 pub use quarantine::{Quarantine, Quarantined};
 pub use read::{FilesRead, read};
 pub use read_options::ReadOptions;

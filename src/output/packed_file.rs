@@ -54,6 +54,7 @@ enum ContentKind {
     Columns,
     Drawing,
     Html,
+    Parquet,
     Other,
 }
 
@@ -92,6 +93,11 @@ impl PackedFile {
         Ok(PackedFile { path: path.to_owned(), packer, content: None })
     }
 
+    /// Where it will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes a line and its end.
     pub fn line(&mut self, line: &[u8]) -> Result<()> {
         self.record(&[line, b"\n"].concat())
@@ -104,7 +110,11 @@ impl PackedFile {
     }
 
     fn pack(&mut self, record: &[u8]) -> Result<()> {
-        let written = match &mut self.packer {
+        self.try_pack(record).at(&self.path)
+    }
+
+    fn try_pack(&mut self, record: &[u8]) -> io::Result<()> {
+        match &mut self.packer {
             Packer::Plain(file) => file.write_all(record),
             Packer::Gzip(file) => file.write_all(record),
             Packer::Zstd(file) => file.write_all(record),
@@ -115,8 +125,7 @@ impl PackedFile {
             Packer::ZstdFrames(file) => {
                 zstd::bulk::compress(record, 0).and_then(|frame| file.write_all(&frame))
             }
-        };
-        written.at(&self.path)
+        }
     }
 
     /// Moves the file to its place. Returns whether a file with the same contents was there already.
@@ -158,6 +167,18 @@ impl PackedFile {
     }
 }
 
+/// The bytes of a format that is no lines.
+impl Write for PackedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.content.get_or_insert_with(|| ContentKind::of(bytes));
+        self.try_pack(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
@@ -178,6 +199,7 @@ impl ContentKind {
     fn of(line: &[u8]) -> ContentKind {
         match line {
             [b'{', ..] => ContentKind::Objects,
+            _ if line.starts_with(b"PAR1") => ContentKind::Parquet,
             _ if line.starts_with(b"<svg ") => ContentKind::Drawing,
             _ if line.starts_with(b"<!doctype html>") => ContentKind::Html,
             _ if line.contains(&b'\t') => ContentKind::Columns,

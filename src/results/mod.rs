@@ -48,6 +48,6 @@ pub(crate) use file::ResultFile;
 pub use format::ResultFormat;
 pub(crate) use lines::Lines;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{trying, values_of};
+pub(crate) use parquet::{CREATED_BY, trying, unwritten, values_of};
 pub use reader::ResultReader;
 pub use writer::ResultWriter;

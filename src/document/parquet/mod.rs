@@ -4,15 +4,17 @@
 //! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
 //! or a column of that name. A value that is null counts as missing.
 //!
-//! `column` decodes one column, `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
+//! `copy` copies rows with all their columns. `column` decodes one column, `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
 //! all columns.
 
 mod column;
+mod copy;
 mod cutter;
 mod first_rows;
 mod portion;
 #[cfg(test)]
 mod tests;
 
+pub use copy::ParquetCopy;
 pub(super) use cutter::ParquetCutter;
 pub(super) use first_rows::first_rows;

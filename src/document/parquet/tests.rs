@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use super::ParquetCopy;
 use crate::document::{Content, Fields, Format, Inputs, ReadOptions, Share, Time, read};
 use crate::error::{Kind, Result};
 
@@ -165,4 +168,99 @@ fn damage_ends_with_an_error() {
         assert!([Kind::BadData, Kind::Usage].contains(&error.kind()), "{error}");
     }
     assert!(failed > whole.len() / 8, "{failed} of {}", whole.len());
+}
+
+const NESTED: &str = "message page {
+    required binary id (STRING);
+    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+    optional group meta { optional double score; }
+    required boolean flag;
+}";
+
+/// A file of `groups` row groups of 700 rows with lists that are missing, empty, of nulls and of texts.
+fn write_nested(path: &Path, groups: usize) {
+    let schema = Arc::new(parse_message_type(NESTED).unwrap());
+    let noted = KeyValue::new("maker".to_owned(), "a test".to_owned());
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![noted])).build();
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties))
+            .unwrap();
+    for number in 0..groups {
+        let rows = number * 700..(number + 1) * 700;
+        let mut group = writer.next_row_group().unwrap();
+        let mut out = group.next_column().unwrap().unwrap();
+        let ids: Vec<ByteArray> =
+            rows.clone().map(|row| format!("id{row}").into_bytes().into()).collect();
+        out.typed::<ByteArrayType>().write_batch(&ids, None, None).unwrap();
+        out.close().unwrap();
+        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows.clone() {
+            let levels: &[i16] = [&[0_i16][..], &[1], &[2], &[3], &[3, 2, 3]][row % 5];
+            for (at, &level) in levels.iter().enumerate() {
+                repetitions.push(i16::from(at > 0));
+                definitions.push(level);
+                if level == 3 {
+                    values.push(ByteArray::from(format!("tag{row}-{at}").into_bytes()));
+                }
+            }
+        }
+        let mut out = group.next_column().unwrap().unwrap();
+        out.typed::<ByteArrayType>()
+            .write_batch(&values, Some(&definitions), Some(&repetitions))
+            .unwrap();
+        out.close().unwrap();
+        let levels: Vec<i16> = rows.clone().map(|row| (row % 3) as i16).collect();
+        let scores: Vec<f64> =
+            rows.clone().filter(|row| row % 3 == 2).map(|row| row as f64 / 8.0).collect();
+        let mut out = group.next_column().unwrap().unwrap();
+        out.typed::<DoubleType>().write_batch(&scores, Some(&levels), None).unwrap();
+        out.close().unwrap();
+        let flags: Vec<bool> = rows.map(|row| row % 7 == 0).collect();
+        let mut out = group.next_column().unwrap().unwrap();
+        out.typed::<BoolType>().write_batch(&flags, None, None).unwrap();
+        out.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// All rows of a file as texts, in all columns.
+fn texts(path: &Path) -> Vec<String> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+}
+
+#[test]
+fn rows_are_copied_with_lists_and_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, output] = ["in.parquet", "out.parquet"].map(|name| folder.path().join(name));
+    write_nested(&input, 3);
+    let all = texts(&input);
+    // None of the second row group.
+    for step in [1, 2, 3, 64, 699] {
+        let rows: Vec<u64> =
+            (1..=2100).step_by(step).filter(|row| !(701..=1400).contains(row)).collect();
+        let out = File::create(&output).unwrap();
+        let mut copy = ParquetCopy::like(&input, out, &output).unwrap();
+        copy.copy(&input, &rows.iter().copied().collect()).unwrap();
+        copy.finish().unwrap();
+        let expected: Vec<&String> = rows.iter().map(|&row| &all[row as usize - 1]).collect();
+        assert!(texts(&output).iter().eq(expected), "every {step}");
+    }
+    let reader = SerializedFileReader::new(File::open(&output).unwrap()).unwrap();
+    assert_eq!(reader.num_row_groups(), 2);
+    let noted = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
+    assert_eq!(noted[0].value.as_deref(), Some("a test"));
+    let whole = fs::read(&input).unwrap();
+    for at in (0..whole.len()).step_by(211) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        fs::write(&input, bytes).unwrap();
+        let copied = ParquetCopy::like(&input, Vec::new(), &output).and_then(|mut copy| {
+            copy.copy(&input, &(1..=2100).collect())?;
+            copy.finish()
+        });
+        let is_ours = |error: &crate::Error| [Kind::BadData, Kind::Usage].contains(&error.kind());
+        assert!(copied.as_ref().err().is_none_or(is_ours), "{copied:?}");
+    }
 }

@@ -8,6 +8,7 @@ mod library;
 mod reader;
 mod writer;
 
-pub(crate) use library::{trying, values_of};
+pub(crate) use library::{trying, unwritten, values_of};
 pub(super) use reader::ParquetReader;
+pub(crate) use writer::CREATED_BY;
 pub(super) use writer::ParquetWriter;

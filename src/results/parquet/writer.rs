@@ -24,7 +24,7 @@ use crate::results::days::number_of;
 
 /// Who wrote the file, in the form that readers parse before they trust its statistics: the version is that of what is
 /// written, not of the program.
-const CREATED_BY: &str = "dupsieve version 1 (build 1)";
+pub(crate) const CREATED_BY: &str = "dupsieve version 1 (build 1)";
 /// A row group ends when its texts and numbers have so many bytes, so that one is held in little memory.
 const GROUP_BYTES: usize = 16 << 20;
 /// A row group has at most so many rows.

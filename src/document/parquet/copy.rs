@@ -1,0 +1,228 @@
+//! Rows of Parquet files, copied into one file with the same columns.
+//!
+//! A row group is copied column by column, and a column some rows at a time, so that memory is bounded by pages and not by row
+//! groups. Lists and groups of columns are copied by their levels, as they are.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+    Int64Type, Int96Type,
+};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+use roaring::RoaringTreemap;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
+use crate::results::{CREATED_BY, trying, unwritten};
+
+/// How many rows of a column are copied at once.
+const BATCH: usize = 256;
+
+/// A Parquet file into which rows are copied.
+pub struct ParquetCopy<W: Write + Send> {
+    output: PathBuf,
+    schema: Arc<Type>,
+    writer: SerializedFileWriter<W>,
+}
+
+impl<W: Write + Send> ParquetCopy<W> {
+    /// A file for `out`, at `output`, with the columns and the key-value metadata of the one at `first`.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if `first` cannot be read.
+    pub fn like(first: &Path, out: W, output: &Path) -> Result<ParquetCopy<W>> {
+        let reader = open(first)?;
+        let metadata = reader.metadata().file_metadata();
+        let schema = metadata.schema_descr().root_schema_ptr();
+        let level = ZstdLevel::try_new(3).map_err(|cause| unwritten(output, cause))?;
+        let properties = WriterProperties::builder()
+            .set_created_by(CREATED_BY.to_owned())
+            .set_compression(Compression::ZSTD(level))
+            .set_key_value_metadata(metadata.key_value_metadata().cloned())
+            .build();
+        let writer = SerializedFileWriter::new(out, Arc::clone(&schema), Arc::new(properties))
+            .map_err(|cause| unwritten(output, cause))?;
+        Ok(ParquetCopy { output: output.to_path_buf(), schema, writer })
+    }
+
+    /// Copies rows of the file at `input`; they are counted from 1.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the file has other columns; [`Kind::BadData`] if it cannot be read.
+    pub fn copy(&mut self, input: &Path, rows: &RoaringTreemap) -> Result<()> {
+        let reader = open(input)?;
+        if reader.metadata().file_metadata().schema_descr().root_schema() != &*self.schema {
+            return Err(Error::new(Kind::Usage, "the inputs have different columns")
+                .at(input)
+                .help("filter the files one by one"));
+        }
+        let mut first = 1;
+        for number in 0..reader.num_row_groups() {
+            let group = trying(input, || reader.get_row_group(number))?;
+            let count = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let range = first..first + count;
+            if rows.range_cardinality(range.clone()) > 0 {
+                self.group(input, &*group, &|row| rows.contains(first + row))?;
+            }
+            first = range.end;
+        }
+        Ok(())
+    }
+
+    /// Copies the rows of a group, counted from 0, that are `wanted`.
+    fn group(
+        &mut self,
+        input: &Path,
+        group: &dyn RowGroupReader,
+        wanted: &dyn Fn(u64) -> bool,
+    ) -> Result<()> {
+        let failed = |cause| unwritten(&self.output, cause);
+        let mut copied = self.writer.next_row_group().map_err(failed)?;
+        let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut leaf = 0;
+        while let Some(out) = copied.next_column().map_err(failed)? {
+            let reader = trying(input, || group.get_column_reader(leaf))?;
+            let column = group.metadata().column(leaf).column_descr();
+            let levels = (column.max_def_level(), column.max_rep_level());
+            copy_column(input, &self.output, reader, out, Rows { levels, rows, wanted })?;
+            leaf += 1;
+        }
+        copied.close().map(drop).map_err(failed)
+    }
+
+    /// Writes what is left, and gives the stream back.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn finish(self) -> Result<W> {
+        self.writer.into_inner().map_err(|cause| unwritten(&self.output, cause))
+    }
+}
+
+fn open(path: &Path) -> Result<SerializedFileReader<File>> {
+    let file = File::open(path).at(path)?;
+    trying(path, || SerializedFileReader::new(file))
+}
+
+/// Which rows of a column are copied.
+struct Rows<'a> {
+    /// The highest levels of definition and of repetition.
+    levels: (i16, i16),
+    /// How many rows there are.
+    rows: u64,
+    wanted: &'a dyn Fn(u64) -> bool,
+}
+
+fn copy_column(
+    input: &Path,
+    output: &Path,
+    reader: ColumnReader,
+    mut out: SerializedColumnWriter<'_>,
+    rows: Rows<'_>,
+) -> Result<()> {
+    let places = (input, output);
+    match reader {
+        ColumnReader::BoolColumnReader(it) => rows.copy::<BoolType>(it, &mut out, places),
+        ColumnReader::Int32ColumnReader(it) => rows.copy::<Int32Type>(it, &mut out, places),
+        ColumnReader::Int64ColumnReader(it) => rows.copy::<Int64Type>(it, &mut out, places),
+        ColumnReader::Int96ColumnReader(it) => rows.copy::<Int96Type>(it, &mut out, places),
+        ColumnReader::FloatColumnReader(it) => rows.copy::<FloatType>(it, &mut out, places),
+        ColumnReader::DoubleColumnReader(it) => rows.copy::<DoubleType>(it, &mut out, places),
+        ColumnReader::ByteArrayColumnReader(it) => rows.copy::<ByteArrayType>(it, &mut out, places),
+        ColumnReader::FixedLenByteArrayColumnReader(it) => {
+            rows.copy::<FixedLenByteArrayType>(it, &mut out, places)
+        }
+    }?;
+    out.close().map_err(|cause| unwritten(output, cause))
+}
+
+/// The values and the levels of some rows of a column.
+struct Part<V> {
+    values: Vec<V>,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+impl Rows<'_> {
+    fn copy<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        out: &mut SerializedColumnWriter<'_>,
+        (input, output): (&Path, &Path),
+    ) -> Result<()> {
+        let mut next = 0;
+        while next < self.rows {
+            progress::tick(Activity::Reading);
+            let most = usize::try_from(self.rows - next).unwrap_or(BATCH).min(BATCH);
+            let (part, records) = trying(input, || read::<T>(&mut reader, most))?;
+            if records == 0 {
+                let what = ParquetError::General("a column ends before its row group".to_owned());
+                return trying(input, || Err(what));
+            }
+            let kept = self.kept(part, next);
+            next += records as u64;
+            let (definition, repetition) = self.levels;
+            let definitions = (definition > 0).then_some(&*kept.definitions);
+            let repetitions = (repetition > 0).then_some(&*kept.repetitions);
+            out.typed::<T>()
+                .write_batch(&kept.values, definitions, repetitions)
+                .map_err(|cause| unwritten(output, cause))?;
+        }
+        Ok(())
+    }
+
+    /// What is wanted of a part whose first row is `first`.
+    fn kept<V>(&self, part: Part<V>, first: u64) -> Part<V> {
+        let (definition, repetition) = self.levels;
+        let Part { values, definitions, repetitions } = part;
+        let count = if definition > 0 { definitions.len() } else { values.len() };
+        let mut kept =
+            Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
+        let mut values = values.into_iter();
+        let mut row = first;
+        for at in 0..count {
+            if at > 0 && (repetition == 0 || repetitions[at] == 0) {
+                row += 1;
+            }
+            let is_present = definition == 0 || definitions[at] == definition;
+            let value = if is_present { values.next() } else { None };
+            if !(self.wanted)(row) {
+                continue;
+            }
+            kept.values.extend(value);
+            if definition > 0 {
+                kept.definitions.push(definitions[at]);
+            }
+            if repetition > 0 {
+                kept.repetitions.push(repetitions[at]);
+            }
+        }
+        kept
+    }
+}
+
+/// The next rows of a column, at most so many, and how many they are.
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    most: usize,
+) -> Result<(Part<T::T>, usize), ParquetError> {
+    let mut part = Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
+    let Part { values, definitions, repetitions } = &mut part;
+    let (records, _, levels) =
+        reader.read_records(most, Some(definitions), Some(repetitions), values)?;
+    let is_whole = [definitions.len(), repetitions.len()].iter().all(|&it| it == 0 || it == levels);
+    if !is_whole {
+        return Err(ParquetError::General("a column has levels of two lengths".to_owned()));
+    }
+    Ok((part, records))
+}
