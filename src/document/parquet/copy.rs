@@ -165,9 +165,9 @@ impl Rows<'_> {
             progress::tick(Activity::Reading);
             let most = usize::try_from(self.rows - next).unwrap_or(BATCH).min(BATCH);
             let (part, records) = trying(input, || read::<T>(&mut reader, most))?;
-            if records == 0 {
-                let what = ParquetError::General("a column ends before its row group".to_owned());
-                return trying(input, || Err(what));
+            if records == 0 || !self.has_levels_of(&part) {
+                let what = "a column ends before its row group, or has levels that it cannot have";
+                return trying(input, || Err(ParquetError::General(what.to_owned())));
             }
             let kept = self.kept(part, next);
             next += records as u64;
@@ -179,6 +179,13 @@ impl Rows<'_> {
                 .map_err(|cause| unwritten(output, cause))?;
         }
         Ok(())
+    }
+
+    /// Whether all levels are some of this column. The library does not check them as it reads.
+    fn has_levels_of<V>(&self, part: &Part<V>) -> bool {
+        let (definition, repetition) = self.levels;
+        part.definitions.iter().all(|level| (0..=definition).contains(level))
+            && part.repetitions.iter().all(|level| (0..=repetition).contains(level))
     }
 
     /// What is wanted of a part whose first row is `first`.
