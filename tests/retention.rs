@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::{Bench, Days, Page, matches, verdicts};
 
 /// Pages around a few centres, many of them copies.
-fn pages(name: &str, seed: u64, width: u32, count: usize) -> Vec<Page> {
+pub(crate) fn pages(name: &str, seed: u64, width: u32, count: usize) -> Vec<Page> {
     let mut centres = ChaCha8Rng::seed_from_u64(width.into());
     let centres: Vec<u128> =
         (0..4).map(|_| centres.random::<u128>() & (u128::MAX >> (128 - width))).collect();
@@ -28,7 +28,7 @@ fn pages(name: &str, seed: u64, width: u32, count: usize) -> Vec<Page> {
 }
 
 /// Five days, of which the first three are one segment.
-fn store(bench: &Bench, width: u32) -> Days {
+pub(crate) fn store(bench: &Bench, width: u32) -> Days {
     let names = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05"];
     bench.done("store init store");
     let mut days = Days::new();
@@ -46,7 +46,7 @@ fn store(bench: &Bench, width: u32) -> Days {
 }
 
 /// Removes about a third of the ids, and whole crowds.
-fn remove(bench: &Bench, days: &mut Days, seed: u64) -> BTreeSet<String> {
+pub(crate) fn remove(bench: &Bench, days: &mut Days, seed: u64) -> BTreeSet<String> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let all: BTreeSet<String> =
         days.iter().flat_map(|(_, pages)| pages).map(|(id, _)| id.clone()).collect();
@@ -69,7 +69,14 @@ fn remove(bench: &Bench, days: &mut Days, seed: u64) -> BTreeSet<String> {
 }
 
 /// Joins `batch` with a version of the store, against all pairs.
-fn check(bench: &Bench, batch: &[Page], days: &Days, version: u64, k: u32, output: &str) {
+pub(crate) fn check(
+    bench: &Bench,
+    batch: &[Page],
+    days: &Days,
+    version: u64,
+    k: u32,
+    output: &str,
+) {
     let mut order = batch.to_vec();
     order.sort();
     let verdicts = verdicts(&order, days, k);
@@ -85,7 +92,12 @@ fn check(bench: &Bench, batch: &[Page], days: &Days, version: u64, k: u32, outpu
         }
         bench.done(&format!("verify {output} --all"));
     }
-    for (id, bits) in &batch[..5] {
+    check_queries(bench, &batch[..5], days, version, k);
+}
+
+/// Asks a version of the store for pages, against all pairs.
+pub(crate) fn check_queries(bench: &Bench, batch: &[Page], days: &Days, version: u64, k: u32) {
+    for (id, bits) in batch {
         let line = format!("query --store store --as-of {version} --distance {k} --fingerprint");
         let answer = bench.answer(&format!("{line} {bits:#x}"));
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();

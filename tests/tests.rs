@@ -9,6 +9,7 @@ mod crowds;
 mod doctor;
 mod evaluate;
 mod exact;
+mod expiry;
 mod faults;
 mod filter;
 mod formats;

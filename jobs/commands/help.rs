@@ -253,6 +253,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "store expire",
+        &[("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90")],
+    ),
+    (
         "store index",
         &[
             ("Let a store answer `query` at once", "dupsieve store index store"),
@@ -474,6 +478,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store init",
             "store add",
             "store compact",
+            "store expire",
             "store index",
             "store prune",
             "store purge",

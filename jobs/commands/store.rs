@@ -1,5 +1,6 @@
 //! `dupsieve store`: makes, changes, lists and checks a store.
 
+mod expire;
 mod indexing;
 mod listing;
 mod retention;
@@ -11,11 +12,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use dupsieve::index::Design;
-use dupsieve::store::{Added, Codec, Day, Entry, Store, Version};
+use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
+use expire::expire;
 use listing::{list, log, summary_of};
 use retention::{purge, remove};
 use upkeep::{compact, prune};
@@ -117,6 +119,18 @@ enum Change {
         #[arg(long, value_name = "N")]
         keep_versions: NonZero<u64>,
     },
+    /// Let days leave that are too old: a new version no longer shows them. The versions before it still do until `store
+    /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
+    Expire {
+        /// Folder of the store
+        #[arg(value_name = "DIR")]
+        store: PathBuf,
+        #[command(flatten)]
+        age: Age,
+        /// Merge no segments; `store compact --tiers` does it later
+        #[arg(long)]
+        no_compact: bool,
+    },
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
     /// the newest in the store is added later, they stay out of it too
@@ -155,6 +169,29 @@ enum Change {
     },
 }
 
+/// How old the days are that leave.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Age {
+    /// First day that stays, YYYY-MM-DD; it need not be in the store
+    #[arg(long, value_name = "D")]
+    before: Option<Day>,
+    /// Days to keep, counted back from the newest day in the store, which is the first of them. Days of the calendar count
+    /// that the store lacks
+    #[arg(long, value_name = "N")]
+    keep_days: Option<NonZero<u64>>,
+}
+
+impl Age {
+    fn retention(&self) -> Retention {
+        match (self.before, self.keep_days) {
+            (Some(first), _) => Retention::From(first),
+            (None, Some(days)) => Retention::Days(days),
+            (None, None) => unreachable!("clap requires one of them"),
+        }
+    }
+}
+
 /// Where a rollback goes.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
@@ -185,6 +222,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
+        }
+        Change::Expire { store, age, no_compact } => {
+            expire(&Store::open(store)?, age.retention(), !no_compact, global)
         }
         Change::Purge { store, deadline } => {
             purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)

@@ -83,7 +83,7 @@ impl StoreAt {
             StoreAt::NoStore | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),
             StoreAt::Before(store, day) => {
                 let current = Store::open(store)?.at(None)?;
-                Ok(current.entries().iter().all(|entry| entry.day != *day))
+                Ok(current.entry(*day).is_none())
             }
         }
     }

@@ -115,14 +115,24 @@ impl Store {
 
 impl Version {
     /// The segments that are to be merged next, so that the store never has many; none if it has few.
-    /// Where ten segments are of about one size, within a power of ten, they become one.
+    /// Where ten segments are of about one size, within a power of ten, they become one. A segment with days that have
+    /// expired is rewritten when more than half of its rows are hidden: so no row is rewritten before a hidden row has
+    /// paid for it.
     pub fn due(&self) -> Option<Merger> {
         let mut records = self.files();
         let weights: Vec<u128> = records.iter().map(FileRecord::weight).collect();
         let due = tiers::due(&weights);
         let mut at = 0..;
         records.retain(|_| at.next().is_some_and(|at| due.binary_search(&at).is_ok()));
+        if records.is_empty() {
+            records.extend(self.files().into_iter().find(|record| self.is_mostly_expired(record)));
+        }
         (!records.is_empty()).then(|| Merger::of(COMPACTED, records))
+    }
+
+    /// Whether days of a file have expired, and more than half of its rows are hidden.
+    fn is_mostly_expired(&self, record: &FileRecord) -> bool {
+        record.expired().is_some() && self.hidden(record).counts().0 > record.rows() / 2
     }
 }
 

@@ -37,6 +37,12 @@ impl Day {
         self.0.next_day().and_then(Day::within)
     }
 
+    /// The day so many days before; none before the year 0.
+    pub(super) fn back(self, days: u64) -> Option<Day> {
+        let days = time::Duration::days(i64::try_from(days).ok()?);
+        self.0.checked_sub(days).filter(|date| date.year() >= 0).map(Day)
+    }
+
     /// The day, unless its year has more than four digits.
     fn within(date: Date) -> Option<Day> {
         (date.year() <= LAST_YEAR).then_some(Day(date))

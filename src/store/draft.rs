@@ -63,9 +63,20 @@ impl Draft {
             return Err(Error::new(Kind::Internal, format!("the draft already has {day}")));
         };
         self.last = self.store.admit(&self.last, addition, day, &self.lock)?;
+        self.write()
+    }
+
+    /// Writes the manifest of the last version.
+    fn write(&mut self) -> Result<()> {
         let path = self.store.manifest_path(self.last.version);
         self.checksum = self.last.write(&path, &self.lock)?;
         Ok(())
+    }
+
+    /// Lets the days before `first` expire in the next version of the draft.
+    pub fn expire(&mut self, first: Day) -> Result<()> {
+        self.last = self.last.expiring(first);
+        self.write()
     }
 
     /// Makes the last version of the draft the newest version of the store.

@@ -11,6 +11,7 @@ use super::day::Day;
 use super::digest::Digest;
 use super::manifest::Manifest;
 use super::segment::Segment;
+use super::shown::Expired;
 
 /// All that a manifest says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +25,10 @@ pub(crate) struct FileRecord {
     empties: Option<u64>,
     stamp: Option<String>,
     width: Option<Width>,
-    /// The number of rows of each day in it.
+    /// The number of rows of each day in it, also of those that have expired.
     days: BTreeMap<Day, u64>,
+    /// The days before this one have expired, and some of its days with them; none if none of its days has.
+    expired_before: Option<Day>,
     /// The rows, the documents without a fingerprint, and the days that came in: what a merged segment has
     /// of these is the sum over its parts.
     weight: u128,
@@ -36,7 +39,7 @@ impl FileRecord {
     pub(crate) fn all(manifest: &Manifest) -> Vec<FileRecord> {
         let mut records: Vec<FileRecord> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
-        for entry in &manifest.entries {
+        for entry in manifest.entries.iter().filter(|entry| entry.has_file()) {
             let place = *places.entry(&entry.file).or_insert(records.len());
             if place == records.len() {
                 let merged = manifest.merged(&entry.file);
@@ -49,6 +52,7 @@ impl FileRecord {
                     stamp: manifest.stamp.clone(),
                     width: manifest.width(),
                     days: BTreeMap::new(),
+                    expired_before: manifest.expired_before.filter(|day| entry.day < *day),
                     weight: 0,
                 });
             }
@@ -63,9 +67,15 @@ impl FileRecord {
         self.empties.and_then(|_| self.days.keys().next().copied())
     }
 
-    /// Its days, in order.
+    /// Its days that are shown, in order.
     pub(crate) fn days(&self) -> impl Iterator<Item = Day> {
-        self.days.keys().copied()
+        self.days.keys().copied().filter(|day| self.expired_before.is_none_or(|it| *day >= it))
+    }
+
+    /// What has expired of it; none if nothing has.
+    pub(crate) fn expired(&self) -> Option<Expired> {
+        let before = self.expired_before?;
+        Some(Expired { before, rows: self.days.range(..before).map(|(_, rows)| rows).sum() })
     }
 
     /// The number of its fingerprints.

@@ -10,7 +10,7 @@ use super::compact::{COMPACTED, PURGED, merged_name};
 use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
-use super::manifest::Manifest;
+use super::manifest::{Entry, Manifest};
 use super::manifest_file::ManifestReader;
 
 /// One version in the history of a store.
@@ -37,6 +37,8 @@ pub enum Change {
     Compact,
     /// A segment was rewritten without removed pages.
     Purge,
+    /// The days before this one have expired.
+    Expire(Day),
     /// The contents of an earlier version came back: the first version with these contents, unless that
     /// was pruned.
     Rollback(Option<u64>),
@@ -55,15 +57,18 @@ impl Store {
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
             let added = manifest.entries.iter().find(|entry| entry.added_in == number);
             let made = |prefix| manifest.merged(&merged_name(prefix, number)).is_some();
-            let change = match added {
-                Some(entry) => Change::Add(entry.day),
-                None if number == 1 => Change::Init,
-                None if made(COMPACTED) => Change::Compact,
-                None if made(PURGED) => Change::Purge,
-                None => Change::Rollback(Some(first).filter(|first| *first < number)),
+            let expires = |entry: &Entry| entry.expired_in == Some(number);
+            let expired = manifest.expired_before.filter(|_| manifest.entries.iter().any(expires));
+            let change = match (added, expired) {
+                (Some(entry), _) => Change::Add(entry.day),
+                (None, Some(first)) => Change::Expire(first),
+                _ if number == 1 => Change::Init,
+                _ if made(COMPACTED) => Change::Compact,
+                _ if made(PURGED) => Change::Purge,
+                _ => Change::Rollback(Some(first).filter(|first| *first < number)),
             };
-            let days = manifest.entries.len() as u64;
-            let rows = manifest.entries.iter().map(|entry| entry.rows).sum();
+            let days = manifest.shown().len() as u64;
+            let rows = manifest.shown().iter().map(|entry| entry.rows).sum();
             Ok(Revision { version: number, change, days, rows })
         };
         self.versions()?.map(revision).collect()
@@ -83,6 +88,7 @@ impl fmt::Display for Change {
             Change::Add(day) => write!(f, "add {day}"),
             Change::Compact => f.write_str("compact"),
             Change::Purge => f.write_str("purge"),
+            Change::Expire(first) => write!(f, "expire before {first}"),
             Change::Rollback(Some(version)) => write!(f, "rollback to {version}"),
             Change::Rollback(None) => f.write_str("rollback to a version that was pruned"),
         }

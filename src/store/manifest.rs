@@ -21,7 +21,7 @@ use crate::fingerprint::Width;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest_base::{Base, WHOLE};
+use super::manifest_base::{Base, EXPIRING, WHOLE};
 use super::segment::Segment;
 
 /// The folder of a store for manifests.
@@ -41,6 +41,9 @@ pub(crate) struct Manifest {
     /// The files with several days.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) merged: Vec<Merged>,
+    /// The days before this one have expired; none if no day has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expired_before: Option<Day>,
     /// What the entries and files are changes of, in a file; none once it was read (see `manifest_file`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<Base>,
@@ -52,7 +55,7 @@ pub struct Entry {
     /// The day.
     pub day: Day,
     /// The name of its file in the folder `segments`: a segment of its own, or one of
-    /// [`Version::merged`](super::Version::merged).
+    /// [`Version::merged`](super::Version::merged). Empty if the day has expired and no file has its rows any more.
     pub file: String,
     /// The digest of the segment it was added as.
     pub digest: Digest,
@@ -71,6 +74,9 @@ pub struct Entry {
     /// How many of its fingerprints were left out since, because their pages were removed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
+    /// The first version in which it has expired; none if it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expired_in: Option<u64>,
 }
 
 /// A segment that several days share, each row with its day.
@@ -89,7 +95,17 @@ pub struct Merged {
 impl Entry {
     /// The rows that its file has of the day.
     pub fn held(&self) -> u64 {
-        self.rows.saturating_sub(self.dropped)
+        if self.has_file() { self.rows.saturating_sub(self.dropped) } else { 0 }
+    }
+
+    /// Whether the version has a file with its rows.
+    pub(crate) fn has_file(&self) -> bool {
+        !self.file.is_empty()
+    }
+
+    /// Whether its pages are not shown any more, because it is too old.
+    pub fn has_expired(&self) -> bool {
+        self.expired_in.is_some()
     }
 }
 
@@ -107,8 +123,19 @@ impl Manifest {
             width: None,
             entries: Vec::new(),
             merged: Vec::new(),
+            expired_before: None,
             base: None,
         }
+    }
+
+    /// The format of the manifest where it is whole.
+    pub(super) fn whole_format(&self) -> u32 {
+        if self.expired_before.is_some() { EXPIRING } else { WHOLE }
+    }
+
+    /// The days that are shown. Those before them have expired.
+    pub(crate) fn shown(&self) -> &[Entry] {
+        &self.entries[self.entries.partition_point(Entry::has_expired)..]
     }
 
     /// The next version, with one more segment.
@@ -123,7 +150,7 @@ impl Manifest {
     }
 
     /// The next version, with the days of `files` in the one segment `merged`, whose file is `file`. It was made
-    /// without the `removed` rows of each day.
+    /// without the `removed` rows of each day, and without the days that have expired.
     pub(crate) fn merging(
         &self,
         files: &[String],
@@ -135,11 +162,33 @@ impl Manifest {
         next.version += 1;
         next.merged.retain(|merged| !files.contains(&merged.file));
         for entry in next.entries.iter_mut().filter(|entry| files.contains(&entry.file)) {
+            if entry.has_expired() {
+                entry.file.clear();
+                continue;
+            }
             entry.file.clone_from(&file);
             entry.dropped += removed.get(&entry.day).copied().unwrap_or(0);
         }
         let (digest, rows, bytes) = (merged.digest(), merged.rows(), merged.bytes());
         next.merged.push(Merged { file, digest, rows, bytes });
+        next
+    }
+
+    /// The next version, in which the days before `first` have expired. Files that have no other days leave it.
+    pub(crate) fn expiring(&self, first: Day) -> Manifest {
+        let mut next = self.clone();
+        next.version += 1;
+        next.expired_before = Some(first);
+        next.format = next.whole_format();
+        let shown: HashSet<&str> =
+            self.entries.iter().filter(|it| it.day >= first).map(|it| &*it.file).collect();
+        for entry in next.entries.iter_mut().filter(|entry| entry.day < first) {
+            entry.expired_in.get_or_insert(next.version);
+            if !shown.contains(&*entry.file) {
+                entry.file.clear();
+            }
+        }
+        next.merged.retain(|merged| shown.contains(&*merged.file));
         next
     }
 
@@ -170,6 +219,7 @@ impl Manifest {
         if !self.entries.iter().all(|entry| (2..=self.version).contains(&entry.added_in)) {
             return wrong("the manifest has a day that was added in an impossible version");
         }
+        self.check_expiry()?;
         if !self.entries.is_empty() && (self.stamp.is_none() || self.width().is_none()) {
             return wrong("the manifest has days, but no recipe or width for them");
         }
@@ -180,18 +230,38 @@ impl Manifest {
     fn check_names(&self) -> Result<()> {
         let merged: HashSet<&str> = self.merged.iter().map(|merged| &*merged.file).collect();
         let mut met = HashSet::new();
-        for name in self.entries.iter().map(|entry| &*entry.file).chain(merged.iter().copied()) {
+        let held = self.entries.iter().filter(|it| it.has_file() || !it.has_expired());
+        for name in held.map(|entry| &*entry.file).chain(merged.iter().copied()) {
             if !is_plain_name(name) {
                 return Err(damaged("the manifest names a file outside the store")
                     .expected("the name of a file in the folder `segments`")
                     .found(format_args!("{name:.100?}")));
             }
         }
-        let own = self.entries.iter().filter(|entry| !merged.contains(&*entry.file));
+        let own = self.entries.iter().filter(|it| it.has_file() && !merged.contains(&*it.file));
         match own.map(|entry| &entry.file).find(|file| !met.insert(*file)) {
             None if merged.len() == self.merged.len() => Ok(()),
             _ => Err(damaged("the manifest uses one file twice")),
         }
+    }
+
+    /// Checks that the days before one day have expired, in possible versions, and no others; and that a file has at
+    /// least one day that has not.
+    fn check_expiry(&self) -> Result<()> {
+        let shown: HashSet<&str> = self.shown().iter().map(|entry| &*entry.file).collect();
+        let sound = |entry: &Entry| match entry.expired_in {
+            Some(version) => {
+                (entry.added_in + 1..=self.version).contains(&version)
+                    && (!entry.has_file() || shown.contains(&*entry.file))
+            }
+            None => true,
+        };
+        let is_before = |entry: &Entry| self.expired_before.is_some_and(|day| entry.day < day);
+        let agrees = |entry: &Entry| entry.has_expired() == is_before(entry) && sound(entry);
+        if self.entries.iter().all(agrees) {
+            return Ok(());
+        }
+        Err(damaged("the manifest has days that have expired in an impossible way"))
     }
 
     /// Checks that the days of a shared segment have all its rows, that rows were left out of such segments only, and
@@ -201,7 +271,8 @@ impl Manifest {
         for entry in &self.entries {
             *rows.entry(&entry.file).or_default() += u128::from(entry.held());
         }
-        let drops = |it: &Entry| it.dropped == 0 || self.merged(&it.file).is_some();
+        let drops =
+            |it: &Entry| it.dropped == 0 || !it.has_file() || self.merged(&it.file).is_some();
         let sound = self.entries.iter().all(|it| it.dropped <= it.rows && drops(it));
         let countable = rows.values().sum::<u128>() <= u128::from(u64::MAX);
         let shared = |it: &Merged| rows.get(&*it.file).copied() == Some(u128::from(it.rows));

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::damage::damaged;
 use super::day::Day;
 use super::manifest::{Entry, Manifest, Merged, manifest_name};
-use super::manifest_base::{BASED, Base, WHOLE};
+use super::manifest_base::{BASED, Base};
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
@@ -133,7 +133,7 @@ impl Manifest {
         self.entries.sort_by_key(|entry| entry.day);
         let kept = old.merged.iter().filter(|it| !replaced.contains(&it.file)).cloned();
         self.merged = kept.chain(self.merged).collect();
-        Ok(Manifest { format: WHOLE, ..self })
+        Ok(Manifest { format: self.whole_format(), ..self })
     }
 }
 
@@ -196,7 +196,7 @@ impl Found {
         }
         let manifest: Manifest = serde_json::from_str(lines)
             .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
-        let format = if manifest.base.is_some() { BASED } else { WHOLE };
+        let format = manifest.base.as_ref().map_or(manifest.whole_format(), |_| BASED);
         if (manifest.format, manifest.version) != (format, version) {
             return Err(Error::new(Kind::BadData, "this manifest is of another version")
                 .at(path)

@@ -19,7 +19,7 @@
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `shown`: which pages were removed, and what a reader is shown. `removal_note`: how the journal learns
-//!   of it. `id_search`: rows by their ids.
+//!   of it. `expiry`: days that are too old. `id_search`: rows by their ids.
 //! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
@@ -75,6 +75,7 @@ mod dated;
 mod day;
 mod digest;
 mod draft;
+mod expiry;
 mod file_record;
 mod folder;
 mod history;
@@ -105,6 +106,7 @@ pub use dated::{Dated, RowDays};
 pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draft::Draft;
+pub use expiry::{Expiry, Retention};
 pub use folder::Store;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};

@@ -1,5 +1,6 @@
 //! The store moves from whole version to whole version, and every version stays readable.
 
+mod expiry;
 mod forgetting;
 mod manifests;
 mod model;

@@ -60,6 +60,10 @@ impl Version {
     pub(super) fn pruned_before(mut self, day: Day) -> Version {
         let added_in = self.before(day) + 1;
         self.manifest.entries.retain(|entry| entry.added_in < added_in);
+        for entry in &mut self.manifest.entries {
+            // Those that have expired later were shown.
+            entry.expired_in = entry.expired_in.filter(|version| *version < added_in);
+        }
         self.manifest.version = added_in - 1;
         Version { is_pruned: true, ..self }
     }
@@ -79,12 +83,22 @@ impl Version {
         self.manifest.width()
     }
 
-    /// Its days.
+    /// Its days, without those that have expired.
     pub fn entries(&self) -> &[Entry] {
+        self.manifest.shown()
+    }
+
+    /// The days that were ever added to it: those that have expired, and then [`Version::entries`].
+    pub fn all_entries(&self) -> &[Entry] {
         &self.manifest.entries
     }
 
-    /// The entry of `day`, if it has that day.
+    /// The first day that has not expired, even if it is not there; none if no day has expired.
+    pub fn expired_before(&self) -> Option<Day> {
+        self.manifest.expired_before
+    }
+
+    /// The entry of `day`, if that was added to it. It may have expired.
     pub fn entry(&self, day: Day) -> Option<&Entry> {
         self.manifest.entry(day)
     }
@@ -101,10 +115,15 @@ impl Version {
 
     /// The number of fingerprints in its files, which is what a join reads.
     pub fn rows(&self) -> u64 {
-        self.entries().iter().map(Entry::held).sum()
+        self.all_entries().iter().map(Entry::held).sum()
     }
 
-    /// The number of fingerprints of pages that were not removed.
+    /// The number of fingerprints in its files whose days have expired.
+    pub fn expired_rows(&self) -> u64 {
+        self.all_entries().iter().filter(|entry| entry.has_expired()).map(Entry::held).sum()
+    }
+
+    /// The number of fingerprints of pages that were not removed and have not expired.
     pub fn shown_rows(&self) -> u64 {
         self.entries().iter().map(|entry| self.shown_of(entry)).sum()
     }
@@ -203,8 +222,8 @@ impl Version {
 
     /// The segment of `record`, with the days of its rows and what is hidden of it.
     pub(super) fn date(&self, segment: Segment, record: &FileRecord) -> Result<Dated> {
-        let removed = self.removals.of(&record.file).cloned();
-        if let Some(removed) = &removed {
+        let hidden = self.hidden(record);
+        if let Some(removed) = &hidden.removed {
             let beyond = removed.rows.max() >= Some(segment.rows())
                 || removed.empties.max() >= Some(segment.empties());
             if beyond {
@@ -213,7 +232,12 @@ impl Version {
                 );
             }
         }
-        Ok(Dated::new(segment, record.day()).hiding(Hidden { removed }))
+        Ok(Dated::new(segment, record.day()).hiding(hidden))
+    }
+
+    /// What is hidden of a file.
+    pub(super) fn hidden(&self, record: &FileRecord) -> Hidden {
+        Hidden { removed: self.removals.of(&record.file).cloned(), expired: record.expired() }
     }
 
     /// A digest of what was removed from its files; none if nothing was.

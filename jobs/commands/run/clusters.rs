@@ -189,9 +189,10 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The days of a version, in the order in which they entered the store.
+/// The days of a version, in the order in which they entered the store. Clusters also have the days that have expired
+/// since.
 fn in_order(version: &Version) -> Vec<Day> {
-    let mut entries: Vec<&Entry> = version.entries().iter().collect();
+    let mut entries: Vec<&Entry> = version.all_entries().iter().collect();
     entries.sort_by_key(|entry| entry.added_in);
     entries.into_iter().map(|entry| entry.day).collect()
 }

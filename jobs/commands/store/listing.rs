@@ -94,7 +94,9 @@ fn days(version: &Version, older: u64, index: &Index) -> Value {
     json!({
         "version": version.number(),
         "fingerprints": version.shown_rows(),
-        "removed": version.rows() - version.shown_rows(),
+        "removed": removed_rows(version),
+        "expired": version.expired_rows(),
+        "expired_before": version.expired_before().map(|first| first.to_string()),
         "segments": version.segment_count(),
         "preset": preset_of(version),
         "days": days.collect::<Vec<_>>(),
@@ -115,13 +117,18 @@ fn preset_of(version: &Version) -> Option<Preset> {
     version.stamp().and_then(Preset::of)
 }
 
+/// The rows of removed pages in the files of a version, whose days have not expired.
+fn removed_rows(version: &Version) -> u64 {
+    version.rows().saturating_sub(version.shown_rows()).saturating_sub(version.expired_rows())
+}
+
 /// The days whose rows are in one file.
 fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day> {
     version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
 
-/// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages in all
-/// files, what older versions need besides, the index and the filters.
+/// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages and of
+/// expired days in all files, what older versions need besides, the index and the filters.
 fn print_days(
     version: &Version,
     older: u64,
@@ -138,9 +145,14 @@ fn print_days(
         let days = format!("{} days", days_in(version, file).count());
         writeln!(out, "{days:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged")?;
     }
-    let removed = version.rows() - version.shown_rows();
-    if removed > 0 {
-        writeln!(out, "{:<10}  {:>7}  {removed:>13}", "removed", "")?;
+    for (hidden, rows) in [("removed", removed_rows(version)), ("expired", version.expired_rows())]
+    {
+        if rows > 0 {
+            writeln!(out, "{hidden:<10}  {:>7}  {rows:>13}", "")?;
+        }
+    }
+    if let Some(first) = version.expired_before() {
+        writeln!(out, "the days before {first} have expired")?;
     }
     if older > 0 {
         writeln!(out, "{:<10}  {:>7}  {:>13}  {older:>15}", "older", "", "")?;

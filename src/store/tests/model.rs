@@ -1,8 +1,9 @@
 //! A store against a plain list of rows for each version, through random changes: days of any size and in
-//! any order, merges, compactions, rollbacks, prunings, removals, purges, and what runs that died on the way leave.
+//! any order, merges, compactions, expiries, rollbacks, prunings, removals, purges, and what runs that died on the way leave.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -11,7 +12,7 @@ use proptest::prelude::*;
 use super::{Document, dated, documents, numbers, options, prune, rollback, write};
 use crate::document::IdList;
 use crate::error::{Kind, Result};
-use crate::store::{Added, Codec, Day, Digest, Segment, Store, Version};
+use crate::store::{Added, Codec, Day, Digest, Expiry, Retention, Segment, Store, Version};
 
 /// The rows of a version, as [`dated`] gives them.
 type Rows = Vec<(Document<u64>, Day)>;
@@ -25,6 +26,10 @@ enum Step {
         merges: bool,
     },
     Compact,
+    /// Keeps the days from this one on.
+    Expire(u16),
+    /// Keeps so many days.
+    KeepDays(u64),
     /// Goes back so many versions.
     Rollback(u64),
     Prune {
@@ -46,6 +51,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         20 => add.prop_map(|(day, rows, merges)| Step::Add { day, rows, merges }),
         1 => Just(Step::Compact),
+        1 => (0..400u16).prop_map(Step::Expire),
+        2 => (1..4000u64).prop_map(Step::KeepDays),
         1 => (0..4u64).prop_map(Step::Rollback),
         1 => (1..12u64, any::<bool>()).prop_map(|(keep, dies)| Step::Prune { keep, dies }),
         2 => prop::char::range('0', '9').prop_map(Step::Remove),
@@ -67,6 +74,10 @@ struct Model {
     joined: HashMap<Day, u64>,
     /// The joined versions of each version.
     joins: Vec<HashMap<Day, u64>>,
+    /// The first day that the newest version keeps.
+    first: Option<Day>,
+    /// The first day that each version keeps.
+    firsts: Vec<Option<Day>>,
     /// By the last digit of their ids, the last day whose pages were removed.
     removed: HashMap<char, Day>,
     /// Whether every addition so far was followed by its merges.
@@ -82,7 +93,19 @@ impl Model {
         let (versions, joins) = (vec![Some(Rows::new())], vec![HashMap::new()]);
         let joined = HashMap::new();
         let removed = HashMap::new();
-        Ok(Model { folder, store, versions, digests, joined, joins, removed, in_tiers: true })
+        let (first, firsts, in_tiers) = (None, vec![None], true);
+        Ok(Model {
+            folder,
+            store,
+            versions,
+            digests,
+            joined,
+            joins,
+            first,
+            firsts,
+            removed,
+            in_tiers,
+        })
     }
 
     fn newest(&self) -> u64 {
@@ -97,6 +120,8 @@ impl Model {
                 self.store.compact(Codec::Dense, &AtomicU64::new(0))?;
                 self.made(self.store.at(None)?.number() > before)
             }
+            Step::Expire(first) => self.expire(Retention::From(day_of(first))),
+            Step::KeepDays(days) => self.expire(Retention::Days(NonZero::new(days).unwrap())),
             Step::Rollback(back) => {
                 let to = self.newest().saturating_sub(back).max(1);
                 let Some(rows) = self.versions[to as usize - 1].clone() else {
@@ -106,6 +131,7 @@ impl Model {
                 };
                 rollback(&self.store, to)?;
                 self.joined = self.joins[to as usize - 1].clone();
+                self.first = self.firsts[to as usize - 1];
                 self.versions.push(Some(rows));
                 // What it goes back to may have had a merge due.
                 self.in_tiers = false;
@@ -126,7 +152,7 @@ impl Model {
     }
 
     fn add(&mut self, day: u16, rows: usize, merges: bool) -> Result<()> {
-        let day = Day::of(2000 + day / 28, 1, 1 + (day % 28) as u8).unwrap();
+        let day = day_of(day);
         let path = self.folder.path().join("day.seg");
         // Few different fingerprints, so that days share them.
         let fingerprints: Vec<u64> =
@@ -145,7 +171,11 @@ impl Model {
                 self.remember()?;
             }
             Ok(Added::Already(_)) => assert!(self.joined.contains_key(&day)),
-            Err(error) => assert_eq!(error.kind(), Kind::Exists),
+            Err(error) if error.kind() == Kind::Exists => assert!(self.joined.contains_key(&day)),
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::Usage);
+                assert!(!self.joined.contains_key(&day) && Some(day) < self.first);
+            }
         }
         self.in_tiers &= merges;
         if merges {
@@ -153,6 +183,33 @@ impl Model {
             self.store.compact_tiers(&AtomicU64::new(0))?;
             self.made(self.store.at(None)?.number() > before)?;
         }
+        Ok(())
+    }
+
+    fn expire(&mut self, retention: Retention) -> Result<()> {
+        let newest = self.store.at(None)?.entries().last().map(|entry| entry.day);
+        let first = match (retention, newest) {
+            (Retention::From(first), _) => Some(first),
+            (Retention::Days(days), Some(newest)) => newest.back(days.get() - 1),
+            (Retention::Days(_), None) => None,
+        };
+        let expired = self.store.expire(retention)?;
+        let shown = self.joined.keys().filter(|day| self.first.is_none_or(|it| **day >= it));
+        let days: BTreeSet<Day> =
+            shown.copied().filter(|day| first.is_some_and(|it| *day < it)).collect();
+        let told = expired.as_ref().map_or(Vec::new(), |expired| expired.days.clone());
+        assert_eq!(told, days.into_iter().collect::<Vec<_>>());
+        if let Some(Expiry { first, rows, .. }) = expired {
+            let mut left = self.versions.last().cloned().flatten().unwrap();
+            let before = left.len() as u64;
+            left.retain(|(_, day)| *day >= first);
+            assert_eq!(rows, before - left.len() as u64);
+            self.versions.push(Some(left));
+            self.first = Some(first);
+            self.in_tiers = false;
+            self.remember()?;
+        }
+        assert_eq!(self.store.expire(retention)?, None);
         Ok(())
     }
 
@@ -204,7 +261,8 @@ impl Model {
         for (number, rows) in self.kept() {
             let version = self.store.at(Some(number))?;
             let held: u64 = version.segments()?.iter().map(Segment::rows).sum();
-            assert_eq!((held, version.removals()), (rows.len() as u64, None));
+            let shown = held - version.expired_rows();
+            assert_eq!((shown, version.removals()), (rows.len() as u64, None));
         }
         Ok(())
     }
@@ -221,6 +279,7 @@ impl Model {
     fn remember(&mut self) -> Result<()> {
         self.digests.push(self.store.at(None)?.digest());
         self.joins.push(self.joined.clone());
+        self.firsts.push(self.first);
         Ok(())
     }
 
@@ -255,7 +314,7 @@ impl Model {
         let mut named = BTreeSet::new();
         for (number, _) in self.kept() {
             let version = self.store.at(Some(number))?;
-            named.extend(version.entries().iter().map(|entry| segments.join(&entry.file)));
+            named.extend(version.files().into_iter().map(|record| segments.join(record.file)));
         }
         Ok(named)
     }
@@ -295,6 +354,11 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// A day for a number below 400, in the same order.
+fn day_of(number: u16) -> Day {
+    Day::of(2000 + number / 28, 1, 1 + (number % 28) as u8).unwrap()
 }
 
 /// Whether a page was removed: the last day of each last digit says so.

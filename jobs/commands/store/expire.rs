@@ -1,0 +1,45 @@
+//! Days that are too old leave a store.
+
+use dupsieve::Result;
+use dupsieve::store::{Day, Expiry, Retention, Store};
+
+use super::keep_up;
+use super::listing::summary_of;
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// Lets the days expire that `retention` does not keep; then merges what is due, if it `compacts`.
+pub(super) fn expire(
+    store: &Store,
+    retention: Retention,
+    compacts: bool,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    let (expiry, merged) = match global.dry_run {
+        true => (store.at(None)?.expiry(retention), 0),
+        false => {
+            let expiry = store.expire(retention)?;
+            // A run that died after the days had expired may have left a merge.
+            (expiry, keep_up(store, compacts, None, global)?.merged)
+        }
+    };
+    log_expiry(expiry.as_ref(), global.dry_run);
+    let is_done = expiry.is_none() && merged == 0;
+    let (days, rows) = expiry.map_or((0, 0), |expiry| (expiry.days.len() as u64, expiry.rows));
+    let summary = summary_of(store, &store.at(None)?)
+        .count("expired_days", days)
+        .count("expired", rows)
+        .count("merged", merged);
+    Ok(if is_done { summary.already_done() } else { summary })
+}
+
+/// Logs which days have expired, or would.
+pub(crate) fn log_expiry(expiry: Option<&Expiry>, is_dry: bool) {
+    let Some(Expiry { first, days, rows }) = expiry else { return };
+    let count = days.len();
+    let [oldest, newest] = [days.first(), days.last()].map(|day| day.map_or(*first, Day::clone));
+    let has = if is_dry { "would expire" } else { "have expired" };
+    tracing::info!(
+        "{count} days from {oldest} to {newest}, {rows} fingerprints, {has}; the store shows the days from {first} on"
+    );
+}

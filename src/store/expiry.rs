@@ -1,0 +1,76 @@
+//! Retention by age: days that are too old leave the newest version.
+//!
+//! A version in which days have expired is a version like any other: the versions before it still show these days, until they
+//! are pruned. For example, with 20 to 23 held, of which 20 and 21 are one segment:
+//!
+//! ```text
+//! version   7: m(20 21)  c(22)  d(23)
+//! expire before 21
+//!           8: m(20 21)  c(22)  d(23)     m stays; its rows of 20 are hidden by their day (see `shown`)
+//! expire before 22
+//!           9: c(22)  d(23)               m has no day left and leaves the version
+//! ```
+//!
+//! The manifest remembers the days that have expired, and before which day they have. So the same segment of such a day is
+//! known when it comes again, the version that a day was joined with can be told, and a day that comes too late is refused.
+
+use std::num::NonZero;
+
+use super::day::Day;
+use super::folder::Store;
+use super::manifest::Entry;
+use super::version::Version;
+use crate::error::Result;
+
+/// Which days a store keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retention {
+    /// This day and those after it.
+    From(Day),
+    /// So many days of the calendar, the newest day of the store among them.
+    Days(NonZero<u64>),
+}
+
+/// Days that are to expire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// The first day that stays.
+    pub first: Day,
+    /// The days, in order; at least one.
+    pub days: Vec<Day>,
+    /// Their fingerprints that were shown so far.
+    pub rows: u64,
+}
+
+impl Version {
+    /// What expires by `retention`; none if nothing does.
+    pub fn expiry(&self, retention: Retention) -> Option<Expiry> {
+        let first = match retention {
+            Retention::From(first) => first,
+            Retention::Days(days) => self.entries().last()?.day.back(days.get() - 1)?,
+        };
+        let expired: Vec<&Entry> =
+            self.entries().iter().take_while(|entry| entry.day < first).collect();
+        let days: Vec<Day> = expired.iter().map(|entry| entry.day).collect();
+        let rows = expired.iter().map(|entry| self.shown_of(entry)).sum();
+        (!days.is_empty()).then_some(Expiry { first, days, rows })
+    }
+}
+
+impl Store {
+    /// Makes a version in which all days have expired that `retention` does not keep. Returns what has expired; none if
+    /// nothing had to, and then there is no new version.
+    ///
+    /// # Errors
+    /// [`Kind::Temporary`](crate::Kind::Temporary) if another run is changing the store.
+    pub fn expire(&self, retention: Retention) -> Result<Option<Expiry>> {
+        let lock = self.lock()?;
+        let version = self.at(None)?;
+        let expiry = version.expiry(retention);
+        if let Some(Expiry { first, .. }) = expiry {
+            self.remove_orphans(&lock)?;
+            self.commit(version.manifest().expiring(first), &lock)?;
+        }
+        Ok(expiry)
+    }
+}

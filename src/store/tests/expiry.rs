@@ -1,0 +1,196 @@
+//! Days that have expired: which rows are hidden, and what the manifest remembers of them.
+
+use proptest::prelude::*;
+use roaring::RoaringTreemap;
+
+use super::*;
+use crate::store::removals::RemovedRows;
+use crate::store::shown::{Expired, Hidden};
+
+/// A segment whose rows have these days of January.
+fn of_days(days: &[u8]) -> (TempDir, Segment, Vec<Day>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("days.seg");
+    let options = SegmentOptions { days: true, ..options("r") };
+    let mut writer = SegmentWriter::<u64>::create(&path, options).unwrap();
+    let days: Vec<Day> = days.iter().map(|day| Day::of(2026, 1, *day).unwrap()).collect();
+    for (row, &day) in (0..).zip(&days) {
+        let document = Document::new(row / 7, &format!("{row:06}"));
+        let row = Row { day: Some(day), ..document.row() };
+        writer.push(&row).unwrap();
+    }
+    let rows = days.len() as u64;
+    let counts = RecordCounts { read: rows, fingerprinted: rows, ..RecordCounts::default() };
+    (folder, writer.finish(counts, "").unwrap(), days)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_row_is_shown_unless_it_was_removed_or_is_too_old(
+        days in prop::collection::vec(1..6u8, 1..3000),
+        first in prop::option::of(1..7u8),
+        removed in prop::collection::btree_set(0..3000u64, 0..1500),
+        starts in prop::collection::vec(0..3000u64, 20),
+    ) {
+        let (_folder, segment, days) = of_days(&days);
+        let rows = segment.rows();
+        let removed: RoaringTreemap = removed.into_iter().filter(|row| *row < rows).collect();
+        let first = first.map(|first| Day::of(2026, 1, first).unwrap());
+        let is_old = |row: u64| first.is_some_and(|first| days[row as usize] < first);
+        let is_shown = |row: u64| !is_old(row) && !removed.contains(row);
+        let mut gone = RemovedRows::default();
+        gone.add(removed.iter().map(|row| (row, days[row as usize])), [].into_iter());
+        let old = (0..rows).filter(|row| is_old(*row)).count() as u64;
+        let hidden = Hidden {
+            removed: (!removed.is_empty()).then(|| gone.into()),
+            expired: first.map(|before| Expired { before, rows: old }),
+        };
+        let hidden_rows = (0..rows).filter(|row| !is_shown(*row)).count() as u64;
+        prop_assert_eq!(hidden.counts(), (hidden_rows, 0));
+        prop_assert_eq!(hidden.is_any(), hidden.digest().is_some());
+        let dated = Dated::new(segment.clone(), None).hiding(hidden);
+        let mut shown = dated.shown();
+        for row in (0..rows).chain(starts.iter().copied().filter(|row| *row < rows)) {
+            prop_assert_eq!(shown.get(row)?, is_shown(row));
+        }
+        for &start in starts.iter().filter(|row| **row < rows) {
+            let next = (start..rows).find(|row| is_shown(*row));
+            // A caller that asks for more than there is gets an error, and soon.
+            prop_assert_eq!(shown.next(start).ok(), next);
+            let end = rows.min(start + 40);
+            let among = (start..end).filter(|row| is_shown(*row)).count() as u64;
+            let expected = next.filter(|_| among > 0).map(|next| (next, among));
+            prop_assert_eq!(shown.among(start, end - start)?, expected);
+        }
+    }
+}
+
+/// Adds four days of 100 pages, of which the first two are one segment.
+fn four_days() -> Result<(TempDir, Store)> {
+    let (folder, store) = new_store();
+    for (seed, day) in (1..).zip(["2026-01-01", "2026-01-02", "2026-01-04", "2026-01-05"]) {
+        add(&store, &batch(&folder, seed, 100), day)?;
+        if seed == 2 {
+            store.compact(Codec::default(), &AtomicU64::new(0))?;
+        }
+    }
+    Ok((folder, store))
+}
+
+#[test]
+fn a_shared_segment_stays_while_one_of_its_days_is_shown() -> Result<()> {
+    let (_folder, store) = four_days()?;
+    let whole = dated(&store.at(None)?)?;
+    let expired = store.expire(Retention::From(day("2026-01-02")))?.unwrap();
+    assert_eq!((expired.rows, &expired.days[..]), (100, &[day("2026-01-01")][..]));
+    let version = store.at(None)?;
+    assert_eq!((version.segment_count(), version.rows(), version.shown_rows()), (3, 400, 300));
+    assert_eq!((version.expired_rows(), days(&version).len()), (100, 3));
+    let left: Vec<_> = whole.iter().filter(|(_, of)| *of >= day("2026-01-02")).cloned().collect();
+    assert_eq!(dated(&version)?, left);
+
+    // Day 3 is not there: three days back from day 5 are from day 3 on.
+    store.expire(Retention::Days(NonZero::new(3).unwrap()))?.unwrap();
+    let version = store.verify()?;
+    assert_eq!((version.segment_count(), version.rows()), (2, 200));
+    assert_eq!(version.expired_before(), Some(day("2026-01-03")));
+    assert_eq!(dated(&store.at(Some(6))?)?, whole);
+    let log = store.history()?;
+    let told: Vec<String> = log[6..].iter().map(|revision| revision.change.to_string()).collect();
+    assert_eq!(told, ["expire before 2026-01-02", "expire before 2026-01-03"]);
+    assert_eq!((log[7].days, log[7].rows), (2, 200));
+
+    // The digest is that of a store that never had the other days.
+    let (other_folder, other) = new_store();
+    add(&other, &batch(&other_folder, 3, 100), "2026-01-04")?;
+    add(&other, &batch(&other_folder, 4, 100), "2026-01-05")?;
+    assert_eq!(version.digest(), other.at(None)?.digest());
+    Ok(())
+}
+
+#[test]
+fn an_expired_day_is_known_and_a_day_as_old_is_refused() -> Result<()> {
+    let (folder, store) = four_days()?;
+    store.expire(Retention::From(day("2026-01-04")))?;
+    let [one, other] = [1, 9].map(|seed| batch(&folder, seed, 100));
+    assert_eq!(add(&store, &one, "2026-01-01")?, (false, 7));
+    assert!(!store.would_add(&one, day("2026-01-01"), None)?);
+    let said = add(&store, &other, "2026-01-01").unwrap_err();
+    assert!(said.kind() == Kind::Exists && said.to_string().contains("has expired"), "{said}");
+    let said = add(&store, &other, "2026-01-03").unwrap_err();
+    assert!(said.kind() == Kind::Usage && said.to_string().contains("2026-01-04"), "{said}");
+    assert!(store.would_add(&other, day("2026-01-03"), None).is_err());
+    let version = store.at(None)?;
+    assert_eq!((version.before(day("2026-01-02")), version.before(day("2026-01-03"))), (2, 7));
+
+    // All of it can expire; then the store is empty, and of the same recipe.
+    store.expire(Retention::From(day("2027-01-01")))?;
+    let version = store.verify()?;
+    assert_eq!(
+        (version.segments()?.len(), version.shown_rows(), version.stamp()),
+        (0, 0, Some("r"))
+    );
+    assert_eq!(store.expire(Retention::Days(NonZero::new(1).unwrap()))?, None);
+    assert!(matches!(store.compact(Codec::default(), &AtomicU64::new(0))?, Compacted::Already(_)));
+
+    // Whoever goes back has it all, and may add what was refused.
+    rollback(&store, 6)?;
+    assert_eq!(add(&store, &other, "2026-01-03")?, (true, 10));
+    assert_eq!(store.verify()?.shown_rows(), 500);
+    Ok(())
+}
+
+#[test]
+fn what_a_day_was_joined_with_is_known_after_it_was_pruned() -> Result<()> {
+    let (folder, store) = four_days()?;
+    store.expire(Retention::From(day("2026-01-02")))?;
+    let before = store.at(None)?.digest();
+    add(&store, &batch(&folder, 5, 100), "2026-01-06")?;
+    store.expire(Retention::From(day("2026-01-05")))?;
+    let joined = |of: &str| store.before(day(of)).map(|version| version.digest());
+    let days = ["2026-01-01", "2026-01-04", "2026-01-06"];
+    let known: Vec<Digest> = days.iter().map(|of| joined(of)).collect::<Result<_>>()?;
+    assert_eq!(known[2], before);
+    prune(&store, 1)?;
+    assert_eq!(days.iter().map(|of| joined(of)).collect::<Result<Vec<_>>>()?, known);
+    assert_eq!(store.verify()?.shown_rows(), 200);
+    Ok(())
+}
+
+#[test]
+fn a_segment_is_rewritten_when_more_than_half_of_it_is_hidden() -> Result<()> {
+    let (folder, store) = new_store();
+    for at in 1..=10 {
+        add(&store, &batch(&folder, at, 100), &format!("2026-01-{at:02}"))?;
+    }
+    let merge = |store: &Store| store.compact_tiers(&AtomicU64::new(0));
+    merge(&store)?;
+    let rows = |first: &str| {
+        store.expire(Retention::From(day(first)))?;
+        let shown = dated(&store.at(None)?)?;
+        merge(&store)?;
+        let version = store.verify()?;
+        assert_eq!(dated(&version)?, shown);
+        Ok::<_, crate::Error>((version.rows(), version.expired_rows()))
+    };
+    assert_eq!(rows("2026-01-06")?, (1000, 500));
+    assert_eq!(rows("2026-01-07")?, (400, 0));
+    assert_eq!(rows("2026-01-09")?, (400, 200));
+    assert_eq!(rows("2026-01-10")?, (100, 0));
+    assert_eq!(store.at(None)?.due(), None);
+    Ok(())
+}
+
+#[test]
+fn a_merge_leaves_expired_rows_out() -> Result<()> {
+    let (_folder, store) = four_days()?;
+    store.expire(Retention::From(day("2026-01-02")))?;
+    let shown = dated(&store.at(None)?)?;
+    store.compact(Codec::default(), &AtomicU64::new(0))?;
+    let version = store.verify()?;
+    assert_eq!((version.rows(), version.expired_rows()), (300, 0));
+    assert_eq!((dated(&version)?, version.entry(day("2026-01-01")).unwrap().held()), (shown, 0));
+    Ok(())
+}
