@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::retention::{check, check_queries, pages, remove, store};
-use crate::support::{Bench, Days};
+use crate::support::{Bench, Days, Ended};
 
 #[test]
 fn an_expired_day_is_in_no_answer_of_the_versions_that_it_has_left() {
@@ -68,5 +68,115 @@ fn an_expiry_is_done_once_and_said() {
     assert!(said.contains("has expired"), "{said}");
     for wrong in ["", "--keep-days 0", "--before 2026-02-30", "--keep-days 3 --before 2026-01-03"] {
         bench.fails(2, &format!("store expire store {wrong}"));
+    }
+}
+
+/// Six days, each with pages of the three days before it.
+fn crawl(bench: &Bench) {
+    for day in 1..=6 {
+        let pages = bench.documents(30 * day, 30 * day + 100);
+        bench.write(&format!("crawl/2026-11-0{day}.jsonl"), pages);
+    }
+}
+
+/// Writes a configuration with these keys of the store.
+fn config(bench: &Bench, name: &str, keys: &str) {
+    let config = format!(
+        "inputs = [\"crawl/{{date}}.jsonl\"]\noutput = \"{name}/{{date}}\"\n\
+         dates = [\"2026-11-01..2026-11-06\"]\n[store]\npath = \"{name}-store\"\n{keys}"
+    );
+    bench.write(&format!("{name}.toml"), config);
+}
+
+/// The verdicts and the kept pages of the days of a configuration.
+fn outputs(bench: &Bench, name: &str) -> Vec<[String; 2]> {
+    let read = |day: u32, file: &str| bench.read(&format!("{name}/2026-11-0{day}/dedup/{file}"));
+    (1..=6).map(|day| ["verdicts.tsv", "keep.txt"].map(|file| read(day, file))).collect()
+}
+
+fn is_done(told: &Ended) -> bool {
+    told.summary()["already_done"].as_bool() == Some(true)
+}
+
+#[test]
+fn each_day_of_run_is_joined_with_the_days_that_are_kept() {
+    let bench = Bench::new();
+    crawl(&bench);
+    config(&bench, "kept", "keep_days = 3\n");
+    bench.done("run kept.toml");
+    let log = bench.answer("store log kept-store");
+    assert_eq!(log.matches("expire before").count(), 3, "{log}");
+    for day in 2..=6 {
+        // The same by hand: a store of the kept pages of the three days before.
+        let reference = format!("store-{day}");
+        bench.done(&format!("store init {reference}"));
+        for held in (1..day).filter(|held| held + 3 >= day) {
+            let of = format!("kept/2026-11-0{held}");
+            bench.done(&format!(
+                "store add {reference} --segment {of}/batch.seg --only {of}/dedup/keep.txt --day 2026-11-0{held}"
+            ));
+        }
+        let output = format!("joined-{day}");
+        let batch = format!("kept/2026-11-0{day}/batch.seg");
+        bench.done(&format!("dedup --batch {batch} --store {reference} --output {output}"));
+        let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
+        assert_eq!(bench.read(&format!("kept/2026-11-0{day}/dedup/verdicts.tsv")), verdicts);
+    }
+    // A page that was dropped in favour of the first day is kept again when that has gone.
+    let verdicts = bench.read("kept/2026-11-05/dedup/verdicts.tsv");
+    assert!(!verdicts.contains("2026-11-01") && verdicts.contains("2026-11-02"), "{verdicts}");
+}
+
+#[test]
+fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
+    let bench = Bench::new();
+    crawl(&bench);
+    config(&bench, "kept", "keep_days = 3\nkeep_versions = 2\n");
+    bench.done("run kept.toml --date 2026-11-01..2026-11-05");
+    let told = bench.done("run kept.toml --date 2026-11-06 --dry-run");
+    assert!(told.stderr.contains("from 2026-11-03 to 2026-11-03"), "{}", told.stderr);
+    bench.done("run kept.toml --date 2026-11-06");
+    let [store, outputs] = ["kept-store", "kept"].map(|folder| bench.files(folder));
+    for again in ["", " --date 2026-11-01", " --date 2026-11-05..2026-11-06"] {
+        assert!(is_done(&bench.done(&format!("run kept.toml{again}"))), "{again}");
+    }
+    assert!(bench.files("kept-store") == store && bench.files("kept") == outputs);
+    for day in 1..=6 {
+        bench.done(&format!("verify kept/2026-11-0{day}"));
+    }
+    bench.write("crawl/2026-10-31.jsonl", bench.documents(0, 10));
+    let said = bench.fails(2, "run kept.toml --date 2026-10-31");
+    assert!(said.contains("2026-11-04 have expired") && !bench.path("kept/2026-10-31").exists());
+    let said = bench.fails(2, "run kept.toml --redo 2026-11-02");
+    assert!(said.contains("has expired"), "{said}");
+}
+
+#[test]
+fn a_day_that_is_made_again_carries_the_expiry_over() {
+    for (keys, redone) in [("keep_days = 3\n", "2026-11-04"), ("keep_days = 4\n", "2026-11-03")] {
+        let bench = Bench::new();
+        crawl(&bench);
+        config(&bench, "kept", keys);
+        bench.done("run kept.toml");
+        bench.write(&format!("crawl/{redone}.jsonl"), bench.documents(100, 170));
+        config(&bench, "anew", keys);
+        bench.done("run anew.toml");
+        let told = bench.done(&format!("run kept.toml --redo {redone}"));
+        assert!(told.count("days") >= 3);
+        assert_eq!(outputs(&bench, "kept"), outputs(&bench, "anew"), "{keys}");
+        let listed = |store: &str| {
+            let list = bench.answer(&format!("store list {store} --json"));
+            let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+            let days = list["days"].as_array().unwrap().iter();
+            let days: Vec<_> = days.map(|day| (day["day"].clone(), day["digest"].clone())).collect();
+            (days, list["expired_before"].clone())
+        };
+        assert_eq!(listed("kept-store"), listed("anew-store"), "{keys}");
+        assert!(is_done(&bench.done("run kept.toml")));
+        assert!(is_done(&bench.done(&format!("run kept.toml --redo {redone}"))));
+        for day in 1..=6 {
+            bench.done(&format!("verify kept/2026-11-0{day} --all"));
+        }
+        bench.done("store verify kept-store");
     }
 }

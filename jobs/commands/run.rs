@@ -81,7 +81,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         if !global.dry_run {
             redo::finish(&plan, &plan.days)?;
         }
-        preflight::check(&plan, &arguments.days, global)
+        preflight::check(&plan, &arguments.days, global)?;
+        if global.dry_run { plan.log_expiry() } else { Ok(()) }
     })?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {

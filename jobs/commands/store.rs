@@ -18,6 +18,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use expire::expire;
+pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
 use retention::{purge, remove};
 use upkeep::{compact, prune};

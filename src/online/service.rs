@@ -216,8 +216,9 @@ impl Online {
     /// the day is in the store, the next call for the day, or [`Online::finish_commits`], goes on.
     ///
     /// # Errors
-    /// [`Kind::Exists`] if the store has other pages of this day, though another process may have added them just now:
-    /// the pages are in the journal then, and in no day. [`Kind::Temporary`] if another process is changing the store.
+    /// [`Kind::Exists`] if the store has other pages of this day, though another process may have added them just now, and
+    /// [`Kind::Usage`] if days after it have expired: the pages are in the journal then, and in no day.
+    /// [`Kind::Temporary`] if another process is changing the store.
     pub fn commit(&self, day: Day) -> Result<Committed> {
         let _changing = lock(&self.changing);
         let is_sealed = self.journal.sealed().contains(&day);
@@ -234,6 +235,7 @@ impl Online {
             let already = !is_sealed;
             return Ok(Committed { store_version, rows, empties: entry.empties, already });
         }
+        version.expect_unexpired(day)?;
         self.journal.seal(day)?;
         self.finish()?;
         let version = self.version();
@@ -270,7 +272,7 @@ impl Online {
         match added {
             Ok(Added::New(_)) => {}
             Ok(Added::Already(_)) => tracing::info!("{day} was in the store already"),
-            Err(error) if error.kind() == Kind::Exists => {
+            Err(error) if matches!(error.kind(), Kind::Exists | Kind::Usage) => {
                 self.journal.unseal(day)?;
                 return Err(error.help(PUT_BACK));
             }

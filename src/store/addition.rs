@@ -14,6 +14,7 @@ use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder};
 use super::dated::Dated;
 use super::day::Day;
 use super::digest::Digest;
+use super::expiry::expect_unexpired;
 use super::folder::Store;
 use super::id_filter::{IdFilter, Reduction};
 use super::id_search::find;
@@ -150,7 +151,7 @@ impl Store {
             self.expect_same(entry, segment.digest(), only.as_ref().map(IdFilter::digest))?;
             return Ok(None);
         }
-        self.expect_unexpired(current, day)?;
+        expect_unexpired(self.path(), current, day)?;
         self.expect_recipe(current, &segment)?;
         if segment.has_days() {
             return Err(Error::new(
@@ -179,14 +180,6 @@ impl Store {
                 true => "the day has expired and is not shown; keep the other contents in another store",
                 false => "to replace a day, go back with `store rollback --before-day` and add it again; `run --redo` does both",
             }))
-    }
-
-    /// Fails if the pages of `day` would be too old to be shown.
-    fn expect_unexpired(&self, current: &Manifest, day: Day) -> Result<()> {
-        match current.expired_before {
-            Some(first) if day < first => Err(expired(self.path(), first, day)),
-            _ => Ok(()),
-        }
     }
 
     /// Fails unless `segment` is of the store's recipe and width.
@@ -267,15 +260,6 @@ fn rename(segment: &Segment, path: &Path, lock: &Lock) -> Result<Segment> {
     fs::rename(segment.path(), path).at(path)?;
     sync_folder(parent_of(path))?;
     Segment::open(path)
-}
-
-/// The error that the store at `path` keeps the days from `first` on, and not `day`.
-fn expired(path: &Path, first: Day, day: Day) -> Error {
-    let what =
-        format!("the days before {first} have expired in this store, and {day} is one of them");
-    Error::new(Kind::Usage, what).at(path).help(
-        "add it to another store; or bring the expired days back with `store rollback` (`store log` shows when they expired), and add it then",
-    )
 }
 
 /// Whether there is a sound segment with that digest at `path`, not linked from elsewhere. A version that

@@ -15,12 +15,13 @@
 //! known when it comes again, the version that a day was joined with can be told, and a day that comes too late is refused.
 
 use std::num::NonZero;
+use std::path::Path;
 
 use super::day::Day;
 use super::folder::Store;
-use super::manifest::Entry;
+use super::manifest::{Entry, Manifest};
 use super::version::Version;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// Which days a store keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,16 @@ pub enum Retention {
     From(Day),
     /// So many days of the calendar, the newest day of the store among them.
     Days(NonZero<u64>),
+}
+
+impl Retention {
+    /// The first day that is kept by a store whose newest day this is; none if all are.
+    pub fn first(self, newest: Day) -> Option<Day> {
+        match self {
+            Retention::From(first) => Some(first),
+            Retention::Days(days) => newest.back(days.get() - 1),
+        }
+    }
 }
 
 /// Days that are to expire.
@@ -45,15 +56,20 @@ pub struct Expiry {
 impl Version {
     /// What expires by `retention`; none if nothing does.
     pub fn expiry(&self, retention: Retention) -> Option<Expiry> {
-        let first = match retention {
-            Retention::From(first) => first,
-            Retention::Days(days) => self.entries().last()?.day.back(days.get() - 1)?,
-        };
+        let first = retention.first(self.entries().last()?.day)?;
         let expired: Vec<&Entry> =
             self.entries().iter().take_while(|entry| entry.day < first).collect();
         let days: Vec<Day> = expired.iter().map(|entry| entry.day).collect();
         let rows = expired.iter().map(|entry| self.shown_of(entry)).sum();
         (!days.is_empty()).then_some(Expiry { first, days, rows })
+    }
+
+    /// Fails if `day` is too old to be added.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`].
+    pub fn expect_unexpired(&self, day: Day) -> Result<()> {
+        expect_unexpired(self.store(), self.manifest(), day)
     }
 }
 
@@ -62,7 +78,7 @@ impl Store {
     /// nothing had to, and then there is no new version.
     ///
     /// # Errors
-    /// [`Kind::Temporary`](crate::Kind::Temporary) if another run is changing the store.
+    /// [`Kind::Temporary`] if another run is changing the store.
     pub fn expire(&self, retention: Retention) -> Result<Option<Expiry>> {
         let lock = self.lock()?;
         let version = self.at(None)?;
@@ -73,4 +89,14 @@ impl Store {
         }
         Ok(expiry)
     }
+}
+
+/// Fails if the days before a later one than `day` have expired in a version of the store at `path`.
+pub(super) fn expect_unexpired(path: &Path, version: &Manifest, day: Day) -> Result<()> {
+    let Some(first) = version.expired_before.filter(|first| day < *first) else { return Ok(()) };
+    let what =
+        format!("the days before {first} have expired in this store, and {day} is one of them");
+    Err(Error::new(Kind::Usage, what).at(path).help(
+        "add it to another store; or bring the expired days back with `store rollback` (`store log` shows when they expired), and add it then",
+    ))
 }

@@ -253,6 +253,11 @@ impl Version {
         is_any.then(|| Digest(hasher.digest128()))
     }
 
+    /// The folder of its store.
+    pub(super) fn store(&self) -> &Path {
+        &self.store
+    }
+
     /// Its manifest.
     pub(super) fn manifest(&self) -> &Manifest {
         &self.manifest

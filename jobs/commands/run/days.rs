@@ -5,13 +5,13 @@ use std::path::{self, Path, PathBuf};
 
 use dupsieve::report::{self, Made, Report};
 use dupsieve::results::ResultFormat;
-use dupsieve::store::{Day, Store};
+use dupsieve::store::{Day, Retention, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
-use crate::commands::store::keep_up;
+use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
@@ -90,9 +90,24 @@ impl DayPlan<'_> {
     /// anything changed.
     pub(crate) fn keep_store(&self, global: &GlobalFlags) -> Result<bool> {
         let store = Store::open(&self.store)?;
-        let StoreSettings { compact, keep_versions, .. } = self.config.store;
+        let StoreSettings { compact, keep_days, keep_versions, .. } = self.config.store;
+        let expired = keep_days.map_or(Ok(0), |days| expire_days(&store, days))?;
         let upkeep = keep_up(&store, compact, keep_versions, global)?;
-        Ok(upkeep.merged + upkeep.pruned > 0)
+        Ok(expired + upkeep.merged + upkeep.pruned > 0)
+    }
+
+    /// Logs which days of the store would expire if the days were run.
+    pub(crate) fn log_expiry(&self) -> Result<()> {
+        let (Some(days), Ok(store)) = (self.config.store.keep_days, Store::open(&self.store)) else {
+            return Ok(());
+        };
+        let version = store.at(None)?;
+        let held = version.entries().last().map(|entry| entry.day);
+        let newest = held.max(self.days.iter().max().copied());
+        let first = newest.and_then(|newest| Retention::Days(days).first(newest));
+        let expiry = first.and_then(|first| version.expiry(Retention::From(first)));
+        log_expiry(expiry.as_ref(), true);
+        Ok(())
     }
 
     /// Advises --redo if an output cannot be made because another one exists and the store holds its

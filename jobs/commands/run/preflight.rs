@@ -36,6 +36,10 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         kept_comparison(confirmation, lsh.least(), recipe.stamp().as_str())
             .map_err(|error| error.at(config))?;
     }
+    if let Some(store) = &store {
+        let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
+        added.copied().try_for_each(|day| store.expect_unexpired(day))?;
+    }
     warn_of_few_matches(plan.config.clusters, dedup);
     if global.overwrite {
         return Ok(());

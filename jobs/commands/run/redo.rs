@@ -44,6 +44,8 @@ struct RedoPlan {
     base: u64,
     /// The day to make again, and then the days that were added after it, in that order.
     days: Vec<Day>,
+    /// For each of them, the first day that stays in the store after it was added, if days expired then.
+    firsts: Vec<Option<Day>>,
     /// Whether all of them exist already as they would be made.
     is_done: bool,
 }
@@ -74,8 +76,8 @@ pub(crate) fn redo(
         return Ok(summary.count("days", count).count("back_to_version", redo_plan.base));
     }
     let mut total = summary;
-    for (number, &day) in (redo_plan.newest + 1..).zip(&redo_plan.days) {
-        total = total.plus(make(plan, cluster, day, &redo_plan, number, &mut draft, global)?);
+    for at in 0..redo_plan.days.len() {
+        total = total.plus(make(plan, cluster, at, &redo_plan, &mut draft, global)?);
     }
     cluster.agree("commit the days", || {
         // The new outputs must survive a power cut before the store relies on them.
@@ -124,8 +126,14 @@ impl RedoPlan {
         let base = current.joined_by(day).ok_or_else(|| {
             not_held(&store, day).help(format!("`run --date {day}` makes it for the first time"))
         })?;
+        if current.entry(day).is_some_and(Entry::has_expired) {
+            let what = format!("{day} has expired in the store, so it cannot be made again");
+            return Err(Error::new(Kind::Usage, what)
+                .at(&plan.store)
+                .help("`store rollback` to a version from before brings it back"));
+        }
         let mut entries: Vec<&Entry> =
-            current.entries().iter().filter(|entry| entry.added_in > base).collect();
+            current.all_entries().iter().filter(|entry| entry.added_in > base).collect();
         entries.sort_by_key(|entry| entry.added_in);
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
         tracing::info!("making {day} again: the store goes back to version {base}");
@@ -145,7 +153,8 @@ impl RedoPlan {
         dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
         let is_done = fingerprint::stands(&plan.to_fingerprint(day))
             .map_err(|error| plan.explain_missing(day, error))?;
-        let mut redo_plan = RedoPlan { newest: current.number(), base, days, is_done };
+        let firsts = firsts(&store, &entries, &current)?;
+        let mut redo_plan = RedoPlan { newest: current.number(), base, days, firsts, is_done };
         for (place, entry) in entries.iter().enumerate() {
             let found = plan.found(entry.day);
             if found.exists() {
@@ -163,10 +172,27 @@ impl RedoPlan {
     }
 }
 
+impl RedoPlan {
+    /// The version of the draft that the day at `at` is joined with: each of the days before makes one, and each expiry.
+    fn joined(&self, at: usize) -> u64 {
+        self.newest + 1 + at as u64 + self.firsts[..at].iter().flatten().count() as u64
+    }
+}
+
+/// The first day that stays after each of these days was added again, where that changes: the next of them must be joined
+/// with what it was joined with, and in the end what has expired by now is to be so again.
+fn firsts(store: &Store, entries: &[&Entry], current: &Version) -> Result<Vec<Option<Day>>> {
+    let before =
+        |entry: &&Entry| store.at(Some(entry.added_in - 1)).map(|it| it.expired_before());
+    let mut firsts: Vec<Option<Day>> = entries.iter().map(before).collect::<Result<_>>()?;
+    firsts.push(current.expired_before());
+    Ok(firsts.windows(2).map(|pair| pair[1].filter(|_| pair[0] < pair[1])).collect())
+}
+
 /// Adds to the error that a version was pruned which days can still be made again.
 fn advise_first(store: &Store, current: &Version, error: Error) -> Error {
     let is_left = |entry: &&Entry| store.is_pruned(entry.added_in - 1) == Ok(false);
-    let first = current.entries().iter().filter(is_left).min_by_key(|entry| entry.added_in);
+    let first = current.all_entries().iter().filter(is_left).min_by_key(|entry| entry.added_in);
     let help = |first: &Entry| format!("the first day that can be made again is {}", first.day);
     first.map(help).into_iter().fold(error, Error::help)
 }
@@ -175,8 +201,8 @@ fn advise_first(store: &Store, current: &Version, error: Error) -> Error {
 /// anything else.
 fn check_rest(store: &Store, current: &Version, base: &Version, days: &[Day]) -> Result<()> {
     let held = |entry: &Entry| (entry.day, entry.digest);
-    let rest = current.entries().iter().filter(|entry| !days.contains(&entry.day)).map(held);
-    if rest.eq(base.entries().iter().map(held)) {
+    let rest = current.all_entries().iter().filter(|entry| !days.contains(&entry.day)).map(held);
+    if rest.eq(base.all_entries().iter().map(held)) {
         return Ok(());
     }
     Err(Error::new(Kind::Usage, "going back would change other days too")
@@ -209,19 +235,19 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> bool {
         && store.would_add(&plan.batch(day), day, only.as_deref()) == Ok(false)
 }
 
-/// Makes one day in [`STAGED`] and adds it to the draft. `number` is the version of the draft to join with.
+/// Makes one of the days, that at `at`, in [`STAGED`] and adds it to the draft.
 fn make(
     plan: &DayPlan<'_>,
     cluster: &mut Cluster,
-    day: Day,
+    at: usize,
     redo_plan: &RedoPlan,
-    number: u64,
     draft: &mut Option<Draft>,
     global: &GlobalFlags,
 ) -> Result<Summary> {
+    let day = redo_plan.days[at];
     let staged = plan.output(day).join(STAGED);
     let asked = dedup::Request { format: plan.format(), ..plan.to_join(day) };
-    let (batch, read) = if redo_plan.days.first() == Some(&day) {
+    let (batch, read) = if at == 0 {
         let output = staged.join("batch.seg");
         let request = fingerprint::Request { output, ..plan.to_fingerprint(day) };
         let read = fingerprint(cluster, &request, global)?;
@@ -233,7 +259,7 @@ fn make(
         batch: batch.clone(),
         batch_place: Some(asked.batch),
         format: asked.format,
-        store: StoreAt::Drafted(plan.store.clone(), day, number),
+        store: StoreAt::Drafted(plan.store.clone(), day, redo_plan.joined(at)),
         output: staged.join("dedup"),
         settings: asked.settings,
         pages: asked.pages,
@@ -243,12 +269,13 @@ fn make(
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
-        draft.as_mut().map_or(Ok(()), |draft| draft.add(&batch, day, only.as_deref()))
+        let Some(draft) = draft else { return Ok(()) };
+        draft.add(&batch, day, only.as_deref())?;
+        redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
-    let before = redo_plan.days.iter().position(|&it| it == day).unwrap_or_default();
     let clustered = clusters::make(plan, cluster, day, global, || {
         let base = Store::open(&plan.store)?.at(Some(redo_plan.base))?;
-        Ok(Chain::redone(plan, &base, &redo_plan.days[..=before]))
+        Ok(Chain::redone(plan, &base, &redo_plan.days[..=at]))
     })?;
     Ok(read.then(found).then(overlapped).then(clustered).changed())
 }

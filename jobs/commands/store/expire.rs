@@ -1,10 +1,13 @@
 //! Days that are too old leave a store.
 
+use std::num::NonZero;
+
 use dupsieve::Result;
 use dupsieve::store::{Day, Expiry, Retention, Store};
 
 use super::keep_up;
 use super::listing::summary_of;
+use super::upkeep::or_later;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
@@ -31,6 +34,18 @@ pub(super) fn expire(
         .count("expired", rows)
         .count("merged", merged);
     Ok(if is_done { summary.already_done() } else { summary })
+}
+
+/// Lets the days of a store expire but the last `days`, after a day was added. Returns how many have.
+///
+/// # Errors
+/// As [`keep_up`].
+pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
+    let expired = store.expire(Retention::Days(days)).map(|expiry| {
+        log_expiry(expiry.as_ref(), false);
+        expiry.map_or(0, |expiry| expiry.days.len() as u64)
+    });
+    or_later(expired, &format!("store expire {} --keep-days {days}", store.path().display()))
 }
 
 /// Logs which days have expired, or would.

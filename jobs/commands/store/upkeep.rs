@@ -105,7 +105,7 @@ pub(crate) fn keep_up(
 }
 
 /// The count of what was `done`. If that failed, warns, names the `command` that does it later, and gives 0.
-fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
+pub(super) fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
     match done {
         Err(error) if error.kind() != Kind::Temporary => {
             tracing::warn!(

@@ -18,13 +18,15 @@ pub(crate) struct StoreSettings {
     pub(crate) path: Option<PathBuf>,
     /// Whether segments are merged after a day was added, so that there are never many.
     pub(crate) compact: bool,
+    /// The number of days that the store shows, the newest among them. None shows all.
+    pub(crate) keep_days: Option<NonZero<u64>>,
     /// The number of versions that are kept after a day was added. None keeps all.
     pub(crate) keep_versions: Option<NonZero<u64>>,
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
-        StoreSettings { path: None, compact: true, keep_versions: None }
+        StoreSettings { path: None, compact: true, keep_days: None, keep_versions: None }
     }
 }
 
@@ -53,6 +55,8 @@ struct Section {
     /// Whether segments are merged after a day was added, so that there are never many.
     #[serde(default = "yes")]
     compact: bool,
+    /// How many days of the calendar are shown after a day was added, counted back from the newest [default: all].
+    keep_days: Option<NonZero<u64>>,
     /// How many versions are kept after a day was added [default: all].
     keep_versions: Option<NonZero<u64>>,
 }
@@ -76,8 +80,8 @@ impl<'de> Visitor<'de> for PathOrSection {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StoreSettings, A::Error> {
         let section = Section::deserialize(MapAccessDeserializer::new(map))?;
-        let Section { path, compact, keep_versions } = section;
-        Ok(StoreSettings { path: Some(path), compact, keep_versions })
+        let Section { path, compact, keep_days, keep_versions } = section;
+        Ok(StoreSettings { path: Some(path), compact, keep_days, keep_versions })
     }
 }
 
@@ -99,14 +103,15 @@ mod tests {
         let path = StoreSettings { path: Some("a/store".into()), ..StoreSettings::default() };
         assert_eq!(read("store = \"a/store\""), Ok(path.clone()));
         assert_eq!(read("[store]\npath = \"a/store\""), Ok(path.clone()));
-        let kept = StoreSettings { compact: false, keep_versions: NonZero::new(7), ..path };
-        let section = "[store]\npath = \"a/store\"\ncompact = false\nkeep_versions = 7";
+        let kept = StoreSettings { compact: false, keep_days: NonZero::new(9), keep_versions: NonZero::new(7), ..path };
+        let section = "[store]\npath = \"a/store\"\ncompact = false\nkeep_days = 9\nkeep_versions = 7";
         assert_eq!(read(section), Ok(kept));
         let wrong = [
             ("store = 1", "the path of a store"),
             ("[store]\ncompact = true", "missing field `path`"),
             ("[store]\npath = \"a\"\nkeep = 1", "unknown field `keep`"),
             ("[store]\npath = \"a\"\nkeep_versions = 0", "nonzero"),
+            ("[store]\npath = \"a\"\nkeep_days = 0", "nonzero"),
         ];
         for (text, said) in wrong {
             let error = read(text).unwrap_err();

@@ -40,10 +40,11 @@ fn entry(number: u64, version: u64) -> Entry {
         source: digest,
         only: None,
         dropped: 0,
+        expired_in: None,
     }
 }
 
-/// The versions of a store that gets a day in each, in any order, merges ten, and goes back at times.
+/// The versions of a store that gets a day in each, in any order, merges ten, and lets days expire or goes back at times.
 fn history(versions: u64, random: &mut ChaCha8Rng) -> Vec<Manifest> {
     let mut all = vec![Manifest::empty()];
     let mut days: Vec<u64> = (0..versions).collect();
@@ -55,14 +56,19 @@ fn history(versions: u64, random: &mut ChaCha8Rng) -> Vec<Manifest> {
         let own = |entry: &&mut Entry| entry.file.starts_with("20");
         if random.random_ratio(1, 40) {
             next = Manifest { version, ..all.choose(random).unwrap().clone() };
+        } else if !last.shown().is_empty() && random.random_ratio(1, 40) {
+            next = last.expiring(last.shown().choose(random).unwrap().day);
         } else if next.entries.iter_mut().filter(own).count() >= 10 {
             let file = format!("compacted-{version:06}.seg");
             let merged = next.entries.iter_mut().filter(own).map(|it| it.file.clone_from(&file));
             let rows = merged.count() as u64;
             next.merged.push(Merged { file, digest: Digest(version.into()), rows, bytes: 99 });
         } else {
-            next.entries.push(entry(days.pop().unwrap(), version));
-            next.entries.sort_by_key(|entry| entry.day);
+            let added = entry(days.pop().unwrap(), version);
+            if next.expired_before.is_none_or(|first| added.day >= first) {
+                next.entries.push(added);
+                next.entries.sort_by_key(|entry| entry.day);
+            }
         }
         all.push(next);
     }
