@@ -168,7 +168,8 @@ fn a_day_that_is_made_again_carries_the_expiry_over() {
             let list = bench.answer(&format!("store list {store} --json"));
             let list: serde_json::Value = serde_json::from_str(&list).unwrap();
             let days = list["days"].as_array().unwrap().iter();
-            let days: Vec<_> = days.map(|day| (day["day"].clone(), day["digest"].clone())).collect();
+            let days: Vec<_> =
+                days.map(|day| (day["day"].clone(), day["digest"].clone())).collect();
             (days, list["expired_before"].clone())
         };
         assert_eq!(listed("kept-store"), listed("anew-store"), "{keys}");

@@ -30,6 +30,7 @@ mod query;
 #[allow(unreachable_pub)] // They are public to the fuzz targets.
 #[path = "fuzz/readers.rs"]
 mod readers;
+mod readmit;
 mod report;
 mod resume;
 mod retention;

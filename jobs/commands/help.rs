@@ -254,7 +254,13 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "store expire",
-        &[("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90")],
+        &[
+            ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),
+            (
+                "List the pages that were dropped in favour of expired ones",
+                "dupsieve store expire store --keep-days 90 --readmit readmit.txt --outputs out/*",
+            ),
+        ],
     ),
     (
         "store index",
@@ -500,6 +506,8 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "generate",
             "report",
             "evaluate",
+            "store expire",
+            "store remove",
         ],
     ),
     (

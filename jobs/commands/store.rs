@@ -3,6 +3,7 @@
 mod expire;
 mod indexing;
 mod listing;
+mod readmit;
 mod retention;
 mod upkeep;
 
@@ -20,6 +21,7 @@ use crate::outcome::summary::Summary;
 use expire::expire;
 pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
+use readmit::ReadmitFlags;
 use retention::{purge, remove};
 use upkeep::{compact, prune};
 pub(crate) use upkeep::{keep_up, show_verifying};
@@ -128,6 +130,8 @@ enum Change {
         store: PathBuf,
         #[command(flatten)]
         age: Age,
+        #[command(flatten)]
+        readmit: ReadmitFlags,
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
@@ -146,6 +150,8 @@ enum Change {
         /// store. A store without a day needs it. A page of a later day is a new page [default: the newest day]
         #[arg(long, value_name = "D")]
         until: Option<Day>,
+        #[command(flatten)]
+        readmit: ReadmitFlags,
     },
     /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
     /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
@@ -224,13 +230,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
-        Change::Expire { store, age, no_compact } => {
-            expire(&Store::open(store)?, age.retention(), !no_compact, global)
+        Change::Expire { store, age, no_compact, readmit } => {
+            expire(&Store::open(store)?, age.retention(), !no_compact, readmit, global)
         }
         Change::Purge { store, deadline } => {
             purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)
         }
-        Change::Remove { store, ids, until } => remove(&Store::open(store)?, ids, *until, global),
+        Change::Remove { store, ids, until, readmit } => {
+            remove(&Store::open(store)?, ids, *until, readmit, global)
+        }
         Change::Rollback { store, target } => rollback(&Store::open(store)?, target, global),
     }
 }

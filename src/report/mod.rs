@@ -6,6 +6,7 @@
 //! - `existing`: what may be where an output is to be made ([`existing()`]).
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
 //! - `join_page`, `days_page`: both drawn for people, by the templates in `html`.
+//! - `readmission`: dropped pages for which nothing stands any more.
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
@@ -31,6 +32,7 @@ mod join_page;
 mod join_report;
 mod made;
 mod parameters;
+mod readmission;
 mod seal;
 mod verdicts;
 
@@ -40,4 +42,5 @@ pub use history::{DayFigures, History};
 pub use join_report::{Report, records};
 pub use made::Made;
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
+pub use readmission::{Dropped, Outputs, ReadmittedIds};
 pub use verdicts::{Nearest, Verdict, each_match, folder, verdict};

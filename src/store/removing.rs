@@ -96,6 +96,11 @@ impl Store {
 }
 
 impl Removal {
+    /// The ids that were listed.
+    pub fn ids(&self) -> &IdList {
+        &self.ids
+    }
+
     /// The number of rows that are looked through.
     pub fn rows(&self) -> u64 {
         self.files.values().map(FileRecord::rows).fold(0, u64::saturating_add)

@@ -98,7 +98,8 @@ impl DayPlan<'_> {
 
     /// Logs which days of the store would expire if the days were run.
     pub(crate) fn log_expiry(&self) -> Result<()> {
-        let (Some(days), Ok(store)) = (self.config.store.keep_days, Store::open(&self.store)) else {
+        let (Some(days), Ok(store)) = (self.config.store.keep_days, Store::open(&self.store))
+        else {
             return Ok(());
         };
         let version = store.at(None)?;

@@ -182,8 +182,7 @@ impl RedoPlan {
 /// The first day that stays after each of these days was added again, where that changes: the next of them must be joined
 /// with what it was joined with, and in the end what has expired by now is to be so again.
 fn firsts(store: &Store, entries: &[&Entry], current: &Version) -> Result<Vec<Option<Day>>> {
-    let before =
-        |entry: &&Entry| store.at(Some(entry.added_in - 1)).map(|it| it.expired_before());
+    let before = |entry: &&Entry| store.at(Some(entry.added_in - 1)).map(|it| it.expired_before());
     let mut firsts: Vec<Option<Day>> = entries.iter().map(before).collect::<Result<_>>()?;
     firsts.push(current.expired_before());
     Ok(firsts.windows(2).map(|pair| pair[1].filter(|_| pair[0] < pair[1])).collect())
@@ -269,7 +268,7 @@ fn make(
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
-        let Some(draft) = draft else { return Ok(()) };
+        let Some(draft) = draft.as_mut() else { return Ok(()) };
         draft.add(&batch, day, only.as_deref())?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;

@@ -103,8 +103,14 @@ mod tests {
         let path = StoreSettings { path: Some("a/store".into()), ..StoreSettings::default() };
         assert_eq!(read("store = \"a/store\""), Ok(path.clone()));
         assert_eq!(read("[store]\npath = \"a/store\""), Ok(path.clone()));
-        let kept = StoreSettings { compact: false, keep_days: NonZero::new(9), keep_versions: NonZero::new(7), ..path };
-        let section = "[store]\npath = \"a/store\"\ncompact = false\nkeep_days = 9\nkeep_versions = 7";
+        let kept = StoreSettings {
+            compact: false,
+            keep_days: NonZero::new(9),
+            keep_versions: NonZero::new(7),
+            ..path
+        };
+        let section =
+            "[store]\npath = \"a/store\"\ncompact = false\nkeep_days = 9\nkeep_versions = 7";
         assert_eq!(read(section), Ok(kept));
         let wrong = [
             ("store = 1", "the path of a store"),

@@ -15,7 +15,7 @@ fn of_days(days: &[u8]) -> (TempDir, Segment, Vec<Day>) {
     let mut writer = SegmentWriter::<u64>::create(&path, options).unwrap();
     let days: Vec<Day> = days.iter().map(|day| Day::of(2026, 1, *day).unwrap()).collect();
     for (row, &day) in (0..).zip(&days) {
-        let document = Document::new(row / 7, &format!("{row:06}"));
+        let document = Document::new(row / 7, format!("{row:06}"));
         let row = Row { day: Some(day), ..document.row() };
         writer.push(&row).unwrap();
     }

@@ -1,0 +1,69 @@
+//! The list of pages that were dropped in favour of pages that leave a store.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dupsieve::output::{Lock, PackedFile, PackedUnit, parent_of};
+use dupsieve::report::{Dropped, Outputs};
+use dupsieve::{Kind, Result};
+
+use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::Summary;
+
+/// What is written of pages that have lost the page in whose favour they were dropped.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReadmitFlags {
+    /// Write the ids of the pages that were dropped in favour of a page that leaves, one a line, sorted. Nothing stands for
+    /// them any more: feed these pages to the next crawl
+    #[arg(long, value_name = "FILE", requires = "outputs")]
+    readmit: Option<PathBuf>,
+    /// Finished outputs whose verdicts are read for --readmit: folders of `dedup`, or of days of `run`
+    #[arg(long, value_name = "OUTPUT", num_args = 1.., requires = "readmit")]
+    outputs: Vec<PathBuf>,
+}
+
+/// A list that is to be written, and the outputs that were found for it.
+pub(super) struct Readmit<'a>(Option<(&'a PathBuf, Outputs)>);
+
+impl ReadmitFlags {
+    /// Checks that the outputs are there, before the store is changed.
+    pub(super) fn open(&self) -> Result<Readmit<'_>> {
+        let file = self.readmit.as_ref();
+        Ok(Readmit(file.map(|file| Ok((file, Outputs::open(&self.outputs)?))).transpose()?))
+    }
+}
+
+impl Readmit<'_> {
+    /// Lists the dropped pages for which `is_readmitted`, and counts them in `summary`, which says whether the store was
+    /// `changed`. It is done already if the store was not changed and the same list was there.
+    pub(super) fn write(
+        &self,
+        is_readmitted: impl Fn(Dropped<'_>) -> bool,
+        (summary, is_changed): (Summary, bool),
+        global: &GlobalFlags,
+    ) -> Result<Summary> {
+        let ending = |summary: Summary, is_done| match is_done {
+            true => summary.already_done(),
+            false => summary,
+        };
+        let Some((path, outputs)) = &self.0 else { return Ok(ending(summary, !is_changed)) };
+        let mut ids = outputs.readmit(is_readmitted, parent_of(path), global.budget().rows())?;
+        let summary = summary.path("readmit", path);
+        if global.dry_run {
+            let count = ids.try_fold(0, |count, id| id.map(|_| count + 1))?;
+            return Ok(ending(summary.count("readmitted", count), !is_changed));
+        }
+        let lock = Lock::on_file(path)?;
+        let mut file = PackedFile::locked(PackedUnit::File, path, &lock)?;
+        let mut count = 0;
+        for id in ids {
+            file.line(id?.as_bytes())?;
+            count += 1;
+        }
+        let was_there = file.finish(global.overwrite).map_err(|error| match error.kind() {
+            Kind::Exists => error.help("the store has changed; run the same command again with another file, or with --overwrite"),
+            _ => error,
+        })?;
+        Ok(ending(summary.count("readmitted", count), !is_changed && was_there))
+    }
+}

@@ -1,0 +1,144 @@
+//! Pages whose witness has left the store: they were dropped in favour of a page that is there no more.
+//!
+//! Such a page was held back because another stood for it. When that one has gone, nothing does. So these pages are listed, and the
+//! next crawl can bring them back. For example, if `a` is removed:
+//!
+//! ```text
+//! verdicts of 20     b  drop  of a 1 2026-11-19        b comes back
+//!                    c  drop  of d 0 2026-11-19
+//! verdicts of 21     a  drop  of e 2 2026-11-20        a was removed itself
+//!                    f  drop  of a 3 batch             f comes back
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::join_report::Report;
+use super::made::Made;
+use super::verdicts::folder;
+use crate::error::{Error, Kind, Result};
+use crate::matches::VERDICTS;
+use crate::results::ResultReader;
+use crate::runs::{Record, SortedRecords, Sorter};
+use crate::store::Day;
+
+/// A page that was dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its day, if `run` has made the output.
+    pub day: Option<Day>,
+    /// The id of the page in whose favour it was dropped.
+    pub of: &'a str,
+    /// The day under which the store held that page; none if it was a page of the same batch.
+    pub against: Option<Day>,
+}
+
+/// The id of a page that may come back.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Readmitted(String);
+
+impl Record for Readmitted {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.0.len()
+    }
+}
+
+/// Finished outputs, whose verdicts are read once.
+#[derive(Debug)]
+pub struct Outputs(Vec<(PathBuf, Report)>);
+
+/// The ids of pages that may come back, in order and each once.
+pub struct ReadmittedIds {
+    ids: SortedRecords<Readmitted>,
+    last: Option<String>,
+}
+
+impl Outputs {
+    /// Opens outputs: folders that `dedup` or `lsh` wrote, or the output of a day, which has a folder `dedup`.
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if one of them is not there as a whole.
+    pub fn open(paths: &[PathBuf]) -> Result<Outputs> {
+        let open = |path: &PathBuf| {
+            let output = folder(path);
+            let report = Report::read(&output)?.ok_or_else(|| {
+                Error::new(Kind::Missing, "there is no finished output of dedup here").at(path)
+            })?;
+            Ok((output, report))
+        };
+        paths.iter().map(open).collect::<Result<_>>().map(Outputs)
+    }
+
+    /// The dropped pages for which `is_readmitted`. The sort takes about `memory_bytes` and writes into `folder` what has no
+    /// room there.
+    ///
+    /// # Errors
+    /// Verdicts that were changed are [`Kind::BadData`].
+    pub fn readmit(
+        &self,
+        is_readmitted: impl Fn(Dropped<'_>) -> bool,
+        folder: &Path,
+        memory_bytes: usize,
+    ) -> Result<ReadmittedIds> {
+        let mut ids = Sorter::new(folder, memory_bytes);
+        for (output, report) in &self.0 {
+            let mut dropped = 0;
+            let verdicts = ResultReader::of(output, VERDICTS)?;
+            let path = verdicts.path().to_path_buf();
+            each_dropped(verdicts, report.day, |page| {
+                dropped += 1;
+                if is_readmitted(page) { ids.push(Readmitted(page.id.to_owned())) } else { Ok(()) }
+            })?;
+            if dropped != report.outcome.dropped {
+                let what = "the verdicts drop another number of pages than the report says";
+                let error = Error::new(Kind::BadData, what).at(path);
+                return Err(error.expected(report.outcome.dropped).found(dropped));
+            }
+        }
+        Ok(ReadmittedIds { ids: ids.sorted()?, last: None })
+    }
+}
+
+/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day.
+fn each_dropped(
+    mut verdicts: ResultReader,
+    day: Option<Day>,
+    mut each: impl FnMut(Dropped<'_>) -> Result<()>,
+) -> Result<()> {
+    while let Some(row) = verdicts.next_row()? {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let dropped = match columns[..] {
+            [_, "keep" | "empty", ..] => continue,
+            [id, "drop", of, _, "batch"] => Some(Dropped { id, day, of, against: None }),
+            [id, "drop", of, _, held] => {
+                held.parse().ok().map(|held| Dropped { id, day, of, against: Some(held) })
+            }
+            _ => None,
+        };
+        match dropped {
+            Some(dropped) => each(dropped)?,
+            None => return Err(verdicts.wrong("not the verdict on a page")),
+        }
+    }
+    Ok(())
+}
+
+impl Iterator for ReadmittedIds {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        loop {
+            match self.ids.next()? {
+                Ok(Readmitted(id)) if self.last.as_ref() == Some(&id) => {}
+                Ok(Readmitted(id)) => {
+                    self.last = Some(id.clone());
+                    return Some(Ok(id));
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
