@@ -104,7 +104,8 @@ impl Pruning {
             self.heirs.run(read)?;
             self.store.begin_with(self.oldest, &lock)?;
         }
-        self.store.remove_orphans(&lock)
+        // However old they are: the manifest of a version that leaves can stay as a base, and then nothing else tells of it.
+        self.store.remove_all_orphans(&lock)
     }
 
     /// The number of versions that leave.
