@@ -49,7 +49,7 @@ fn the_schema_takes_what_run_takes() {
         let text = fs::read_to_string(format!("configs/{file}.toml")).unwrap();
         assert!(obeys(&schema, &schema, &as_json(&text).unwrap()), "{file}");
     }
-    for section in ["", "fingerprint", "dedup", "cluster", "clusters", "lsh", "store"] {
+    for section in ["", "fingerprint", "dedup", "cluster", "clusters", "lsh", "store", "output"] {
         let path = if section == "store" { "path = \"s\"\n" } else { "" };
         let header = if section.is_empty() { "" } else { &format!("[{section}]\n") };
         let text = format!("{header}{path}no_such_key = 1\n");
@@ -60,7 +60,8 @@ fn the_schema_takes_what_run_takes() {
         let keys: BTreeSet<&str> = listed.split('`').skip(1).step_by(2).collect();
         let of_section = match section {
             "" => schema["properties"].clone(),
-            "store" => schema["$defs"]["Section"]["properties"].clone(),
+            "store" => schema["$defs"]["StoreSection"]["properties"].clone(),
+            "output" => schema["$defs"]["OutputSection"]["properties"].clone(),
             _ => {
                 let path = schema["properties"][section].to_string();
                 let name = path.split("/$defs/").nth(1).unwrap().split('"').next().unwrap();

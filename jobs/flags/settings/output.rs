@@ -57,6 +57,7 @@ impl JsonSchema for OutputSettings {
 /// The section with all its keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OutputSection")]
 struct Section {
     /// The output folder of a day. It must contain `{date}` or all three parts.
     path: Option<String>,

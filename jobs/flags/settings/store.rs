@@ -49,6 +49,7 @@ impl JsonSchema for StoreSettings {
 /// The section with all its keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StoreSection")]
 struct Section {
     /// The folder of the store.
     path: PathBuf,

@@ -74,11 +74,14 @@ impl Block {
     }
 
     /// Where the low parts of `rows` are. They begin with some bytes of what is before them, so that they are whole
-    /// words if each has less than [`WORD_BYTES`]: every word ends with a low part.
+    /// words if each has less than [`WORD_BYTES`]: every word ends with a low part. Of longer ones the first ends with
+    /// a word.
     #[inline(always)]
     pub(super) fn lows(&self, rows: &Range<u32>) -> Range<usize> {
-        let begin = self.low_at(rows.start) + self.low_bytes;
-        begin.saturating_sub(WORD_BYTES)..self.low_at(rows.end)
+        let begin = (self.low_at(rows.start) + self.low_bytes).saturating_sub(WORD_BYTES);
+        let end = self.low_at(rows.end);
+        // No rows have no low parts, however long these are.
+        begin.min(end)..end
     }
 
     /// The bits of `key` above the low bytes.
