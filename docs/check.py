@@ -101,7 +101,8 @@ def command_lines(program, text):
             if help(*words[1:]) is None:
                 yield f"{' '.join(words)}: there is no such command"
             continue
-        if not names and words and not words[0].startswith("-"):
+        needs = re.search(r"^Usage: .*<COMMAND>$", help(*names), re.MULTILINE)
+        if needs and len(names) < len(words) and not words[len(names)].startswith("-"):
             yield f"{' '.join(words)}: there is no such command"
             continue
         known = flags(*names) | flags("flags") | {"--version", "-V", "--help", "-h"}

@@ -65,7 +65,7 @@ def row(name, key, schema):
     meaning = key.get("description") or resolve(key, schema).get("description", "")
     meaning = re.sub(r"\s*\[env: [^\]]*\]", "", meaning)
     default = f"`{json.dumps(key['default'])}`" if "default" in key else ""
-    if found := re.fullmatch(r"([^\[]*[^`]) \[default: ([^\]]*)\]", meaning, re.DOTALL):
+    if found := re.fullmatch(r"([^\[]*[^`]) \[default: ([^\]]*)\]\.?", meaning):
         meaning, default = found.groups()
     cells = [f"`{name}`", kind(key, schema), default, meaning]
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
