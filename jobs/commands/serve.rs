@@ -35,7 +35,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
 use crate::commands::query::recipe;
-use crate::commands::store::keep_up;
+use crate::commands::store::{expire_days, keep_up};
 use crate::flags::cluster::Listen;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, RecipeChoice, parse_width};
@@ -87,6 +87,10 @@ pub(crate) struct Arguments {
     /// Bits of the fingerprints of a store that is empty
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
+    /// Days of the calendar to keep, counted back from the newest; after a commit, older ones expire as by
+    /// `store expire` [default: all]
+    #[arg(long, value_name = "N")]
+    keep_days: Option<NonZero<u64>>,
     /// Versions of the store to keep; after a commit, older ones are removed as by `store prune` [default: all]
     #[arg(long, value_name = "N")]
     keep_versions: Option<NonZero<u64>>,
@@ -278,7 +282,7 @@ impl Arguments {
     ) -> Result<Service> {
         let limits = self.limits;
         let pool = Pool::start(global.workers(1), limits.max_requests, &recipe)?;
-        let (flags, keep) = (global.clone(), self.keep_versions);
+        let (flags, days, versions) = (global.clone(), self.keep_days, self.keep_versions);
         Ok(Service {
             online: OnceLock::new(),
             recipe,
@@ -290,7 +294,10 @@ impl Arguments {
             pool,
             metrics: Metrics::new(),
             keep_up: Box::new(move |online| {
-                if let Err(error) = keep_up(online.store(), true, keep, &flags) {
+                let store = online.store();
+                let expired = days.map_or(Ok(0), |days| expire_days(store, days));
+                let kept = expired.and_then(|_| keep_up(store, true, versions, &flags));
+                if let Err(error) = kept {
                     tracing::warn!("the day is in the store, which could not be tidied: {error}");
                 }
             }),

@@ -140,6 +140,28 @@ fn versions_beyond_those_to_keep_leave_with_the_commit() {
     bench.done("store verify store");
 }
 
+#[test]
+fn days_that_are_too_old_expire_with_the_commit_and_take_no_page() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64 --keep-days 2");
+    for day in 1..=3 {
+        remember(&served, day..day + 1);
+        served.post("/v1/commit", json!({ "day": format!("2026-11-0{day}") }));
+    }
+    until("the first day expires", || days_of(&served, 1).is_empty());
+    assert_eq!(days_of(&served, 2), [Some("2026-11-02".to_owned())]);
+    // A page for a day that has expired waits for another day.
+    remember(&served, 9..10);
+    let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-10-30" })).unwrap();
+    assert!((400..500).contains(&refused.status), "{refused:?}");
+    assert_eq!(days_of(&served, 9), [None]);
+    served.post("/v1/commit", json!({ "day": "2026-11-04" }));
+    assert_eq!(days_of(&served, 9), [Some("2026-11-04".to_owned())]);
+    assert_eq!(served.end().code, 0);
+    bench.done("store verify store");
+}
+
 /// Has pages remembered, each with its number as its id and its fingerprint.
 fn remember(served: &Served, numbers: std::ops::Range<u64>) {
     let page =
