@@ -64,6 +64,25 @@ fn what_was_found_is_said_and_pairs_are_shown() {
 }
 
 #[test]
+fn days_that_are_too_many_for_the_file_are_named_by_what_comes_next() {
+    let bench = Bench::new();
+    for number in 0..32 {
+        let (month, day) = (1 + number / 28, 1 + number % 28);
+        let page =
+            |id: u32| format!("{{\"id\": {id}, \"text\": \"the page with the number {id}\"}}\n");
+        let pages = page(2 * number) + &page(2 * number + 1);
+        bench.write(&format!("crawl/2026-{month:02}-{day:02}.jsonl"), pages);
+    }
+    let told = bench.run("init --input crawl");
+    assert!(
+        told.stderr.contains("dupsieve.toml --date 2026-01-01..2026-02-04 --dry-run"),
+        "{told:?}"
+    );
+    assert!(bench.read("dupsieve.toml").contains("32 days"));
+    bench.done("run dupsieve.toml --date 2026-01-01..2026-01-28 --dry-run");
+}
+
+#[test]
 fn an_example_is_written_once_and_kept() {
     let bench = Bench::new();
     bench.done("init --output day.toml");

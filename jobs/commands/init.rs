@@ -17,7 +17,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::difference;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
-use file::Seen;
+use file::{MOST_DAYS, Seen};
 use layout::Layout;
 use pages::Pages;
 
@@ -90,8 +90,16 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             summary = summary.say(sentence);
         }
     }
-    let date = if with_days.is_some() { "" } else { "--date 2026-11-21" };
-    Ok(summary.say(format!("written: {}", output.display())).say(next(output, date)))
+    let date = match with_days.map(|layout| &layout.days) {
+        None => "--date 2026-11-21".to_owned(),
+        Some(days) if days.len() <= MOST_DAYS => String::new(),
+        // So many do not stand in the file.
+        Some(days) => days
+            .first()
+            .zip(days.last())
+            .map_or_else(String::new, |(first, last)| format!("--date {first}..{last}")),
+    };
+    Ok(summary.say(format!("written: {}", output.display())).say(next(output, &date)))
 }
 
 /// What to do next.

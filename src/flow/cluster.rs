@@ -166,8 +166,8 @@ impl Cluster {
         work: impl Fn(&mut Worker) -> Result<R> + Send + Sync + 'static,
     ) -> Result<Vec<R>> {
         let failed = |cause: String| {
-            // The engine gives causes only as text. This one means that it could not start a thread.
-            let no_thread = cause.contains("kind: WouldBlock");
+            // The engine gives causes only as text. These mean that it could not start a thread.
+            let no_thread = cause.contains("kind: WouldBlock") || cause.contains("(os error 11)");
             let kind = if no_thread { Kind::Temporary } else { Kind::Internal };
             Error::new(kind, format!("no dataflow: {cause}"))
         };

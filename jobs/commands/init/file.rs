@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::pages::Pages;
 
 /// The most days that are written into the file.
-const MOST_DAYS: usize = 31;
+pub(super) const MOST_DAYS: usize = 31;
 
 /// What the file is made from.
 pub(super) struct Seen<'a> {
@@ -71,7 +71,12 @@ impl Seen<'_> {
             Some(layout) => {
                 line(text, "inputs", list(layout.patterns.iter().cloned()));
                 let days = layout.days.len();
-                if days <= MOST_DAYS {
+                if days > MOST_DAYS {
+                    let _ = writeln!(
+                        text,
+                        "# Files of {days} days were found; `--date` says which days are run."
+                    );
+                } else {
                     text.push_str("# The days that were found. Take the line out, and `--date` says which day is run.\n");
                     line(text, "dates", list(layout.days.iter().map(ToString::to_string)));
                 }
