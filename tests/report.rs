@@ -61,7 +61,7 @@ fn clusters_have_a_page_with_their_sizes_the_largest_and_what_joins_stars() {
         "<strong>8</strong> pages in clusters",
         "<strong>2</strong> clusters",
         "components join what stars keep apart: 5 stars in 2 clusters",
-        "<code>changes.tsv</code> has 5 lines",
+        "<code>changes.tsv</code> has 5 rows",
         "<th scope=\"row\">4 to 7</th>",
         "<td class=\"id\">&lt;a&gt;</td><td class=\"number\">6</td><td class=\"number alarm\">4</td>",
         "next --output listed",
