@@ -109,7 +109,7 @@ JOBS = [
     Job("store add", "store add store --segment batch.seg --day 2026-01-02 --only ids.txt", store="store"),
     Job("store compact", "store compact store", store="store"),
     Job("store prune", "store prune ten --keep-versions 1", store="ten"),
-    Job("store expire", "store expire ten --keep-days 4", store="ten"),
+    Job("store expire", "store expire ten --keep-days 4", store="ten", upkeep="store compact ten --tiers"),
     Job("store remove", "store remove ten --ids gone.txt", store="ten"),
     Job("store purge", "store purge gone", store="gone"),
     Job("store index", "store index store", store="store"),
