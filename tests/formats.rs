@@ -380,10 +380,37 @@ fn a_store_whose_manifests_have_a_base_is_read_and_goes_on() {
 }
 
 #[test]
+fn a_store_with_expired_days_is_read_and_goes_on() {
+    let bench = Bench::new();
+    store(&bench, "expired");
+    let told = fs::read_to_string(museum(1).join("expired.txt")).unwrap();
+    assert_eq!(bench.answer("store list store"), told);
+    assert!(bench.answer("store log store").ends_with("expire before 2026-01-04\n"));
+    let verified = bench.done("store verify store");
+    assert_eq!(["versions", "fingerprints"].map(|name| verified.count(name)), [2, 18]);
+    // Pages of an expired day and of one that is shown.
+    bench.segment("batch", 64, &[("one".into(), 65_537), ("four".into(), 4 * 65_537)]);
+    let join = "dedup --batch batch.seg --store store --matches all --distance 0 --output";
+    bench.done(&format!("{join} newest"));
+    let header = "new\texisting\tdistance\tagainst\n";
+    let four = "four\tpage-04-a\t0\t2026-01-04\n";
+    assert_eq!(bench.read("newest/matches.tsv"), format!("{header}{four}"));
+    bench.done(&format!("{join} before --as-of 14"));
+    let one = "one\tpage-01-a\t0\t2026-01-01\n";
+    assert_eq!(bench.read("before/matches.tsv"), format!("{header}{four}{one}"));
+    let add = "store add store --segment batch.seg --day";
+    assert!(bench.fails(2, &format!("{add} 2025-12-31")).contains("expired"));
+    bench.done(&format!("{add} 2026-01-13"));
+    assert_eq!(bench.done("store compact store").count("fingerprints"), 20);
+    assert_eq!(bench.done("store verify store").count("fingerprints"), 20);
+}
+
+#[test]
 fn any_damage_to_a_store_is_an_error() {
     every_damage_is_an_error("store", 1, |name| name != "LOCK");
     every_damage_is_an_error("forgetful", 1, |name| name == "REMOVED");
     every_damage_is_an_error("based", 61, |name| !name.starts_with("segments"));
+    every_damage_is_an_error("expired", 31, |name| name.starts_with("manifests"));
 }
 
 #[test]
