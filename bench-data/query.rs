@@ -8,8 +8,7 @@
 //!
 //! It asks for random fingerprints, which are near to nothing, and for pages of the store with as many bits flipped.
 //! It prints the bytes of a fingerprint with its index, and the time of a query in microseconds. Before it begins to
-//! measure, it asks a number of times, so that what is read from the disk is in memory. If the files are mapped, it
-//! also has the system count the pages of 4 KiB in them that a query looks at.
+//! measure, it asks a number of times, so that what is read from the disk is in memory.
 //!
 //! With `--cold` it then asks so many random fingerprints, each of a store that was just opened and of which the
 //! system has no page in memory.
@@ -70,16 +69,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         tell(name, &mut times, &format!("{hits} hits"));
     }
-    if access == Access::Mapped {
-        let mut pages = 0;
-        let asked = &strangers[..strangers.len().min(30)];
-        for &fingerprint in asked {
-            fs::write("/proc/self/clear_refs", "1")?;
-            asker.ask(&Question { fingerprint, page: None }, 1000)?;
-            pages += pages_looked_at(&store)?;
-        }
-        println!("{:>10}: {:.1} a query", "pages", pages as f64 / asked.len() as f64);
-    }
     drop((asker, lookup));
     let mut times = Vec::new();
     for &fingerprint in &strangers[..number("--cold", 0.0) as usize] {
@@ -105,25 +94,6 @@ fn tell(name: &str, times: &mut [f64], more: &str) {
     println!(
         "{name:>10}: {count} queries, p50 {half:.2} us, p99 {most:.2} us, mean {mean:.2} us; {more}"
     );
-}
-
-/// The pages of 4 KiB in mapped files of the store that were looked at since the system last forgot it.
-fn pages_looked_at(store: &Store) -> Result<u64, Box<dyn Error>> {
-    let (mut pages, mut is_ours) = (0, false);
-    let folder = fs::canonicalize(store.path())?;
-    for line in fs::read_to_string("/proc/self/smaps")?.lines() {
-        match line.split_once(':') {
-            Some(("Referenced", size)) if is_ours => {
-                pages += size.trim().trim_end_matches(" kB").parse::<u64>()? / 4;
-            }
-            // The line of a mapping has its addresses, and the path of its file at last.
-            _ if line.split(' ').next().is_some_and(|it| it.contains('-')) => {
-                is_ours = line.contains(&*folder.to_string_lossy());
-            }
-            _ => {}
-        }
-    }
-    Ok(pages)
 }
 
 /// Has the system forget the bytes of all files in a folder and in its folders.
