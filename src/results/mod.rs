@@ -31,6 +31,7 @@
 //! ```
 
 mod column;
+#[cfg(feature = "parquet")]
 mod days;
 mod file;
 mod format;
