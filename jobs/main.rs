@@ -6,11 +6,12 @@ mod outcome;
 mod processes;
 
 use dupsieve::Result;
+use dupsieve::step::{self, Step};
 
 use commands::command_line::CommandLine;
 use flags::global::LogFormat;
 use outcome::summary::Summary;
-use outcome::{exit, progress};
+use outcome::{exit, identity, log};
 use processes::{child, signals, stall, supervisor};
 
 fn main() {
@@ -20,13 +21,16 @@ fn main() {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
+    log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
+    exit::prepare_for_no_memory();
     exit::end(line.complete().and_then(|()| run(&line)))
 }
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.global().cluster;
-    progress::log(line.global().quiet, line.global().log_format == LogFormat::Json);
+    identity::set_process(cluster.number());
+    step::begin(Step::Starting);
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

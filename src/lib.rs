@@ -56,6 +56,7 @@ pub mod error;
 pub mod foreign;
 pub mod progress;
 pub mod small_file;
+pub mod step;
 
 pub mod budget;
 pub mod parallel;

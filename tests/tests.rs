@@ -18,6 +18,7 @@ mod init;
 mod inputs;
 mod keep_rule;
 mod linear;
+mod logs;
 mod lsh;
 mod memory;
 mod nothing_lost;

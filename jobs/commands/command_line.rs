@@ -41,6 +41,7 @@ use crate::flags::cluster::ClusterSettings;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::exit::{self, Audience};
+use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
 
 /// Finds the near-duplicates in a web crawl, exactly: among the pages of a day, and against all pages
@@ -125,7 +126,7 @@ impl CommandLine {
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let line = SummaryLine::of(exit::job(), Err(Error::new(Kind::Usage, what)));
+            let line = SummaryLine::of(identity::job(), Err(Error::new(Kind::Usage, what)));
             exit::end_with(Some(line), Kind::Usage.code())
         })
     }
@@ -232,7 +233,8 @@ fn name_job() {
     } else {
         Audience::of_job(answers, is_typed("--json"))
     };
-    exit::name_job(typed.subcommand_name().unwrap_or("dupsieve"), audience);
+    identity::set_job(typed.subcommand_name().unwrap_or("dupsieve"));
+    exit::set_audience(audience);
 }
 
 fn show_flags() -> Result<Summary> {

@@ -16,6 +16,7 @@ use dupsieve::output::{Lock, is_same_file};
 use dupsieve::output::{PackedFile, PackedUnit, STDOUT};
 #[cfg(not(feature = "parquet"))]
 use dupsieve::results::ResultFormat;
+use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use serde_json::json;
@@ -132,6 +133,7 @@ fn copy(
     out: PackedFile,
     global: &GlobalFlags,
 ) -> Result<bool> {
+    step::begin(Step::Reading);
     let progress = Arc::new(AtomicU64::new(0));
     let total = inputs.bytes();
     let counter = Arc::clone(&progress);
@@ -154,6 +156,7 @@ fn copy(
         let error = copier.wanted.missing(&copier.found, &what);
         return Err(error.help("use the same inputs and fields that the list was made from"));
     }
+    step::begin(Step::Writing);
     let Copier { out, rows, .. } = copier;
     let out = match rows {
         Some(rows) => copy_rows(inputs, &rows, out)?,

@@ -13,6 +13,7 @@ use dupsieve::lsh::Bands;
 use dupsieve::output::{self, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::seen::{By, Holdings};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{
     FingerprintedDocument, IdKind, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
@@ -376,6 +377,7 @@ impl Job {
                 path.display()
             );
         }
+        step::begin(Step::Writing);
         builder.write(identity, lists, lock)
     }
 

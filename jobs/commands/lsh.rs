@@ -20,6 +20,7 @@ use dupsieve::output::{self, Listed, Lock, Staging, beside};
 use dupsieve::peers::Topology;
 use dupsieve::report::{self, Existing, Made, Parameters, Report};
 use dupsieve::results::ResultFormat;
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
@@ -334,6 +335,7 @@ impl Job {
         lock: Lock,
     ) -> Result<Summary> {
         let Accepted { made, read, quarantine } = self.pages.accept(found, lock.fence())?;
+        step::begin(Step::Joining);
         let staging = Staging::beside(self.output(), lock)?;
         let mut list = self.pages.repeated(staging.fence());
         let Deduplicated { outcome, buckets, empty } =

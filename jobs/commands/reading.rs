@@ -13,6 +13,7 @@ use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, Fence, ListFile, Listed, Lock, beside};
 use dupsieve::report::Parameters;
 use dupsieve::runs::{Record, SortedRecords};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -244,6 +245,7 @@ impl Pages {
         doing: &'static str,
         read: impl FnOnce(Documents, &mut Cluster) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
+        step::begin(Step::Reading);
         let progress = Arc::new(AtomicU64::new(0));
         let bytes = self.inputs.bytes();
         let _shown = Progress::show(doing, Unit::Bytes, bytes, Arc::clone(&progress), global.quiet);
@@ -288,6 +290,7 @@ impl Pages {
             tracing::info!("records that are no pages: {}", read.skipped);
         }
         let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), fence)?;
+        step::begin(Step::Sorting);
         Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 

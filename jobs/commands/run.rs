@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::flow::Cluster;
 use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -21,6 +22,7 @@ use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
 use crate::outcome::failure;
+use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 use clusters::Chain;
@@ -104,6 +106,7 @@ fn run_day(
     day: Day,
     global: &GlobalFlags,
 ) -> Result<Summary> {
+    identity::set_day(day);
     let made = plan.to_fingerprint(day);
     let mut joined = plan.to_join(day);
     if global.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
@@ -128,6 +131,7 @@ fn run_day(
     let mut added = None;
     let mut kept_up = false;
     failure::reported_beside(&joined.output, cluster.is_leader(), || {
+        step::begin(Step::Storing);
         cluster.agree(&format!("add {day}"), || {
             added = Some(add(plan, &joined, day)?);
             kept_up = plan.keep_store(global)?;

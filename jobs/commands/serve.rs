@@ -29,6 +29,7 @@ use dupsieve::matches::Confirm;
 use dupsieve::online::{Online, OnlineOptions};
 use dupsieve::peers::Secret;
 use dupsieve::progress::{self, Activity};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Access, IdKind, SegmentOptions, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
@@ -117,6 +118,7 @@ enum Event {
 
 /// Runs `serve` until a signal ends it.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    step::begin(Step::Serving);
     let address = address(global.cluster.listen);
     let token = arguments.token_file.as_deref().map(Secret::read).transpose()?;
     if token.is_none() && !address.ip().is_loopback() {

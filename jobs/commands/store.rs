@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use dupsieve::index::Design;
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
+use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use expire::expire;
 pub(crate) use expire::{expire_days, log_expiry};
@@ -213,6 +215,7 @@ struct Target {
 
 /// Runs `store`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    step::begin(Step::Storing);
     match &arguments.change {
         Change::Init { store } => init(store, global.dry_run),
         Change::Add { store, segment, day, only, no_compact } => {
@@ -265,6 +268,7 @@ fn add(
         let would = store.would_add(segment, day, only)?;
         return Ok(if would { summary } else { summary.already_done() });
     }
+    identity::set_day(day);
     let added = store.add(segment, day, only, None)?;
     let merged = keep_up(store, compacts, None, global)?.merged;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);

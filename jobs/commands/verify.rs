@@ -15,6 +15,7 @@ use dupsieve::matches::{
 use dupsieve::output::{SUCCESS, Sum, beside};
 use dupsieve::report::{Made, Report, records};
 use dupsieve::runs::{SortedRecords, Sorter};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Dated, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
@@ -51,6 +52,7 @@ impl Arguments {
 
 /// Runs `verify`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
+    step::begin(Step::Verifying);
     let path = arguments.output.as_path();
     let holds = |name: &str| path.join(name).exists();
     if path.is_file() {

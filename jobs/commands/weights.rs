@@ -11,6 +11,7 @@ use dupsieve::join::Preset;
 use dupsieve::output::{self, Listed, Lock, beside};
 use dupsieve::report::{self, Parameters};
 use dupsieve::runs::{Record, SortedRecords};
+use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
@@ -257,6 +258,7 @@ impl Job {
             min_count: self.min_count,
             identity: serde_json::to_string(parameters).expect("parameters are text"),
         };
+        step::begin(Step::Writing);
         let mut table = CountsWriter::create(output, &head)?;
         table.fenced(lock.fence());
         let summary = put(made, &mut table)?;

@@ -59,6 +59,11 @@ impl ClusterFlags {
         self.processes.filter(|&processes| processes > 1 && self.child.is_none())
     }
 
+    /// Which process of the job this is; none if it only watches others.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.to_supervise().is_none().then(|| self.child.or(self.process).unwrap_or(0))
+    }
+
     /// How long to wait for a peer that is silent.
     pub(crate) fn patience(&self) -> Patience {
         Patience {

@@ -2,7 +2,7 @@
 //! once. The first thread to come here ends the process, and the others wait for it. If a disk or the
 //! reader of stdout hangs meanwhile, the process ends without a summary after [`EXIT_TIMEOUT`].
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic;
 use std::process;
@@ -18,6 +18,8 @@ use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
 use super::failure;
+use super::identity;
+use super::log;
 use super::summary::{Summary, SummaryLine};
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
@@ -42,7 +44,6 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// About how much memory is needed to write the report of a failure.
 const REPORT_BYTES: usize = 1 << 16;
 
-static JOB: OnceLock<String> = OnceLock::new();
 static AUDIENCE: OnceLock<Audience> = OnceLock::new();
 static ENDING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// The thread that ends the process when its report takes too long, and the exit code for that.
@@ -79,19 +80,18 @@ impl Audience {
     }
 }
 
-/// Sets the name of the job and who reads its stdout.
-pub(crate) fn name_job(job: &str, audience: Audience) {
-    JOB.get_or_init(|| job.to_owned());
+/// Sets who reads stdout.
+pub(crate) fn set_audience(audience: Audience) {
     AUDIENCE.get_or_init(|| audience);
-    NO_MEMORY.get_or_init(|| {
-        let error = no_memory();
-        [format!("dupsieve: {error}\n"), text_for(audience, SummaryLine::of(job, Err(error)))]
-    });
 }
 
-/// The name of the job; the name of the program until a job is named.
-pub(crate) fn job() -> &'static str {
-    JOB.get().map_or("dupsieve", String::as_str)
+/// Makes what is reported when memory runs out, now that the job and its audience are known.
+pub(crate) fn prepare_for_no_memory() {
+    NO_MEMORY.get_or_init(|| {
+        let error = no_memory();
+        let line = log::failure_line(&error, None);
+        [line, text_for(audience(), SummaryLine::of(identity::job(), Err(error)))]
+    });
 }
 
 /// Who reads stdout; a program until something else is known.
@@ -146,8 +146,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     let is_superseded = superseded.is_some();
     let outcome = outcome.map_err(|error| superseded.unwrap_or(error));
     if let Err(error) = &outcome {
-        // In one write, because other processes write to stderr too.
-        let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+        log::failure(error);
         let path = failure::take_place();
         if let Some(path) = path.filter(|_| !is_superseded) {
             // If the report cannot be written either, the failure itself matters more.
@@ -155,7 +154,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
         }
     }
     let code = code_of(&outcome);
-    exit(Some(SummaryLine::of(job(), outcome)), code)
+    exit(Some(SummaryLine::of(identity::job(), outcome)), code)
 }
 
 /// When memory runs out, the standard library writes so to stderr and aborts.
@@ -238,7 +237,7 @@ fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
         && cause.kind() != io::ErrorKind::BrokenPipe
     {
         let error = Error::io("stdout", &cause);
-        let _ = io::stderr().write_all(format!("dupsieve: {error}\n").as_bytes());
+        log::failure(&error);
         code = error.kind().code();
     }
     process::exit(code.into())

@@ -1,53 +1,12 @@
-//! Log lines, and the progress of long work: a bar with rate and time left on a terminal, log lines
-//! elsewhere.
+//! The progress of long work: a bar with rate and time left on a terminal, log lines elsewhere.
 
-use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
-
-/// Sends log lines to stderr: only warnings and errors if `quiet`, each a JSON object if `as_json`.
-pub(crate) fn log(quiet: bool, as_json: bool) {
-    let level = if quiet { LevelFilter::WARN } else { LevelFilter::INFO };
-    let filter = filter(env::var("RUST_LOG").ok().as_deref(), level);
-    let lines = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(|| Stderr);
-    if as_json {
-        lines.json().finish().with(filter).init();
-    } else {
-        let color = io::stderr().is_terminal();
-        let lines = lines.with_ansi(color).with_target(false).without_time().compact();
-        lines.finish().with(filter).init();
-    }
-}
-
-/// What is logged: what `directives` say, such as `debug` or `dupsieve=debug`, and otherwise this level.
-/// Directives that cannot be read count for nothing.
-fn filter(directives: Option<&str>, level: LevelFilter) -> Targets {
-    let targets: Targets = directives.and_then(|text| text.parse().ok()).unwrap_or_default();
-    if targets.default_level().is_some() { targets } else { targets.with_default(level) }
-}
-
-/// Standard error. A log line that cannot be written is lost and causes no failure.
-struct Stderr;
-
-impl Write for Stderr {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -148,31 +107,6 @@ fn describe(unit: Unit, total: u64, done: u64, elapsed: Duration) -> String {
         Unit::Pages => {
             let [done, total] = [done, total].map(HumanCount);
             format!("{done} of {total} pages, {left} left")
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tracing::Level;
-
-    use super::*;
-
-    #[test]
-    fn directives_add_to_the_usual_level_or_replace_it() {
-        for (directives, ours, others) in [
-            (None, Level::INFO, Level::INFO),
-            (Some("debug"), Level::DEBUG, Level::DEBUG),
-            (Some("dupsieve=trace"), Level::TRACE, Level::INFO),
-            (Some("no such=level"), Level::INFO, Level::INFO),
-        ] {
-            let filter = filter(directives, LevelFilter::INFO);
-            for (target, most) in [("dupsieve", ours), ("timely", others)] {
-                for level in [Level::INFO, Level::DEBUG, Level::TRACE] {
-                    let logged = filter.would_enable(target, &level);
-                    assert_eq!(logged, level <= most, "{directives:?} {target} {level}");
-                }
-            }
         }
     }
 }

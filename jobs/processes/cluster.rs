@@ -14,6 +14,7 @@ use super::child::{self, Introduction};
 use crate::flags::cluster::{ClusterFlags, Listen};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::exit;
+use crate::outcome::identity;
 
 /// How long a name server may take to resolve the address to listen at.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,7 +39,7 @@ pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Cluster> {
         (None, None) => return Ok(Cluster::alone(global.workers(1))),
     };
     let topology = Topology { workers: global.workers(local), processes: hosts.len(), process };
-    let job = JobIdentity::new(exit::job(), parameters);
+    let job = JobIdentity::new(identity::job(), parameters);
     let fatal = Fatal::new(|error| exit::end(Err(error.clone())));
     Cluster::join(topology, listener, Peers { hosts, secret, patience }, job, fatal)
 }

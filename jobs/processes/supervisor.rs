@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use dupsieve::Kind;
+use dupsieve::step::{self, Step};
 
 use crate::flags::cluster::ClusterFlags;
 use crate::outcome::exit;
@@ -23,6 +24,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs the job in `processes` children, and ends this process with their exit code.
 pub(crate) fn supervise(processes: usize, flags: &ClusterFlags) -> ! {
+    step::begin(Step::Supervising);
     let (sender, events) = mpsc::channel();
     let interrupt = sender.clone();
     signals::handle_with(move |name| drop(interrupt.send(Event::Signal(name))));

@@ -21,6 +21,7 @@ use super::role::Role;
 use super::unite::unite;
 use crate::clusters::{Assignment, Engine, Forest, Portions, open_links};
 use crate::error::{Error, Kind, Result};
+use crate::step::{self, Step};
 
 /// The name of all steps of a clustering.
 const STEP: &str = "cluster";
@@ -44,6 +45,7 @@ impl Cluster {
         &mut self,
         lead: impl FnOnce(&mut dyn Engine) -> Result<S>,
     ) -> Result<Role<S>> {
+        step::begin(Step::Clustering);
         if self.is_leader() {
             let made = lead(self);
             let (_, made) = self.agree(STEP, || Ok((Task::End, Role::Leader(made?))))?;

@@ -14,6 +14,7 @@ use crate::matches::{self, Detail, Pair, Sieve};
 use crate::output::{self, Staging};
 use crate::peers::Topology;
 use crate::runs::Sorter;
+use crate::step::{self, Step};
 use crate::store::{BLOCK_ROWS, Dated, Digest, Segment, Version};
 use crate::tables::{Distribution, Estimate, Method, Plan, Problem, SelfJoin};
 
@@ -55,6 +56,7 @@ impl Join {
         cluster: &mut Cluster,
         site: &Site<'_>,
     ) -> Result<Found> {
+        step::begin(Step::Joining);
         let began = Instant::now();
         let groups: Arc<[F]> = matches::distinct_fingerprints(&self.batch)?.into();
         let store = self.store.as_ref().map_or(Ok(Vec::new()), Version::dated)?;

@@ -20,6 +20,7 @@ use crate::lsh::{Deduplicate, Deduplicated, Grouped, Held, Hot, InBatch, kept_do
 use crate::matches::Detail;
 use crate::output::Staging;
 use crate::peers::Topology;
+use crate::step::{self, Step};
 use crate::store::{Digest, Segment, Version};
 
 /// Marks the ledgers of joins by buckets. Another number means other chunks or other findings.
@@ -80,6 +81,7 @@ impl Overlap {
         site: OverlapSite<'_>,
         finish: impl FnOnce(Overlapped, Staging) -> Result<S>,
     ) -> Result<Role<S>> {
+        step::begin(Step::Joining);
         let folder = spill_folder(site.output, &site.staging);
         let grouped = self.group(&folder)?;
         let step = format!("buckets of {}", site.output.display());
@@ -100,6 +102,7 @@ impl Overlap {
         let step = format!("finalize {}", output.display());
         let done = cluster.conclude(&step, staging, |staging| {
             staging.check()?;
+            step::begin(Step::Writing);
             finish(self.finalize(found, &probing, output, &staging)?, staging)
         })?;
         probing.ledger.remove()?;

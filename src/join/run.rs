@@ -13,6 +13,7 @@ use crate::fingerprint::Width;
 use crate::flow::{Cluster, Role};
 use crate::matches::{Finalize, Outcome};
 use crate::output::{Lock, Staging};
+use crate::step::{self, Step};
 
 /// A finished join.
 #[derive(Clone, Debug)]
@@ -111,7 +112,9 @@ impl Join {
             format: self.format,
             workers,
         };
+        step::begin(Step::Sorting);
         let pairs = pairs.sorted()?;
+        step::begin(Step::Writing);
         let outcome = match self.batch.width() {
             Width::W64 => finalize.write::<u64>(pairs, staging),
             Width::W128 => finalize.write::<u128>(pairs, staging),

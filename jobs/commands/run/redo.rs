@@ -13,6 +13,7 @@ use dupsieve::error::At;
 use dupsieve::flow::Cluster;
 use dupsieve::output::{self, Lock};
 use dupsieve::report::{self, Made, Report};
+use dupsieve::step::{self, Step};
 use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,7 @@ use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
+use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 
 /// The files that failed attempts leave beside a segment.
@@ -244,6 +246,7 @@ fn make(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let day = redo_plan.days[at];
+    identity::set_day(day);
     let staged = plan.output(day).join(STAGED);
     let asked = dedup::Request { format: plan.format(), ..plan.to_join(day) };
     let (batch, read) = if at == 0 {
@@ -266,6 +269,7 @@ fn make(
     };
     let found = dedup(cluster, &joined, global)?;
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;
+    step::begin(Step::Storing);
     cluster.agree(&format!("draft {day}"), || {
         let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
