@@ -284,7 +284,7 @@ fn read_previous(folder: &Path) -> Result<ClusterReport> {
 }
 
 /// The error for matches that are not whole.
-fn not_whole(folder: &Path) -> Error {
+pub(crate) fn not_whole(folder: &Path) -> Error {
     let kind = missing_or_bad(folder);
     let what = match kind {
         Kind::Missing => "there is no such folder",

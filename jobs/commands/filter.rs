@@ -1,4 +1,7 @@
-//! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order.
+//! `dupsieve filter`: copies the records whose ids are listed, unchanged and in their order; or all records, with what an
+//! output says of them (`annotate`).
+
+mod annotate;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,21 +24,33 @@ use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use serde_json::json;
 
+use annotate::Asked;
+
 use crate::commands::pages::PageFlags;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-/// Copy the records whose ids are in a list, for example the pages that were kept
+/// Copy the records whose ids are in a list, for example the pages that were kept; or all records with their verdicts
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Files, folders, globs, or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output
-    #[arg(long, value_name = "FILE")]
-    ids: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "annotate")]
+    ids: Option<PathBuf>,
+    /// Copy all records, and add the fields verdict, duplicate_of, distance or similarity, and cluster (where there are
+    /// clusters), as this output of dedup or lsh, or of a day of run, has them. For JSON Lines, TSV, CSV and Parquet
+    #[arg(long, value_name = "DIR", conflicts_with = "ids")]
+    annotate: Option<PathBuf>,
+    /// The clusters of that output, as `cluster` wrote them [default: those of the day of run]
+    #[arg(long, value_name = "DIR", requires = "annotate")]
+    clusters: Option<PathBuf>,
+    /// What the names of the added fields begin with: letters, digits and _ [default: nothing]
+    #[arg(long, value_name = "PREFIX", requires = "annotate")]
+    annotate_prefix: Option<String>,
     /// Output file, or - for standard output; a name that ends in .gz or .zst is compressed. Files of text
     /// or HTML become JSON lines. Rows of Parquet are copied into Parquet, with all columns. The records of web archives are copied as they are, each compressed by
     /// itself
@@ -58,7 +73,7 @@ pub(crate) struct Arguments {
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { input, ids, output, pages, time_field, accept_truncated, max_record } =
+    let Arguments { input, output, pages, time_field, accept_truncated, max_record, .. } =
         arguments;
     let file = pages.over(global.config()?.fingerprint);
     // No recipe is needed, because records are copied unchanged.
@@ -69,30 +84,50 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         FingerprintSettings { recipe: None, max_record, accept_truncated, time_field, ..file };
     let (inputs, mut options) = settings.inputs(input)?;
     inputs.check_apart(std::slice::from_ref(output))?;
-    if is_same_file(ids, output) {
-        return Err(Error::new(Kind::Usage, "the list of ids and the output are the same file")
-            .at(output)
-            .help("choose another output"));
-    }
     options.fields.width_bits = Width::W128.bits();
-    let wanted = IdList::read(ids, global.budget().whole())?;
-    let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
-    if global.dry_run {
-        return Ok(summary.count("files", inputs.files().len() as u64));
-    }
     let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");
     if copies_parquet(&inputs) && is_packed {
         let what = "Parquet is compressed inside, and nothing reads it compressed once more";
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }
+    let Arguments { ids, annotate, clusters, annotate_prefix, .. } = arguments;
+    match (ids, annotate) {
+        (_, Some(judged)) => {
+            let prefix = annotate_prefix.as_deref().unwrap_or_default();
+            let asked = Asked { judged, clusters: clusters.as_deref(), prefix, output };
+            annotate::run(&asked, &inputs, &options, global)
+        }
+        (Some(ids), None) => copy_listed(ids, &inputs, &options, output, global),
+        (None, None) => unreachable!("the command line has one of both"),
+    }
+}
+
+/// Copies the records whose ids are in the list.
+fn copy_listed(
+    ids: &Path,
+    inputs: &Inputs,
+    options: &ReadOptions,
+    output: &Path,
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    if is_same_file(ids, output) {
+        return Err(Error::new(Kind::Usage, "the list of ids and the output are the same file")
+            .at(output)
+            .help("choose another output"));
+    }
+    let wanted = IdList::read(ids, global.budget().whole())?;
+    let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
+    if global.dry_run {
+        return Ok(summary.count("files", inputs.files().len() as u64));
+    }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
-    let unit = unit(&inputs)?;
+    let unit = unit(inputs)?;
     let out = match &lock {
         Some(lock) => PackedFile::locked(unit, output, lock)?,
         None => PackedFile::create_by(unit, output)?,
     };
-    let is_old = copy(&inputs, &options, wanted, out, global)?;
+    let is_old = copy(inputs, options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
     Ok(if is_old { summary.already_done() } else { summary })
 }

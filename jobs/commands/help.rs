@@ -150,10 +150,16 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "filter",
-        &[(
-            "Copy the pages that were kept",
-            "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
-        )],
+        &[
+            (
+                "Copy the pages that were kept",
+                "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
+            ),
+            (
+                "Copy all pages, each with its verdict and the page that it is a duplicate of",
+                "dupsieve filter --input crawl/ --annotate found --output judged.jsonl.gz",
+            ),
+        ],
     ),
     (
         "generate segment",

@@ -15,7 +15,7 @@
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
 //!   `former`, `link_file`: states without layers.
-//! - `audit`: a state is held against its report. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
+//! - `members`: the cluster of each page. `audit`: a state is held against its report. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
 //!   largest clusters are.
 //!
 //! May import everything up to `matches`; no engine. Start with [`Clustering::write`].
@@ -48,6 +48,7 @@ mod link;
 mod link_file;
 mod lists;
 mod measure;
+mod members;
 mod method;
 mod page;
 mod regrouped;
@@ -71,6 +72,7 @@ pub use engine::{Assignment, Engine, Portions};
 pub use forest::Forest;
 pub use found::Clusters;
 pub use measure::Measure;
+pub use members::each_member;
 pub use method::Method;
 pub use page::PageDay;
 pub use removed::Removed;

@@ -17,7 +17,7 @@ use super::inputs::Input;
 use super::read_options::ReadOptions;
 use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
 use super::record::{Content, Document, Position, utf8};
-use super::records::{Cutter, Each, Passed, Portion, Unread};
+use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
 use super::time::{self, Time};
 use super::tsv::Columns;
@@ -221,6 +221,21 @@ fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
     Columns::among(&names, without_end(line), fields, path)
 }
 
+/// The names in a header line.
+pub(super) fn names(line: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let mut values = Values::new(line.len());
+    let count = values.read(line).map_or(0, |()| values.count);
+    (0..count).map(move |column| values.get(column).to_vec())
+}
+
+/// Adds a value, in quotes if it needs them.
+pub(super) fn write_value(value: &str, record: &mut Vec<u8>) {
+    match value.contains([',', '"', '\r', '\n']) {
+        true => record.extend(format!("\"{}\"", value.replace('"', "\"\"")).bytes()),
+        false => record.extend(value.bytes()),
+    }
+}
+
 /// The first line, with its LF if it has one.
 fn first_line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)]
@@ -301,9 +316,35 @@ impl Portion for CsvPortion {
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
         let mut passed = Passed::default();
         let mut values = Values::new(self.columns.count);
+        for (position, record, end) in self.records() {
+            if record.trim_ascii().is_empty() {
+                passed.blank += 1;
+            } else if end == Scan::OpenQuotes {
+                each(position, Err("quotes are not closed".into()));
+            } else if position.line > 1 {
+                each(position, self.document(record, &mut values, fields));
+            }
+        }
+        passed
+    }
+
+    fn header(&self) -> Option<&[u8]> {
+        Some(&self.columns.header)
+    }
+
+    fn raw<'a>(&'a self, each: Raw<'_, 'a>) {
+        let records = self.records().filter(|(position, ..)| position.line > 1);
+        records.for_each(|(position, record, _)| each(position, without_end(record)));
+    }
+}
+
+impl CsvPortion {
+    /// The records with their ends, and how each ends.
+    fn records(&self) -> impl Iterator<Item = (Position, &[u8], Scan)> {
         let (mut position, mut rest) = (self.first, &self.bytes[..]);
-        while !rest.is_empty() {
+        std::iter::from_fn(move || {
             let within = match self.span {
+                _ if rest.is_empty() => return None,
                 Span::AnyLines => rest,
                 Span::OneLine => first_line(rest),
             };
@@ -312,25 +353,13 @@ impl Portion for CsvPortion {
                 Scan::End(len) => rest.split_at(len),
                 Scan::Open | Scan::OpenQuotes => rest.split_at(within.len()),
             };
-            if record.trim_ascii().is_empty() {
-                passed.blank += 1;
-            } else if end == Scan::OpenQuotes {
-                each(position, Err("quotes are not closed".into()));
-            } else if position.line > 1 {
-                each(position, self.document(record, &mut values, fields));
-            }
+            let at = position;
             position.line += memchr_iter(b'\n', record).count() as u64;
             rest = more;
-        }
-        passed
+            Some((at, record, end))
+        })
     }
 
-    fn header(&self) -> Option<&[u8]> {
-        Some(&self.columns.header)
-    }
-}
-
-impl CsvPortion {
     fn document<'a>(
         &self,
         record: &'a [u8],

@@ -10,7 +10,7 @@ use super::lines::{self, Lines};
 use super::read_options::ReadOptions;
 use super::reason::Reason;
 use super::record::{Document, Position, utf8};
-use super::records::{Cutter, Each, Passed, Portion, Unread};
+use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::Source;
 use super::tsv::{self, Columns};
 use super::{jsonl, ready};
@@ -92,6 +92,15 @@ impl Portion for LinePortion {
         match &self.layout {
             Layout::Tsv(columns) => Some(&columns.header),
             _ => None,
+        }
+    }
+
+    fn raw<'a>(&'a self, each: Raw<'_, 'a>) {
+        let LinePortion { start, layout, bytes } = self;
+        for (number, line) in (start.line..).zip(lines::split(bytes)) {
+            if !(number == 1 && matches!(layout, Layout::Tsv(_))) {
+                each(Position { line: number, ..*start }, line);
+            }
         }
     }
 }

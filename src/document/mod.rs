@@ -10,13 +10,14 @@
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
 //! - `html`, `charset`: the text and the characters of a page of HTML.
+//! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `progress`, `small_file` and `output`. Start with [`read`].
+//! Imports `error`, `progress`, `small_file`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -39,6 +40,7 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
+mod added_fields;
 mod charset;
 mod contents;
 mod csv;
@@ -75,6 +77,7 @@ mod walk;
 mod warc;
 mod whole_files;
 
+pub use added_fields::AddedFields;
 pub use contents::Contents;
 pub use fields::Fields;
 pub use format::Format;

@@ -33,7 +33,13 @@ pub(super) trait Portion: Debug + Send {
     fn header(&self) -> Option<&[u8]> {
         None
     }
+
+    /// The bytes of each record in order; see [`Records::raw`].
+    fn raw<'a>(&'a self, _each: Raw<'_, 'a>) {}
 }
+
+/// Takes the bytes of a record, without its end.
+pub(super) type Raw<'e, 'a> = &'e mut dyn FnMut(Position, &'a [u8]);
 
 /// Takes a document, or the reason why a record is none.
 pub(super) type Each<'e, 'a> =
@@ -74,6 +80,12 @@ impl Records {
     /// columns, or the first record of an ARC file.
     pub fn header(&self) -> Option<&[u8]> {
         self.portion.header()
+    }
+
+    /// Calls `each` with the bytes of each record of JSON Lines, TSV or CSV, in order and without its end: also of
+    /// blank lines and of records that cannot be read, but not of one that is too long or has no end.
+    pub fn raw<'a>(&'a self, each: &mut dyn FnMut(Position, &'a [u8])) {
+        self.portion.raw(each);
     }
 }
 

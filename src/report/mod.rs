@@ -7,6 +7,7 @@
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
 //! - `join_page`, `days_page`: both drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which nothing stands any more.
+//! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
@@ -21,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod annotations;
 mod bar;
 mod cluster_page;
 mod cluster_report;
@@ -36,6 +38,7 @@ mod readmission;
 mod seal;
 mod verdicts;
 
+pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
 pub use existing::{Existing, existing, refuse_strangers};
 pub use history::{DayFigures, History};

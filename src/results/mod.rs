@@ -47,8 +47,9 @@ mod writer;
 pub use column::{ResultColumn, Sorted, Values};
 pub(crate) use file::ResultFile;
 pub use format::ResultFormat;
+pub(crate) use json_lines::write_members;
 pub(crate) use lines::Lines;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{CREATED_BY, trying, unwritten, values_of};
+pub(crate) use parquet::{CREATED_BY, ColumnValues, schema, trying, unwritten, values_of};
 pub use reader::ResultReader;
 pub use writer::ResultWriter;

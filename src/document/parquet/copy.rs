@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,9 +22,10 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
+use crate::document::added_fields::check_free;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::{CREATED_BY, trying, unwritten};
+use crate::results::{CREATED_BY, ColumnValues, ResultColumn, schema, trying, unwritten};
 
 /// How many rows of a column are copied at once.
 const BATCH: usize = 256;
@@ -31,7 +33,10 @@ const BATCH: usize = 256;
 /// A Parquet file into which rows are copied.
 pub struct ParquetCopy<W: Write + Send> {
     output: PathBuf,
+    /// The schema of the inputs.
     schema: Arc<Type>,
+    /// The columns that come behind theirs.
+    added: Vec<ResultColumn>,
     writer: SerializedFileWriter<W>,
 }
 
@@ -41,18 +46,37 @@ impl<W: Write + Send> ParquetCopy<W> {
     /// # Errors
     /// [`Kind::BadData`] if `first` cannot be read.
     pub fn like(first: &Path, out: W, output: &Path) -> Result<ParquetCopy<W>> {
+        ParquetCopy::with_columns(first, out, output, &[])
+    }
+
+    /// Like [`ParquetCopy::like`], with more columns behind those of the file at `first`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the file has a column of such a name; [`Kind::BadData`] if it cannot be read.
+    pub fn with_columns(
+        first: &Path,
+        out: W,
+        output: &Path,
+        added: &[ResultColumn],
+    ) -> Result<ParquetCopy<W>> {
         let reader = open(first)?;
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr().root_schema_ptr();
         let level = ZstdLevel::try_new(3).map_err(|cause| unwritten(output, cause))?;
+        let mut notes = metadata.key_value_metadata().cloned();
+        if let Some(notes) = notes.as_mut().filter(|_| !added.is_empty()) {
+            // It describes the columns once more, and there are others now.
+            notes.retain(|note| note.key != ARROW_SCHEMA);
+        }
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(level))
-            .set_key_value_metadata(metadata.key_value_metadata().cloned())
+            .set_key_value_metadata(notes)
             .build();
-        let writer = SerializedFileWriter::new(out, Arc::clone(&schema), Arc::new(properties))
+        let wider = wider(&schema, added).map_err(|error| error.at(first))?;
+        let writer = SerializedFileWriter::new(out, wider, Arc::new(properties))
             .map_err(|cause| unwritten(output, cause))?;
-        Ok(ParquetCopy { output: output.to_path_buf(), schema, writer })
+        Ok(ParquetCopy { output: output.to_path_buf(), schema, added: added.to_vec(), writer })
     }
 
     /// Copies rows of the file at `input`; they are counted from 1.
@@ -60,37 +84,77 @@ impl<W: Write + Send> ParquetCopy<W> {
     /// # Errors
     /// [`Kind::Usage`] if the file has other columns; [`Kind::BadData`] if it cannot be read.
     pub fn copy(&mut self, input: &Path, rows: &RoaringTreemap) -> Result<()> {
-        let reader = open(input)?;
-        if reader.metadata().file_metadata().schema_descr().root_schema() != &*self.schema {
-            return Err(Error::new(Kind::Usage, "the inputs have different columns")
-                .at(input)
-                .help("filter the files one by one"));
-        }
+        let reader = self.open(input)?;
         let mut first = 1;
         for number in 0..reader.num_row_groups() {
             let group = trying(input, || reader.get_row_group(number))?;
             let count = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
             let range = first..first + count;
             if rows.range_cardinality(range.clone()) > 0 {
-                self.group(input, &*group, &|row| rows.contains(first + row))?;
+                let wanted = |row| rows.contains(first + row);
+                self.group(input, &*group, &wanted, &mut |_, _| Ok(()))?;
             }
             first = range.end;
         }
         Ok(())
     }
 
-    /// Copies the rows of a group, counted from 0, that are `wanted`.
+    /// Copies all rows of the file at `input`. `texts` gives what the added columns of a row have, with tabs between; rows are
+    /// counted from 1, and each is asked for once for each of these columns.
+    ///
+    /// # Errors
+    /// As [`ParquetCopy::copy`], and those of `texts`.
+    pub fn copy_all(
+        &mut self,
+        input: &Path,
+        texts: &mut dyn FnMut(u64) -> Result<String>,
+    ) -> Result<()> {
+        let reader = self.open(input)?;
+        let added = self.added.clone();
+        let output = self.output.clone();
+        let mut first = 1;
+        for number in 0..reader.num_row_groups() {
+            let group = trying(input, || reader.get_row_group(number))?;
+            let rows = first..first + u64::try_from(group.metadata().num_rows()).unwrap_or(0);
+            first = rows.end;
+            self.group(input, &*group, &|_| true, &mut |at, out| {
+                write_added(&added[at], at, rows.clone(), texts, &mut (out, &output))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Opens a file that has the columns of the first.
+    fn open(&self, input: &Path) -> Result<SerializedFileReader<File>> {
+        let reader = open(input)?;
+        if reader.metadata().file_metadata().schema_descr().root_schema() == &*self.schema {
+            return Ok(reader);
+        }
+        Err(Error::new(Kind::Usage, "the inputs have different columns")
+            .at(input)
+            .help("filter the files one by one"))
+    }
+
+    /// Copies the rows of a group, counted from 0, that are `wanted`. `add` writes an added column.
     fn group(
         &mut self,
         input: &Path,
         group: &dyn RowGroupReader,
         wanted: &dyn Fn(u64) -> bool,
+        add: &mut dyn FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
         let mut copied = self.writer.next_row_group().map_err(failed)?;
         let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let mut leaf = 0;
-        while let Some(out) = copied.next_column().map_err(failed)? {
+        let leaves = group.num_columns();
+        let mut leaf: usize = 0;
+        while let Some(mut out) = copied.next_column().map_err(failed)? {
+            if let Some(at) = leaf.checked_sub(leaves) {
+                add(at, &mut out)?;
+                out.close().map_err(failed)?;
+                leaf += 1;
+                continue;
+            }
             let reader = trying(input, || group.get_column_reader(leaf))?;
             let column = group.metadata().column(leaf).column_descr();
             let levels = (column.max_def_level(), column.max_rep_level());
@@ -112,6 +176,47 @@ impl<W: Write + Send> ParquetCopy<W> {
 fn open(path: &Path) -> Result<SerializedFileReader<File>> {
     let file = File::open(path).at(path)?;
     trying(path, || SerializedFileReader::new(file))
+}
+
+/// Where Arrow describes the columns in its own way.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// A schema with more columns.
+fn wider(inputs: &Arc<Type>, added: &[ResultColumn]) -> Result<Arc<Type>> {
+    if added.is_empty() {
+        return Ok(Arc::clone(inputs));
+    }
+    let names: Vec<&str> = inputs.get_fields().iter().map(|field| field.name()).collect();
+    check_free(added, |name| names.contains(&name))?;
+    let built = schema(added).and_then(|more| {
+        let fields = inputs.get_fields().iter().chain(more.get_fields()).map(Arc::clone);
+        Type::group_type_builder(inputs.name()).with_fields(fields.collect()).build()
+    });
+    built.map(Arc::new).map_err(|cause| Error::new(Kind::Internal, cause.to_string()))
+}
+
+/// Writes the added column `at` of some rows.
+fn write_added(
+    column: &ResultColumn,
+    at: usize,
+    rows: Range<u64>,
+    texts: &mut dyn FnMut(u64) -> Result<String>,
+    (out, output): &mut (&mut SerializedColumnWriter<'_>, &Path),
+) -> Result<()> {
+    let mut values = ColumnValues::default();
+    for (number, row) in rows.enumerate() {
+        let texts = texts(row)?;
+        let text = texts.split('\t').nth(at).unwrap_or_default();
+        values.push(column, text).ok_or_else(|| {
+            Error::new(Kind::Internal, format!("not a text of the column {}", column.name))
+                .found(text)
+        })?;
+        if (number + 1).is_multiple_of(BATCH) {
+            progress::tick(Activity::Writing);
+            values.write(column, out).map_err(|cause| unwritten(output, cause))?;
+        }
+    }
+    values.write(column, out).map_err(|cause| unwritten(output, cause))
 }
 
 /// Which rows of a column are copied.

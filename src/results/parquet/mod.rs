@@ -1,13 +1,15 @@
 //! Tables in Parquet.
 //!
 //! The bytes depend on the rows alone: the sizes of row groups are fixed, and no clock and no version of a library is
-//! written. `writer` collects a row group and encodes it, `reader` gives the texts back; `library` calls the library, which
+//! written. `writer` collects a row group, `column_values` encodes it, `reader` gives the texts back; `library` calls the library, which
 //! panics on some damaged files, and decodes a column.
 
+mod column_values;
 mod library;
 mod reader;
 mod writer;
 
+pub(crate) use column_values::{ColumnValues, schema};
 pub(crate) use library::{trying, unwritten, values_of};
 pub(super) use reader::ParquetReader;
 pub(crate) use writer::CREATED_BY;
