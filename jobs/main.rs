@@ -12,7 +12,7 @@ use commands::command_line::CommandLine;
 use flags::global::LogFormat;
 use outcome::summary::Summary;
 use outcome::{exit, identity, log};
-use processes::{child, signals, stall, supervisor};
+use processes::{child, signals, stall, supervisor, telemetry};
 
 fn main() {
     exit::catch_panics();
@@ -31,6 +31,7 @@ fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.global().cluster;
     identity::set_process(cluster.number());
     step::begin(Step::Starting);
+    telemetry::begin(line.global())?;
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

@@ -22,6 +22,7 @@ mod linear;
 mod logs;
 mod lsh;
 mod memory;
+mod metrics;
 mod nothing_lost;
 mod output_formats;
 mod presets;

@@ -40,6 +40,7 @@ use crate::commands::weights;
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
+use crate::flags::telemetry::TelemetryFlags;
 use crate::outcome::exit::{self, Audience};
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, SummaryLine};
@@ -137,7 +138,11 @@ impl CommandLine {
             let what = format!("{flag} has no effect in `dupsieve {name}`");
             return Err(command().error(ErrorKind::ArgumentConflict, what));
         }
-        CommandLine::from_arg_matches(&typed)
+        let mut line = CommandLine::from_arg_matches(&typed)?;
+        if !help::takes(&typed, "metrics_file") {
+            line.global.telemetry = TelemetryFlags::default();
+        }
+        Ok(line)
     }
 
     /// The flags that every command takes.

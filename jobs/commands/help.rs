@@ -35,6 +35,11 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "See what would be done, or why it would fail",
                 "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
             ),
+            (
+                "Leave metrics for the node exporter of Prometheus, and serve them meanwhile",
+                "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom \
+                 --metrics 127.0.0.1:9464",
+            ),
         ],
     ),
     (
@@ -467,6 +472,8 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "store rollback",
         ],
     ),
+    ("metrics_file", JOBS),
+    ("metrics", JOBS),
     ("processes", SHARED),
     ("hosts", SHARED),
     ("process", SHARED),
@@ -536,6 +543,27 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The commands that do work which is worth watching.
+const JOBS: &[&str] = &[
+    "run",
+    "fingerprint",
+    "dedup",
+    "lsh",
+    "cluster",
+    "weights",
+    "filter",
+    "verify",
+    "store add",
+    "store compact",
+    "store expire",
+    "store index",
+    "store prune",
+    "store purge",
+    "store remove",
+    "store rollback",
+    "store verify",
+];
+
 /// Flags that a command shares with others but that have no effect in it.
 const IDLE: &[(&str, &[&str])] = &[
     ("weights", &["boilerplate", "check", "keep_bands", "keep_digests", "preset"]),
@@ -562,6 +590,8 @@ const IDLE: &[(&str, &[&str])] = &[
             "peer_timeout",
             "restarts",
             "dry_run",
+            "metrics",
+            "metrics_file",
         ],
     ),
 ];
@@ -615,6 +645,18 @@ fn described(command: Command, above: &str) -> Command {
     command.after_help(text).mut_subcommands(|command| described(command, &format!("{path} ")))
 }
 
+/// Whether what the environment says of a flag counts in the command that was given.
+pub(crate) fn takes(typed: &ArgMatches, id: &str) -> bool {
+    let (path, _) = innermost(typed);
+    let idle = IDLE.iter().any(|(command, ids)| path == *command && ids.contains(&id));
+    !idle && LIMITED.iter().all(|(limited, commands)| *limited != id || is_among(&path, commands))
+}
+
+/// Whether a command, or one above it, is listed.
+fn is_among(path: &str, commands: &[&str]) -> bool {
+    commands.iter().any(|&command| path == command || path.starts_with(&format!("{command} ")))
+}
+
 /// A flag that was given but has no effect in this command, and the command.
 pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
     let (path, of_command) = innermost(typed);
@@ -622,10 +664,7 @@ pub(crate) fn idle_flag(typed: &ArgMatches) -> Option<(String, String)> {
         of_command.try_contains_id(id).is_ok()
             && of_command.value_source(id) == Some(ValueSource::CommandLine)
     };
-    let counts = |commands: &[&str]| {
-        commands.iter().any(|&command| path == command || path.starts_with(&format!("{command} ")))
-    };
-    let limited = LIMITED.iter().find(|(id, commands)| is_typed(id) && !counts(commands));
+    let limited = LIMITED.iter().find(|(id, commands)| is_typed(id) && !is_among(&path, commands));
     let idle = IDLE.iter().find(|(command, _)| path == *command);
     let idle = idle.and_then(|(_, ids)| ids.iter().find(|id| is_typed(id)));
     let judges = path == "evaluate" && !of_command.get_flag("sweep");

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
+use crate::outcome::account;
 use crate::outcome::progress::{Progress, Unit};
 
 /// The documents that one file is made of.
@@ -257,6 +258,7 @@ impl Pages {
             progress,
         };
         let processes = cluster.topology().processes;
+        account::note_input(bytes);
         let Harvest { collected, read } = read(documents, cluster)?;
         Ok(Found { collected, read, processes })
     }
@@ -269,6 +271,7 @@ impl Pages {
         self.inputs.check_unchanged()?;
         self.check_contents(&read, processes)?;
         let Collected { made, quarantined } = collected;
+        account::note_bad(quarantined.reasons());
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
             let path = self.failed_list(QUARANTINE);

@@ -64,6 +64,11 @@ impl ClusterFlags {
         self.to_supervise().is_none().then(|| self.child.or(self.process).unwrap_or(0))
     }
 
+    /// Whether this process speaks for the job when it ends: alone, as the supervisor, or as the first of a hosts file.
+    pub(crate) fn speaks_for_job(&self) -> bool {
+        self.child.is_none() && self.process.unwrap_or(0) == 0
+    }
+
     /// How long to wait for a peer that is silent.
     pub(crate) fn patience(&self) -> Patience {
         Patience {

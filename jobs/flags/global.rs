@@ -10,6 +10,7 @@ use dupsieve::{Error, Kind, Result};
 use super::cluster::{ClusterFlags, ClusterSettings};
 use super::config::Config;
 use super::settings::ByteSize;
+use super::telemetry::TelemetryFlags;
 
 /// How many worker threads a core may have.
 const THREADS_PER_CORE: usize = 8;
@@ -47,6 +48,8 @@ pub(crate) struct GlobalFlags {
     /// environment variables, and those override the file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) telemetry: TelemetryFlags,
 }
 
 /// The format of log lines.

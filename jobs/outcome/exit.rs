@@ -17,9 +17,11 @@ use dupsieve::output;
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
+use super::account;
 use super::failure;
 use super::identity;
 use super::log;
+use super::metrics_file;
 use super::summary::{Summary, SummaryLine};
 
 /// What the exit codes mean: a contract with scripts and orchestrators.
@@ -90,7 +92,7 @@ pub(crate) fn prepare_for_no_memory() {
     NO_MEMORY.get_or_init(|| {
         let error = no_memory();
         let line = log::failure_line(&error, None);
-        [line, text_for(audience(), SummaryLine::of(identity::job(), Err(error)))]
+        [line, text_for(audience(), &mut SummaryLine::of(identity::job(), Err(error)))]
     });
 }
 
@@ -178,6 +180,10 @@ pub(crate) fn end_without_memory() -> ! {
     {
         let _ = failure::write(&path, &no_memory());
     }
+    if Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok() {
+        let line = SummaryLine::of(identity::job(), Err(no_memory()));
+        metrics_file::write(&line, code, &account::so_far());
+    }
     process::exit(code.into())
 }
 
@@ -231,7 +237,12 @@ fn give_up(code: u8) -> ! {
 /// it; if writing fails for another reason, a success becomes a failure, because nobody has learnt of
 /// it. The same command, run again, finds its output done and says so.
 fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
-    let text = line.map_or(String::new(), |line| text_for(audience(), line));
+    let Some(mut line) = line else { process::exit(code.into()) };
+    let account = line.account.take().unwrap_or_else(account::so_far);
+    if audience() == Audience::Supervisor {
+        line.account = Some(account.clone());
+    }
+    let text = text_for(audience(), &mut line);
     if let Err(cause) = write_all(io::stdout(), text.as_bytes())
         && code == 0
         && cause.kind() != io::ErrorKind::BrokenPipe
@@ -240,11 +251,12 @@ fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
         log::failure(&error);
         code = error.kind().code();
     }
+    metrics_file::write(&line, code, &account);
     process::exit(code.into())
 }
 
 /// What is written to stdout at the end. Sentences that are not written there are logged.
-fn text_for(audience: Audience, mut line: SummaryLine) -> String {
+fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
     match audience {
         Audience::Answer => String::new(),
         Audience::JsonAnswer if line.code == 0 => String::new(),

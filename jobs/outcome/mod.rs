@@ -1,14 +1,20 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
-//! [`summary`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]). [`identity`] is which job it is.
+//! [`summary`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]). [`identity`] is which job it is. Programs
+//! that watch jobs get metrics, when it has ended ([`metrics_file`]) and while it runs (`live`).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
 //! plain arguments, such as `quiet: bool`.
 //!
 //! Start with `exit::end`, through which every run of the program ends.
 
+pub(crate) mod account;
 pub(crate) mod exit;
+pub(crate) mod exposition;
 pub(crate) mod failure;
 pub(crate) mod identity;
+#[cfg(feature = "serve")]
+pub(crate) mod live;
 pub(crate) mod log;
+pub(crate) mod metrics_file;
 pub(crate) mod progress;
 pub(crate) mod summary;

@@ -8,6 +8,8 @@ use dupsieve::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::account::Account;
+
 /// What a job did: counts of what it read and wrote, the paths of what it wrote, and sentences about it.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
@@ -31,6 +33,9 @@ pub(crate) struct SummaryLine {
     /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sentences: Vec<String>,
+    /// What else the job has done, in the line that a child writes for its supervisor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) account: Option<Account>,
 }
 
 impl Summary {
@@ -150,12 +155,29 @@ impl SummaryLine {
         let error = outcome.as_ref().err().map(Error::to_string);
         let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
         let job = job.to_owned();
-        SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences }
+        let account = None;
+        SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences, account }
     }
 
     /// Reads a summary line; none if `line` is not one.
     pub(crate) fn read(line: &str) -> Option<SummaryLine> {
         serde_json::from_str(line).ok()
+    }
+
+    /// Whether everything was done already, by an earlier run.
+    pub(super) fn is_already_done(&self) -> bool {
+        self.already_done
+    }
+
+    /// The count of this name, if there is one.
+    pub(super) fn count(&self, name: &str) -> Option<u64> {
+        self.counts.get(name).and_then(Value::as_u64)
+    }
+
+    /// The counts of the records that are no pages, by what they are.
+    pub(super) fn skipped(&self) -> impl Iterator<Item = (&str, u64)> {
+        let counts = self.counts.iter();
+        counts.filter_map(|(name, count)| Some((name.strip_prefix("skipped_")?, count.as_u64()?)))
     }
 
     /// The line, without its end.

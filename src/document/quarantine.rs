@@ -68,6 +68,12 @@ impl Quarantine {
         self.others + self.reasons.values().map(|listed| listed.count).sum::<u64>()
     }
 
+    /// The reasons, each with the number of its records. Those of further reasons have none of their own.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, u64)> {
+        let reasons = self.reasons.iter().map(|(what, listed)| (what.as_ref(), listed.count));
+        reasons.chain((self.others > 0).then_some(("others", self.others)))
+    }
+
     /// The most frequent reasons among `read` records, the first with an example: for the person who has
     /// to fix the input.
     pub fn commonest(&self, read: u64) -> String {

@@ -77,7 +77,7 @@ pub(super) fn small() -> Bench {
 }
 
 /// A job that takes a while.
-pub(super) fn long_job(bench: &Bench) -> &'static str {
+pub(crate) fn long_job(bench: &Bench) -> &'static str {
     if !bench.path("b.seg").exists() {
         bench.done("generate segment --count 2e6 --density 2e7 --output a.seg");
         bench.done("generate segment --count 1e5 --density 1e6 --seed 2 --output b.seg");
@@ -92,7 +92,7 @@ const TRIES: usize = 20;
 
 /// Starts a job that makes `output`, and returns while it is at work, that is, when its unfinished output
 /// exists. A job that has finished before this is seen is started again.
-pub(super) fn at_work<R: AsMut<Running>>(bench: &Bench, output: &str, start: impl Fn() -> R) -> R {
+pub(crate) fn at_work<R: AsMut<Running>>(bench: &Bench, output: &str, start: impl Fn() -> R) -> R {
     for _ in 0..TRIES {
         let before = bench.names("");
         let prefix = format!(".{output}.tmp-");

@@ -1,0 +1,50 @@
+//! What a job has done, beyond its summary: how long each step took, and why records could not be read. The parts are noted
+//! while the job runs, so that a job that fails has them too.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use dupsieve::step;
+use serde::{Deserialize, Serialize};
+
+/// What a job has done.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Account {
+    /// The seconds of each step.
+    pub(crate) steps: BTreeMap<String, f64>,
+    /// How many records could not be read, by reason.
+    pub(crate) bad: BTreeMap<String, u64>,
+    /// The bytes of the inputs that were read.
+    pub(crate) input_bytes: u64,
+}
+
+static NOTED: Mutex<Option<Account>> = Mutex::new(None);
+
+/// Notes something.
+fn note(change: impl FnOnce(&mut Account)) {
+    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+    change(noted.get_or_insert_default());
+}
+
+/// Notes that inputs of so many bytes were read.
+pub(crate) fn note_input(bytes: u64) {
+    note(|account| account.input_bytes += bytes);
+}
+
+/// Notes how many records could not be read, by reason.
+pub(crate) fn note_bad<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) {
+    note(|account| {
+        for (reason, count) in reasons {
+            *account.bad.entry(reason.to_owned()).or_default() += count;
+        }
+    });
+}
+
+/// What this process has done so far.
+pub(crate) fn so_far() -> Account {
+    let noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let times = step::times().into_iter();
+    let steps = times.map(|(step, time)| (step.name().to_owned(), time.as_secs_f64())).collect();
+    Account { steps, ..noted.unwrap_or_default() }
+}

@@ -1,0 +1,162 @@
+//! Metrics: the file that a job leaves however it ends, and what it serves while it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "serve")]
+use std::io::{Read, Write};
+
+use rustix::process::Signal;
+
+use crate::faults::{at_work, long_job};
+#[cfg(feature = "serve")]
+use crate::support::free_address;
+use crate::support::{Bench, Running};
+
+/// Two days of pages, with a bad record, and a configuration for them.
+fn days() -> Bench {
+    let bench = Bench::new();
+    bench.write("in/2026-01-01.jsonl", bench.documents(0, 30) + "no record\n");
+    bench.write("in/2026-01-02.jsonl", bench.documents(20, 50));
+    bench.write(
+        "days.toml",
+        "inputs = ['in/{date}.jsonl']\noutput = 'out/{date}'\nstore = 'store'\n\
+         dates = ['2026-01-01..2026-01-02']\npreset = 'paper'\n[fingerprint]\nmax_bad = '10%'\n",
+    );
+    bench
+}
+
+/// Every series of a text and its value, read strictly: each family has one HELP, one TYPE and then its samples, and no
+/// series is there twice.
+fn read(text: &str) -> BTreeMap<String, f64> {
+    let mut series = BTreeMap::new();
+    let mut families = BTreeSet::new();
+    let mut family = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            family = help.split_once(' ').unwrap().0.to_owned();
+            assert!(family.starts_with("dupsieve_") && families.insert(family.clone()), "{line}");
+            let kind = lines.next().unwrap().strip_prefix(&format!("# TYPE {family} ")).unwrap();
+            assert_eq!(kind == "counter", family.ends_with("_total"), "{line}");
+            assert!(kind == "counter" || kind == "gauge", "{kind}");
+            continue;
+        }
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert_eq!(name.split('{').next(), Some(family.as_str()), "{line}");
+        assert!(series.insert(name.to_owned(), value.parse().unwrap()).is_none(), "{line} twice");
+    }
+    assert!(text.ends_with('\n') && !series.is_empty(), "{text}");
+    series
+}
+
+fn file(bench: &Bench) -> BTreeMap<String, f64> {
+    read(&bench.read("dupsieve.prom"))
+}
+
+#[test]
+fn a_job_leaves_its_metrics_however_it_ends() {
+    let bench = days();
+    let line = "run days.toml --metrics-file dupsieve.prom";
+    let done = bench.done(line);
+    let first = file(&bench);
+    for outcome in ["read", "kept", "dropped", "quarantined"] {
+        let series = format!("dupsieve_records{{command=\"run\",outcome=\"{outcome}\"}}");
+        assert_eq!(first[&series], done.count(outcome) as f64, "{outcome}");
+    }
+    let bad = first.iter().filter(|(name, _)| name.starts_with("dupsieve_unreadable_records{"));
+    assert_eq!(bad.map(|(_, count)| count).sum::<f64>(), 1.0);
+    for step in ["reading", "joining", "storing"] {
+        let series = format!("dupsieve_step_duration_seconds{{command=\"run\",step=\"{step}\"}}");
+        assert!(first[&series] > 0.0, "{step}");
+    }
+    assert_eq!(first["dupsieve_last_run_changed{command=\"run\"}"], 1.0);
+    // A failure keeps the last success; what is done already changes nothing and counts as a run.
+    bench.write("in/2026-01-02.jsonl", "no record\n");
+    bench.fails(73, line);
+    bench.write("in/2026-01-02.jsonl", bench.documents(20, 50));
+    let success = "dupsieve_last_success_timestamp_seconds{command=\"run\"}";
+    let second = file(&bench);
+    assert_eq!(second["dupsieve_last_run_exit_code{command=\"run\"}"], 73.0);
+    assert_eq!(second[success], first[success]);
+    bench.done(line);
+    let third = file(&bench);
+    assert_eq!(third["dupsieve_last_run_changed{command=\"run\"}"], 0.0);
+    assert!(third[success] > first[success]);
+    for (code, runs) in [("0", 2.0), ("73", 1.0)] {
+        let series = format!("dupsieve_runs_total{{command=\"run\",exit_code=\"{code}\"}}");
+        assert_eq!(third[&series], runs, "{code}");
+    }
+    assert!(bench.names("").iter().all(|name| !name.contains("unfinished")));
+}
+
+#[test]
+fn the_supervisor_writes_what_process_0_has_measured() {
+    let bench = days();
+    bench.done("run days.toml --processes 2 --workers 1 --metrics-file dupsieve.prom");
+    let metrics = file(&bench);
+    let joining = "dupsieve_step_duration_seconds{command=\"run\",step=\"joining\"}";
+    assert!(metrics[joining] > 0.0 && metrics["dupsieve_input_bytes{command=\"run\"}"] > 0.0);
+    assert!(!bench.done("run days.toml --processes 2 --workers 1").stdout.contains("account"));
+}
+
+#[test]
+fn a_signal_leaves_metrics_too() {
+    let bench = Bench::new();
+    let line = format!("{} --metrics-file dupsieve.prom", long_job(&bench));
+    let job = at_work(&bench, "out", || bench.start(&line));
+    job.signal(Signal::TERM);
+    assert_eq!(job.end().code, 75);
+    assert_eq!(file(&bench)["dupsieve_last_run_exit_code{command=\"dedup\"}"], 75.0);
+}
+
+#[test]
+fn only_a_file_of_metrics_is_replaced() {
+    let bench = days();
+    bench.write("dupsieve.prom", "somebody's notes\n");
+    bench.fails(73, "run days.toml --metrics-file dupsieve.prom");
+    assert_eq!(bench.read("dupsieve.prom"), "somebody's notes\n");
+    bench.fails(66, "run days.toml --metrics-file no/such/folder.prom");
+    assert!(!bench.path("out").exists(), "it is refused before any work");
+    let mut command = bench.command("run days.toml --dry-run");
+    command.env("DUPSIEVE_METRICS_FILE", "other.prom");
+    assert_eq!(Running::start(command).end().code, 0);
+    assert!(!bench.path("other.prom").exists(), "a dry run writes nothing");
+}
+
+/// The head and the body of an answer.
+#[cfg(feature = "serve")]
+fn get(address: &str, path: &str) -> (String, String) {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn a_job_serves_its_metrics_while_it_runs() {
+    let bench = Bench::new();
+    let address = free_address();
+    let line = format!("{} --metrics {address}", long_job(&bench));
+    let job = at_work(&bench, "out", || bench.start(&line));
+    let (head, body) = get(&address, "/metrics");
+    assert!(
+        head.starts_with("HTTP/1.1 200 ") && head.contains("text/plain; version=0.0.4"),
+        "{head}"
+    );
+    let metrics = read(&body);
+    assert!(metrics["dupsieve_resident_memory_bytes"] > 0.0);
+    assert_eq!(metrics["dupsieve_job_info{command=\"dedup\",day=\"\",process=\"0\"}"], 1.0);
+    let active: f64 = ["starting", "joining", "sorting", "writing"]
+        .iter()
+        .filter_map(|step| metrics.get(&format!("dupsieve_step_active{{step=\"{step}\"}}")))
+        .sum();
+    assert_eq!(active, 1.0);
+    assert!(get(&address, "/other").0.starts_with("HTTP/1.1 404 "));
+    // Another job cannot have the address meanwhile, and does nothing.
+    bench.fails(69, &format!("dedup --batch b.seg --output other --metrics {address}"));
+    assert!(!bench.path("other").exists());
+    job.signal(Signal::TERM);
+    assert_eq!(job.end().code, 75);
+}
