@@ -188,6 +188,56 @@ fn vectors_that_are_none_are_quarantined_and_other_lengths_refused() {
     );
 }
 
+/// Lists of half, single and double precision, as several programs write them, are the arrays of JSON with the same numbers.
+#[test]
+#[cfg(feature = "parquet")]
+fn lists_of_parquet_are_vectors() {
+    let bench = Bench::new();
+    let vectors = [
+        ("a", "[0.5, 0.0, 0.0]"),
+        ("b", "[0.5, 0.0625, 0.0]"),
+        ("c", "[0.0, 3.0, 0.0]"),
+        ("d", "[0.0, 6.0, 0.125]"),
+        ("null", "null"),
+        ("hole", "[null, 1.0, 0.0]"),
+    ];
+    let line = |(id, vector)| format!("{{\"id\": \"{id}\", \"vector\": {vector}}}\n");
+    bench.write("vectors.jsonl", vectors.map(line).concat());
+    let data = format!("{}/tests/data/parquet", env!("CARGO_MANIFEST_DIR"));
+    let reasons = |name: &str| {
+        let list = bench.read(&format!("{name}.quarantine.tsv"));
+        let reasons = list.lines().map(|line| line.rsplit('\t').next().unwrap().to_owned());
+        reasons.collect::<Vec<String>>()
+    };
+    for (family, settings) in [
+        ("cosine", "--family cosine --format vectors --similarity 0.95 --confirm exact"),
+        ("euclidean", "--family euclidean --similarity 0.8 --confirm exact"),
+    ] {
+        let line = format!("lsh {settings} --bands 20 --rows 2 --max-bad 2 --input");
+        bench.done(&format!("{line} vectors.jsonl --output {family}"));
+        let expected = bench.read(&format!("{family}/verdicts.tsv"));
+        assert!(expected.contains("b\tdrop\ta\t"), "{expected}");
+        for name in ["half", "float", "double", "fixed", "polars", "duckdb"] {
+            let output = format!("{family}-{name}");
+            let ended =
+                bench.done(&format!("{line} {data}/vectors-{name}.parquet --output {output}"));
+            assert_eq!([ended.count("documents"), ended.count("quarantined")], [4, 2], "{output}");
+            assert_eq!(bench.read(&format!("{output}/verdicts.tsv")), expected, "{output}");
+            assert_eq!(reasons(&output), reasons(family), "{output}");
+        }
+    }
+    // A folder gives both.
+    bench.write("both/vectors.jsonl", bench.read("vectors.jsonl"));
+    std::fs::copy(format!("{data}/vectors-half.parquet"), bench.path("both/half.parquet")).unwrap();
+    let ended = bench.done("lsh --family euclidean --input both --max-bad 4 --output twice");
+    assert_eq!([ended.count("repeated"), ended.count("quarantined")], [4, 4]);
+    let said = bench.fails(
+        65,
+        &format!("lsh --family euclidean --text-field id --id-field vector --input {data}/vectors-half.parquet --output x"),
+    );
+    assert!(said.contains("lists of floating-point numbers in \"id\", found no lists"), "{said}");
+}
+
 #[test]
 fn fingerprints_and_features_made_elsewhere_are_taken() {
     let bench = Bench::new();

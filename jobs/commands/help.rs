@@ -136,7 +136,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             (
                 "Find near vectors, such as embeddings of pages",
                 "dupsieve lsh --family cosine --format vectors --text-field embedding --similarity 0.95 \
-                 --confirm exact --input vectors.jsonl --output alike",
+                 --confirm exact --input vectors.parquet --output alike",
             ),
         ],
     ),

@@ -100,7 +100,8 @@ impl Pages {
 
     /// Whether all documents are texts.
     pub(crate) fn are_texts(&self) -> bool {
-        self.inputs.files().iter().all(|file| file.format().has_texts())
+        !self.options.fields.vectors
+            && self.inputs.files().iter().all(|file| file.format().has_texts())
     }
 
     /// The file that is made.

@@ -20,13 +20,16 @@ pub struct Fields {
     pub time: Option<String>,
     /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
+    /// Whether the text field of Parquet has vectors: lists of numbers.
+    pub vectors: bool,
     /// The width in bits of ready-made fingerprints.
     pub width_bits: u32,
 }
 
 impl Default for Fields {
     fn default() -> Fields {
-        Fields { id: "id".into(), text: "text".into(), time: None, html: false, width_bits: 64 }
+        let [id, text] = ["id", "text"].map(str::to_owned);
+        Fields { id, text, time: None, html: false, vectors: false, width_bits: 64 }
     }
 }
 

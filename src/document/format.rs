@@ -35,7 +35,7 @@ pub enum Format {
     Fingerprints,
     /// `id<TAB>feature:weight feature:weight ...` a line. The last colon separates the weight.
     Features,
-    /// One JSON object a line, with an array of numbers in place of the text.
+    /// One JSON object a line, with an array of numbers in place of the text; or Parquet with lists of numbers.
     Vectors,
 }
 
@@ -108,6 +108,7 @@ impl Format {
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
             Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
                 Recognized::Format(Format::Jsonl) => Some(self),
+                found if found == PARQUET && self == Format::Vectors => Some(found.read(path)?),
                 _ => None,
             },
             Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
@@ -128,17 +129,13 @@ impl Format {
     /// # Errors
     /// With [`Format::Auto`], a file whose format is unknown or cannot be read is [`Kind::Usage`].
     pub(super) fn alone(self, path: &Path, head: impl ReadHead) -> Result<Format> {
-        if self != Format::Auto {
-            return Ok(self);
-        }
-        match Recognized::of(path, head)? {
-            Recognized::Format(format) => Ok(format),
-            Recognized::OneJson => Err(not_read(path, "JSON, but not one object a line")),
-            Recognized::NotRead(what) => Err(not_read(path, what)),
-            Recognized::Unknown => {
-                let what = "the format cannot be recognized by the file's name or first bytes";
-                Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
-            }
+        match self {
+            Format::Auto => Recognized::of(path, head)?.read(path),
+            Format::Vectors => match Recognized::of(path, head)? {
+                found if found == PARQUET => found.read(path),
+                _ => Ok(self),
+            },
+            _ => Ok(self),
         }
     }
 
@@ -197,6 +194,19 @@ impl Recognized {
         let head = head()?;
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         Ok(Recognized::of_head(head).unwrap_or_else(|| Recognized::of_name(&extension, head)))
+    }
+
+    /// The format in which a file at `path` is read.
+    fn read(self, path: &Path) -> Result<Format> {
+        match self {
+            Recognized::Format(format) => Ok(format),
+            Recognized::OneJson => Err(not_read(path, "JSON, but not one object a line")),
+            Recognized::NotRead(what) => Err(not_read(path, what)),
+            Recognized::Unknown => {
+                let what = "the format cannot be recognized by the file's name or first bytes";
+                Err(Error::new(Kind::Usage, what).at(path).help("name the format (--format)"))
+            }
+        }
     }
 
     /// What the first bytes alone tell.

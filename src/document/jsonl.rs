@@ -16,13 +16,8 @@ use super::fields::Fields;
 use super::reason::Reason;
 use super::record::{Content, Document};
 use super::time::{self, Time};
+use super::vector::{self, MOST_COMPONENTS};
 use crate::error::Shown;
-
-/// The most components of a vector, each of which takes memory for its coefficients.
-const MOST_COMPONENTS: usize = 1 << 16;
-
-/// The largest size of a component. Squares of these, and sums of them, are finite.
-const LARGEST: f64 = 1e100;
 
 /// Parses one object with a text. Of a key that comes twice the last value counts.
 pub(super) fn parse<'a>(line: &'a str, fields: &Fields) -> Result<Document<'a>, Reason> {
@@ -175,21 +170,11 @@ impl<'a> Value<'a> {
     }
 
     fn vector(self) -> Result<Vec<f64>, Wrong> {
-        let components = match self {
-            Value::Array(components) => components,
-            Value::Absent => return Err(Wrong::Absent),
-            Value::Null => return Err(Wrong::Null),
-            _ => return Err(Wrong::Other("the vector is not an array")),
-        };
-        if components.len() > MOST_COMPONENTS {
-            return Err(Wrong::Other("the vector has more than 65536 components"));
-        }
-        let components = components.into_iter().collect::<Option<Vec<f64>>>();
-        let components =
-            components.ok_or(Wrong::Other("a component of the vector is not a number"))?;
-        match components.iter().all(|component| component.abs() <= LARGEST) {
-            true => Ok(components),
-            false => Err(Wrong::Other("a component of the vector is beyond 1e100")),
+        match self {
+            Value::Array(components) => vector::checked(components).map_err(Wrong::Other),
+            Value::Absent => Err(Wrong::Absent),
+            Value::Null => Err(Wrong::Null),
+            _ => Err(Wrong::Other("the vector is not an array")),
         }
     }
 

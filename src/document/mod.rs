@@ -9,7 +9,7 @@
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `html`, `charset`: the text and the characters of a page of HTML.
+//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL.
@@ -73,6 +73,7 @@ mod survey;
 mod time;
 mod tolerance;
 mod tsv;
+mod vector;
 mod walk;
 mod warc;
 mod whole_files;

@@ -225,6 +225,7 @@ impl FingerprintSettings {
             text: self.text_field.clone().unwrap_or(text),
             time: self.time_field.clone(),
             html: self.html.unwrap_or(default.fields.html),
+            vectors: self.format == Some(Format::Vectors),
             width_bits: width.bits(),
         };
         let max_record_bytes =

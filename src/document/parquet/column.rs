@@ -3,7 +3,7 @@
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
-use parquet::errors::Result;
+use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::results::values_of;
@@ -20,6 +20,8 @@ pub(super) enum Value {
     Integer(i64),
     /// A moment: seconds since 1970, rounded down, and whether its zone is known.
     Moment { seconds: i64, is_utc: bool },
+    /// A vector, or what is wrong with it.
+    Vector(Result<Vec<f64>, &'static str>),
 }
 
 /// Where a column is, and what its values mean.
@@ -116,7 +118,7 @@ impl Column {
     }
 
     /// The values of the next `rows` rows, fewer at the end; `None` for null.
-    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>> {
+    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
         let Place { meaning, present, .. } = self.place;
         match &mut self.reader {
             ColumnReader::ByteArrayColumnReader(reader) => {

@@ -22,6 +22,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
+use super::levels::{Part, read};
 use crate::document::added_fields::check_free;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
@@ -251,13 +252,6 @@ fn copy_column(
     out.close().map_err(|cause| unwritten(output, cause))
 }
 
-/// The values and the levels of some rows of a column.
-struct Part<V> {
-    values: Vec<V>,
-    definitions: Vec<i16>,
-    repetitions: Vec<i16>,
-}
-
 impl Rows<'_> {
     fn copy<T: DataType>(
         &self,
@@ -270,7 +264,7 @@ impl Rows<'_> {
             progress::tick(Activity::Reading);
             let most = usize::try_from(self.rows - next).unwrap_or(BATCH).min(BATCH);
             let (part, records) = trying(input, || read::<T>(&mut reader, most))?;
-            if records == 0 || !self.has_levels_of(&part) {
+            if records == 0 || !part.has_levels_up_to(self.levels) {
                 let what = "a column ends before its row group, or has levels that it cannot have";
                 return trying(input, || Err(ParquetError::General(what.to_owned())));
             }
@@ -286,20 +280,12 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Whether all levels are some of this column. The library does not check them as it reads.
-    fn has_levels_of<V>(&self, part: &Part<V>) -> bool {
-        let (definition, repetition) = self.levels;
-        part.definitions.iter().all(|level| (0..=definition).contains(level))
-            && part.repetitions.iter().all(|level| (0..=repetition).contains(level))
-    }
-
     /// What is wanted of a part whose first row is `first`.
     fn kept<V>(&self, part: Part<V>, first: u64) -> Part<V> {
         let (definition, repetition) = self.levels;
         let Part { values, definitions, repetitions } = part;
         let count = if definition > 0 { definitions.len() } else { values.len() };
-        let mut kept =
-            Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
+        let mut kept = Part::empty();
         let mut values = values.into_iter();
         let mut row = first;
         for at in 0..count {
@@ -321,20 +307,4 @@ impl Rows<'_> {
         }
         kept
     }
-}
-
-/// The next rows of a column, at most so many, and how many they are.
-fn read<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    most: usize,
-) -> Result<(Part<T::T>, usize), ParquetError> {
-    let mut part = Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
-    let Part { values, definitions, repetitions } = &mut part;
-    let (records, _, levels) =
-        reader.read_records(most, Some(definitions), Some(repetitions), values)?;
-    let is_whole = [definitions.len(), repetitions.len()].iter().all(|&it| it == 0 || it == levels);
-    if !is_whole {
-        return Err(ParquetError::General("a column has levels of two lengths".to_owned()));
-    }
-    Ok((part, records))
 }

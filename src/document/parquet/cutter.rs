@@ -9,6 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::column::{Column, Place, Value};
+use super::list::{ListColumn, ListPlace};
 use super::portion::{ParquetPortion, Row};
 use crate::document::fields::Fields;
 use crate::document::inputs::Input;
@@ -49,19 +50,41 @@ pub(in crate::document) struct ParquetCutter<'a> {
 #[derive(Clone, Copy)]
 struct Places {
     id: Place,
-    text: Place,
+    text: TextPlace,
     time: Option<Place>,
+}
+
+/// Where the text is, or the vector.
+#[derive(Clone, Copy)]
+enum TextPlace {
+    Text(Place),
+    Vectors(ListPlace),
 }
 
 /// The columns of a row group, all at the same row.
 struct Group {
     id: Column,
-    text: Column,
+    text: TextColumn,
     time: Option<Column>,
     /// How many rows are left.
     rows: usize,
     /// Its bytes in the file, in all columns.
     bytes: u64,
+}
+
+/// The column of the texts, or of the vectors.
+enum TextColumn {
+    Text(Column),
+    Vectors(ListColumn),
+}
+
+impl TextColumn {
+    fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
+        match self {
+            TextColumn::Text(column) => column.next(rows),
+            TextColumn::Vectors(lists) => lists.next(rows),
+        }
+    }
 }
 
 impl<'a> ParquetCutter<'a> {
@@ -116,7 +139,10 @@ impl<'a> ParquetCutter<'a> {
         let Places { id, text, time } = self.places;
         Ok(Group {
             id: column(id)?,
-            text: column(text)?,
+            text: match text {
+                TextPlace::Text(place) => TextColumn::Text(column(place)?),
+                TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&*group, place)?),
+            },
             time: time.map(column).transpose()?,
             rows: usize::try_from(group.metadata().num_rows()).unwrap_or(0),
             bytes: u64::try_from(group.metadata().compressed_size()).unwrap_or(0),
@@ -178,8 +204,7 @@ impl Group {
     /// The next rows, at most so many.
     fn next(&mut self, most: usize) -> Result<Vec<Row>, ParquetError> {
         let rows = most.min(self.rows);
-        let mut of = |column: &mut Column| {
-            let values = column.next(rows)?;
+        let whole = |values: Vec<Option<Value>>| {
             if values.len() == rows {
                 return Ok(values.into_iter());
             }
@@ -188,8 +213,9 @@ impl Group {
                 values.len()
             )))
         };
-        let (ids, texts) = (of(&mut self.id)?, of(&mut self.text)?);
-        let mut times = self.time.as_mut().map(&mut of).transpose()?;
+        let (ids, texts) = (whole(self.id.next(rows)?)?, whole(self.text.next(rows)?)?);
+        let times = self.time.as_mut().map(|times| times.next(rows)).transpose()?;
+        let mut times = times.map(whole).transpose()?;
         self.rows -= rows;
         let rows = ids.zip(texts).map(|(id, text)| {
             let time: Option<Option<Value>> = times.as_mut().map(|times| times.next().flatten());
@@ -201,25 +227,42 @@ impl Group {
 
 impl Places {
     fn find(schema: &SchemaDescriptor, fields: &Fields, path: &Path) -> Result<Places> {
-        let place = |field: &str| match Place::find(schema, field) {
-            Some(Ok(place)) => Ok(place),
-            Some(Err(found)) => {
-                Err(Error::new(Kind::BadData, "a column cannot be read as a field")
-                    .at(path)
-                    .expected(format!("text, numbers or times in {field:?}"))
-                    .found(found))
-            }
-            None => Err(Error::new(Kind::BadData, "the file lacks a column")
-                .at(path)
-                .expected(format!("{field:?}"))
-                .found(names(schema))
-                .help("name the columns (--id-field, --text-field, --time-field)")),
+        let place = |field: &str| {
+            let found = Place::find(schema, field);
+            expect(found, "text, numbers or times", field, schema, path)
         };
-        Ok(Places {
-            id: place(&fields.id)?,
-            text: place(&fields.text)?,
-            time: fields.time.as_deref().map(place).transpose()?,
-        })
+        let text = match fields.vectors {
+            false => TextPlace::Text(place(&fields.text)?),
+            true => {
+                let found = ListPlace::find(schema, &fields.text);
+                let expected = "lists of floating-point numbers";
+                TextPlace::Vectors(expect(found, expected, &fields.text, schema, path)?)
+            }
+        };
+        let time = fields.time.as_deref().map(place).transpose()?;
+        Ok(Places { id: place(&fields.id)?, text, time })
+    }
+}
+
+/// The place of a field that was `found`, or the error why there is none.
+fn expect<P>(
+    found: Option<Result<P, String>>,
+    expected: &str,
+    field: &str,
+    schema: &SchemaDescriptor,
+    path: &Path,
+) -> Result<P> {
+    match found {
+        Some(Ok(place)) => Ok(place),
+        Some(Err(found)) => Err(Error::new(Kind::BadData, "a column cannot be read as a field")
+            .at(path)
+            .expected(format!("{expected} in {field:?}"))
+            .found(found)),
+        None => Err(Error::new(Kind::BadData, "the file lacks a column")
+            .at(path)
+            .expected(format!("{field:?}"))
+            .found(names(schema))
+            .help("name the columns (--id-field, --text-field, --time-field)")),
     }
 }
 

@@ -42,6 +42,7 @@ pub(in crate::document) fn first_rows(
                     Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),
                     Value::Integer(number) => each(&name, &number.to_string()),
                     Value::Moment { seconds, .. } => each(&name, &seconds.to_string()),
+                    Value::Vector(_) => {}
                 }
             }
         }

@@ -4,13 +4,15 @@
 //! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
 //! or a column of that name. A value that is null counts as missing.
 //!
-//! `copy` copies rows with all their columns. `column` decodes one column, `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
+//! `copy` copies rows with all their columns. `column` decodes one column, `list` one of vectors (`levels`: where lists begin), `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
 //! all columns.
 
 mod column;
 mod copy;
 mod cutter;
 mod first_rows;
+mod levels;
+mod list;
 mod portion;
 #[cfg(test)]
 mod tests;

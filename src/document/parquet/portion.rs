@@ -45,6 +45,7 @@ impl Row {
     pub(super) fn text_bytes(&self) -> u64 {
         match &self.text {
             Some(Value::Bytes(bytes)) => bytes.len() as u64,
+            Some(Value::Vector(Ok(vector))) => size_of_val(&vector[..]) as u64,
             _ => 0,
         }
     }
@@ -55,9 +56,12 @@ impl Row {
         }
         let id = text_of(self.id.as_ref(), &fields.id)?;
         check_id(&id)?;
-        let text = text_of(self.text.as_ref(), &fields.text)?;
+        let content = match &self.text {
+            Some(Value::Vector(vector)) => Content::Vector(vector.clone()?),
+            text => Content::Text(text_of(text.as_ref(), &fields.text)?),
+        };
         let time = self.time.as_ref().map_or(Ok(Time::NoField), |value| time_of(value.as_ref()))?;
-        Ok(fields.as_text(Document { id, time, content: Content::Text(text), record: &[] }))
+        Ok(fields.as_text(Document { id, time, content, record: &[] }))
     }
 }
 
@@ -75,6 +79,9 @@ fn text_of<'a>(value: Option<&'a Value>, field: &str) -> Result<Cow<'a, str>, Re
         Some(Value::Integer(number)) => Ok(Cow::Owned(number.to_string())),
         Some(Value::Moment { .. }) => {
             Err(Reason::with("not text", format_args!(": {field:?} is a time")))
+        }
+        Some(Value::Vector(_)) => {
+            Err(Reason::with("not text", format_args!(": {field:?} is a list")))
         }
     }
 }

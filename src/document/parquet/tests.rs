@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -262,5 +262,97 @@ fn rows_are_copied_with_lists_and_groups() {
         });
         let is_ours = |error: &crate::Error| [Kind::BadData, Kind::Usage].contains(&error.kind());
         assert!(copied.as_ref().err().is_none_or(is_ours), "{copied:?}");
+    }
+}
+
+/// A file with an id and a list of floats a row, in which lists are as `schema` says. `levels` are those of all elements: the
+/// definition, and whether a row begins.
+fn write_lists(path: &Path, schema: &str, levels: &[(i16, bool)], number: i16) {
+    let schema = format!("message lists {{ required binary id (STRING); {schema} }}");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let rows = levels.iter().filter(|(_, begins)| *begins).count();
+    let ids: Vec<ByteArray> = (0..rows).map(|row| row.to_string().into_bytes().into()).collect();
+    let mut out = group.next_column().unwrap().unwrap();
+    out.typed::<ByteArrayType>().write_batch(&ids, None, None).unwrap();
+    out.close().unwrap();
+    let definitions: Vec<i16> = levels.iter().map(|(definition, _)| *definition).collect();
+    let repetitions: Vec<i16> = levels.iter().map(|(_, begins)| i16::from(!begins)).collect();
+    let present = definitions.iter().filter(|&&definition| definition == number).count();
+    let numbers: Vec<f32> = (0..present).map(|at| at as f32 / 4.0).collect();
+    let mut out = group.next_column().unwrap().unwrap();
+    out.typed::<FloatType>().write_batch(&numbers, Some(&definitions), Some(&repetitions)).unwrap();
+    out.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// What is read of lists: the vector, or the reason why there is none.
+fn vectors(path: &Path, portion_bytes: usize) -> Result<Vec<String>> {
+    let inputs = Inputs::find(&[path.to_path_buf()], Format::Vectors)?;
+    let fields = Fields { text: "vector".into(), vectors: true, ..Fields::default() };
+    let options = ReadOptions { fields, portion_bytes, ..ReadOptions::default() };
+    let mut found = Vec::new();
+    read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options.fields, &mut |_, document| {
+            found.push(match document.map(|document| document.content) {
+                Ok(Content::Vector(vector)) => format!("{vector:?}"),
+                Ok(other) => format!("{other:?}"),
+                Err(reason) => reason.to_string(),
+            });
+        });
+        true
+    })?;
+    Ok(found)
+}
+
+#[test]
+fn lists_of_numbers_are_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lists.parquet");
+    let usual = "optional group vector (LIST) { repeated group list { optional float element; } }";
+    let levels = [(3, true), (3, false), (1, true), (0, true), (2, true), (3, false), (3, true)];
+    let not_a_number = "a component of the vector is not a number";
+    let expected = ["[0.0, 0.25]", "[]", "the field `vector` is null", not_a_number, "[0.75]"];
+    write_lists(&path, usual, &levels, 3);
+    for portion_bytes in [1, 1 << 20] {
+        assert_eq!(vectors(&path, portion_bytes).unwrap(), expected);
+    }
+    write_lists(&path, "repeated float vector;", &[(1, true), (1, false), (0, true), (1, true)], 1);
+    assert_eq!(vectors(&path, 1).unwrap(), ["[0.0, 0.25]", "[]", "[0.5]"]);
+    // One that is too long costs no other.
+    let long = [vec![(1, true)], vec![(1, false); 65_536], vec![(1, true)]].concat();
+    write_lists(&path, "repeated float vector;", &long, 1);
+    let found = vectors(&path, 1 << 20).unwrap();
+    assert_eq!(found[0], "the vector has more than 65536 components");
+    assert_eq!(found[1..], [format!("[{:?}]", 65_537.0 / 4.0)]);
+    let whole = fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(whole.len() / 300) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        fs::write(&path, bytes).unwrap();
+        let found = vectors(&path, 1 << 20);
+        assert!(
+            found.as_ref().err().is_none_or(|error| error.kind() == Kind::BadData),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn columns_that_are_no_lists_of_numbers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pages.parquet");
+    write_nested(&path, 1);
+    let fields = |text: &str| Fields { text: text.into(), vectors: true, ..Fields::default() };
+    for (field, said) in [
+        ("tags", "lists of values of type BYTE_ARRAY"),
+        ("flag", "no lists"),
+        ("nothing", "the file lacks a column"),
+    ] {
+        let error = read_all(path.clone(), fields(field), 1 << 20).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
     }
 }

@@ -1,0 +1,240 @@
+//! A column of lists of numbers, decoded some rows at a time: each list is a vector.
+//!
+//! | definition level | what it stands for |
+//! |---|---|
+//! | that of a value | a number |
+//! | less, but not below the repeated ancestor's | a null in a list |
+//! | one below the repeated ancestor's | an empty list |
+//! | less | no list |
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::basic::{LogicalType, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{
+    DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::RowGroupReader;
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
+
+use super::column::Value;
+use super::levels::{Part, read};
+use crate::document::vector::{self, MOST_COMPONENTS};
+
+/// The most values of the pages from which some rows are decoded at once. A page can say in few bytes that it has billions.
+const MOST_VALUES: u64 = 32 << 20;
+
+/// Where a column of lists is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ListPlace {
+    /// Which leaf of the schema it is.
+    leaf: usize,
+}
+
+impl ListPlace {
+    /// The column of a field: a list of numbers. `None` if there is none.
+    ///
+    /// # Errors
+    /// What the column holds, if it is no such list.
+    pub(super) fn find(
+        schema: &SchemaDescriptor,
+        field: &str,
+    ) -> Option<Result<ListPlace, String>> {
+        let is_of_field = |column: &ColumnDescriptor| {
+            let path = column.path().string();
+            path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let leaves = (0..schema.num_columns()).filter(|&leaf| is_of_field(&schema.column(leaf)));
+        match leaves.collect::<Vec<_>>()[..] {
+            [] => None,
+            [leaf] => Some(checked(&schema.column(leaf)).map(|()| ListPlace { leaf })),
+            _ => Some(Err("a group of columns".to_owned())),
+        }
+    }
+}
+
+/// Fails with what a column holds, unless it is a list of numbers.
+fn checked(column: &ColumnDescriptor) -> Result<(), String> {
+    let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
+    match (column.max_rep_level(), column.physical_type()) {
+        (0, _) => Err("no lists".to_owned()),
+        (1, Type::FLOAT | Type::DOUBLE) => Ok(()),
+        (1, Type::FIXED_LEN_BYTE_ARRAY) if is_half => Ok(()),
+        (1, other) => Err(format!("lists of values of type {other}")),
+        _ => Err("lists of lists".to_owned()),
+    }
+}
+
+/// Decodes the lists of one row group from its beginning.
+pub(super) struct ListColumn {
+    numbers: Numbers,
+    levels: Levels,
+    /// How many values more the pages of the current rows may have.
+    left: Arc<AtomicU64>,
+}
+
+/// What reads the numbers.
+enum Numbers {
+    Float(ColumnReaderImpl<FloatType>),
+    Double(ColumnReaderImpl<DoubleType>),
+    Half(ColumnReaderImpl<FixedLenByteArrayType>),
+}
+
+/// The definition levels of a column of lists.
+#[derive(Clone, Copy)]
+struct Levels {
+    /// Of a number.
+    number: i16,
+    /// Of anything in a list.
+    in_list: i16,
+}
+
+impl ListColumn {
+    /// The column at `place` of a row group.
+    pub(super) fn new(
+        group: &dyn RowGroupReader,
+        place: ListPlace,
+    ) -> Result<ListColumn, ParquetError> {
+        let column: ColumnDescPtr = group.metadata().schema_descr().column(place.leaf);
+        let left = Arc::new(AtomicU64::new(MOST_VALUES));
+        let inner = group.get_column_page_reader(place.leaf)?;
+        let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
+        let levels = Levels {
+            number: column.max_def_level(),
+            in_list: column.repeated_ancestor_def_level(),
+        };
+        let numbers = match column.physical_type() {
+            Type::FLOAT => Numbers::Float(ColumnReaderImpl::new(column, pages)),
+            Type::DOUBLE => Numbers::Double(ColumnReaderImpl::new(column, pages)),
+            _ => Numbers::Half(ColumnReaderImpl::new(column, pages)),
+        };
+        Ok(ListColumn { numbers, levels, left })
+    }
+
+    /// The vectors of the next `rows` rows, fewer at the end; `None` for null.
+    pub(super) fn next(&mut self, rows: usize) -> Result<Vec<Option<Value>>, ParquetError> {
+        self.left.store(MOST_VALUES, Ordering::Relaxed);
+        let levels = self.levels;
+        let mut lists = match &mut self.numbers {
+            Numbers::Float(reader) => lists(reader, rows, levels, |&number| f64::from(number)),
+            Numbers::Double(reader) => lists(reader, rows, levels, |&number| number),
+            Numbers::Half(reader) => lists(reader, rows, levels, half),
+        }?;
+        let vector = |list: Vec<Option<f64>>| Value::Vector(vector::checked(list));
+        Ok(lists.drain(..).map(|list| list.map(vector)).collect())
+    }
+}
+
+/// The lists of the next rows; those that are too long are cut.
+fn lists<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    levels: Levels,
+    number: impl Fn(&T::T) -> f64,
+) -> Result<Vec<Option<Vec<Option<f64>>>>, ParquetError> {
+    let mut lists: Vec<Option<Vec<Option<f64>>>> = Vec::with_capacity(rows);
+    while lists.len() < rows {
+        let (part, records) = read::<T>(reader, rows - lists.len())?;
+        if records == 0 {
+            break;
+        }
+        if !part.has_levels_up_to((levels.number, 1)) {
+            return Err(ParquetError::General("a list has levels that it cannot have".to_owned()));
+        }
+        let Part { values, definitions, repetitions } = part;
+        let mut values = values.iter();
+        for (definition, repetition) in definitions.into_iter().zip(repetitions) {
+            if repetition == 0 {
+                lists.push((definition + 1 >= levels.in_list).then(Vec::new));
+            }
+            let value = if definition == levels.number { values.next() } else { None };
+            if definition >= levels.in_list
+                && let Some(Some(list)) = lists.last_mut()
+                && list.len() <= MOST_COMPONENTS
+            {
+                list.push(value.map(&number));
+            }
+        }
+    }
+    Ok(lists)
+}
+
+/// A number of 16 bits: a sign, five bits of the exponent, ten of the fraction.
+fn half(bytes: &FixedLenByteArray) -> f64 {
+    let bits = bytes.data().try_into().map_or(0, u16::from_le_bytes);
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
+    let size = match exponent {
+        0 => fraction * 2_f64.powi(-14),
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        _ => (1.0 + fraction) * 2_f64.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+/// Pages that fail once they have more values than are `left`.
+struct BoundedPages {
+    inner: Box<dyn PageReader>,
+    left: Arc<AtomicU64>,
+}
+
+impl PageReader for BoundedPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.inner.get_next_page()?;
+        let values = page.as_ref().map_or(0, |page| u64::from(page.num_values()));
+        let left = self.left.load(Ordering::Relaxed).checked_sub(values);
+        let left = left.ok_or_else(|| {
+            ParquetError::General(format!(
+                "lists with more than {MOST_VALUES} values in a few rows"
+            ))
+        })?;
+        self.left.store(left, Ordering::Relaxed);
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.inner.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.inner.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        self.inner.at_record_boundary()
+    }
+}
+
+impl Iterator for BoundedPages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Result<Page, ParquetError>> {
+        self.get_next_page().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_16_bits() {
+        let read = |bits: u16| half(&FixedLenByteArray::from(bits.to_le_bytes().to_vec()));
+        for (bits, number) in [
+            (0, 0.0),
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x7bff, 65504.0),
+            (0x3555, 0.333_251_953_125),
+            (1, 2_f64.powi(-24)),
+            (0x0400, 2_f64.powi(-14)),
+            (0xfc00, f64::NEG_INFINITY),
+        ] {
+            assert_eq!(read(bits), number, "{bits:#x}");
+        }
+        assert!(read(0x7e00).is_nan());
+    }
+}
