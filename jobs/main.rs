@@ -31,7 +31,7 @@ fn run(line: &CommandLine) -> Result<Summary> {
     let cluster = &line.global().cluster;
     identity::set_process(cluster.number());
     step::begin(Step::Starting);
-    telemetry::begin(line.global())?;
+    telemetry::begin(line.global(), line.configuration())?;
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

@@ -18,6 +18,7 @@ mod hostile;
 mod init;
 mod inputs;
 mod keep_rule;
+mod lineage;
 mod linear;
 mod logs;
 mod lsh;

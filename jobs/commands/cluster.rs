@@ -19,6 +19,8 @@ use serde_json::json;
 
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FormatFlag;
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -263,11 +265,22 @@ impl Job {
         let mut report = ClusterReport::of(self.parameters, method, self.days, found, run);
         report.write(&staging)?;
         staging.commit()?;
+        note(&report, request);
         if let Some(warning) = &report.warning {
             tracing::warn!("{warning}");
         }
         Ok(summary(&report, output))
     }
+}
+
+/// Notes what was read and written.
+fn note(report: &ClusterReport, request: &Request) {
+    let found = &report.found;
+    for input in request.matches.iter().chain(&request.previous) {
+        account::note_input(Dataset::at(&input.path));
+    }
+    let tables = [("clusters", found.members), ("sizes", found.clusters)];
+    account::note_tables(&request.output, report.files(), &tables);
 }
 
 /// The clusters that were made before. A state of layers is checked as it is read, block by block.

@@ -26,6 +26,8 @@ use crate::commands::pages::PageSource;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FormatFlag};
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -104,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         pages: None,
         unchanged: None,
     };
+    account::note_input(Dataset::at(&request.batch));
     let mut cluster = cluster::join(global, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, global)?;
     if !cluster.is_leader() || global.dry_run {
@@ -338,9 +341,16 @@ impl Job {
             let mut report = self.report(joined, topology);
             report.write(&staging)?;
             staging.commit()?;
+            self.note(&report);
             Ok(Summary::of_join(&report, self.output()))
         })?;
         Ok(summary.leader().unwrap_or_default())
+    }
+
+    /// Notes what was read and written.
+    fn note(&self, report: &Report) {
+        self.request.store.path().into_iter().for_each(|it| account::note_input(Dataset::at(it)));
+        account::note_join(self.output(), &report.outcome);
     }
 
     fn report(&self, joined: Joined, topology: Topology) -> Report {

@@ -29,6 +29,8 @@ use annotate::Asked;
 use crate::commands::pages::PageFlags;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -91,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }
     let Arguments { ids, annotate, clusters, annotate_prefix, .. } = arguments;
-    match (ids, annotate) {
+    let summary = match (ids, annotate) {
         (_, Some(judged)) => {
             let prefix = annotate_prefix.as_deref().unwrap_or_default();
             let asked = Asked { judged, clusters: clusters.as_deref(), prefix, output };
@@ -99,7 +101,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         (Some(ids), None) => copy_listed(ids, &inputs, &options, output, global),
         (None, None) => unreachable!("the command line has one of both"),
-    }
+    }?;
+    input.iter().for_each(|path| account::note_input(Dataset::at(path)));
+    account::note_output(Dataset::at(output));
+    Ok(summary)
 }
 
 /// Copies the records whose ids are in the list.

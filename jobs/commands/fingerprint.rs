@@ -1,6 +1,7 @@
 //! `dupsieve fingerprint`: documents to a segment. They are read and fingerprinted on every worker, then
 //! sorted and written by process 0.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -378,7 +381,10 @@ impl Job {
             );
         }
         step::begin(Step::Writing);
-        builder.write(identity, lists, lock)
+        let segment = builder.write(identity, lists, lock)?;
+        let bytes = fs::metadata(output).map(|file| file.len()).ok();
+        account::note_output(Dataset::at(output).written(segment.rows(), bytes));
+        Ok(segment)
     }
 
     fn options(&self) -> SegmentOptions {

@@ -40,6 +40,10 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom \
                  --metrics 127.0.0.1:9464",
             ),
+            (
+                "Append events of OpenLineage to a file",
+                "dupsieve run configs/daily.toml --date 2026-11-21 --lineage lineage.jsonl",
+            ),
         ],
     ),
     (
@@ -474,6 +478,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ),
     ("metrics_file", JOBS),
     ("metrics", JOBS),
+    ("lineage", JOBS),
     ("processes", SHARED),
     ("hosts", SHARED),
     ("process", SHARED),
@@ -592,6 +597,7 @@ const IDLE: &[(&str, &[&str])] = &[
             "dry_run",
             "metrics",
             "metrics_file",
+            "lineage",
         ],
     ),
 ];

@@ -30,6 +30,7 @@ use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings};
+use crate::outcome::account;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -364,6 +365,7 @@ impl Job {
         let mut report = self.report(parameters, batch, outcome, buckets);
         report.write(&staging)?;
         self.publish(lists, staging)?;
+        account::note_join(self.output(), &report.outcome);
         Ok(self.summary(&report))
     }
 

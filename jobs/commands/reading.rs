@@ -21,10 +21,13 @@ use serde::{Deserialize, Serialize};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
+    /// The paths and patterns that were given.
+    named: Vec<PathBuf>,
     inputs: Arc<Inputs>,
     output: PathBuf,
     options: ReadOptions,
@@ -78,6 +81,7 @@ impl Pages {
         settings: &FingerprintSettings,
         processes: usize,
     ) -> Result<Pages> {
+        let named = inputs.iter().filter(|path| *path != Path::new("-")).cloned().collect();
         let (inputs, options) = settings.inputs(inputs)?;
         if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
             return Err(Error::new(
@@ -90,6 +94,7 @@ impl Pages {
             [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
         inputs.check_apart(&written)?;
         Ok(Pages {
+            named,
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
             options,
@@ -259,7 +264,8 @@ impl Pages {
             progress,
         };
         let processes = cluster.topology().processes;
-        account::note_input(bytes);
+        account::note_bytes(bytes);
+        self.named.iter().for_each(|path| account::note_input(Dataset::at(path)));
         let Harvest { collected, read } = read(documents, cluster)?;
         Ok(Found { collected, read, processes })
     }

@@ -21,6 +21,8 @@ use crate::commands::fingerprint::fingerprint;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -141,6 +143,7 @@ fn run_day(
     // A run that died after it had added the day may have left a merge.
     let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up && is_whole;
     if let Some(added) = added {
+        account::note_output(Dataset::at(&plan.store));
         log_day(day, &read, &found, &added);
     }
     let clustered = clusters::make(plan, cluster, day, global, || Chain::up_to(plan, day))?;

@@ -18,6 +18,8 @@ use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use expire::expire;
@@ -269,7 +271,9 @@ fn add(
         return Ok(if would { summary } else { summary.already_done() });
     }
     identity::set_day(day);
+    account::note_input(Dataset::at(segment));
     let added = store.add(segment, day, only, None)?;
+    account::note_output(Dataset::at(store.path()));
     let merged = keep_up(store, compacts, None, global)?.merged;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);
     // A run that died after it had added the day may have left a merge.

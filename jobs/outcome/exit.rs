@@ -20,6 +20,7 @@ use rustix::io::Errno;
 use super::account;
 use super::failure;
 use super::identity;
+use super::lineage;
 use super::log;
 use super::metrics_file;
 use super::summary::{Summary, SummaryLine};
@@ -252,6 +253,7 @@ fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
         code = error.kind().code();
     }
     metrics_file::write(&line, code, &account);
+    lineage::end(&line, code, &account);
     process::exit(code.into())
 }
 

@@ -57,7 +57,8 @@ pub(crate) fn failure_line(what: impl fmt::Display, time: Option<String>) -> Str
     format!("{}\n", Value::Object(line))
 }
 
-fn now() -> String {
+/// The time, as log lines have it.
+pub(super) fn now() -> String {
     let mut time = String::new();
     // Text takes whatever is written.
     let _ = SystemTime.format_time(&mut Writer::new(&mut time));

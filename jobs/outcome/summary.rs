@@ -169,6 +169,11 @@ impl SummaryLine {
         self.already_done
     }
 
+    /// Why the job failed, if it did.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
     /// The count of this name, if there is one.
     pub(super) fn count(&self, name: &str) -> Option<u64> {
         self.counts.get(name).and_then(Value::as_u64)

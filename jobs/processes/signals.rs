@@ -14,6 +14,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::{pipe, signal_name};
 
 use crate::outcome::exit;
+use crate::outcome::lineage;
 
 /// The signals that kill a process that does not handle them. SIGHUP is handled apart, and so are the
 /// signals that a process causes itself.
@@ -61,6 +62,7 @@ pub(crate) fn handle_with(handler: impl Fn(&'static str) + Send + 'static) {
 }
 
 fn handle(name: &'static str) {
+    lineage::note_signal();
     match &*HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(handler) => handler(name),
         None => exit::end(Err(interrupted(name))),

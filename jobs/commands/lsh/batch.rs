@@ -23,6 +23,8 @@ use super::scheme;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -224,6 +226,8 @@ impl Job {
             let mut report = self.report(overlapped)?;
             report.write(&staging)?;
             staging.commit()?;
+            account::note_input(Dataset::at(self.overlap.batch.path()));
+            account::note_join(&self.output, &report.outcome);
             Ok(summary(&report, &self.output))
         })?;
         Ok(summary.leader().unwrap_or_default())

@@ -27,6 +27,8 @@ use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
+use crate::outcome::account;
+use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -89,6 +91,8 @@ pub(crate) fn redo(
         plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
+    account::note_output(Dataset::at(&plan.store));
+    account::note_moved(&format!("/{STAGED}/"), "/");
     let total = total.moved(&format!("/{STAGED}/"), "/");
     Ok(total
         .count("days", count)
