@@ -23,15 +23,16 @@ fn main() {
     let mut line = CommandLine::read();
     log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
     exit::prepare_for_no_memory();
-    exit::end(line.complete().and_then(|()| run(&line)))
+    exit::end(line.complete().and_then(|()| run(&mut line)))
 }
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
-fn run(line: &CommandLine) -> Result<Summary> {
-    let cluster = &line.global().cluster;
-    identity::set_process(cluster.number());
+fn run(line: &mut CommandLine) -> Result<Summary> {
+    identity::set_process(line.global().cluster.number());
     step::begin(Step::Starting);
     telemetry::begin(line.global(), line.configuration())?;
+    line.mount()?;
+    let cluster = &line.global().cluster;
     if let Some(processes) = cluster.to_supervise() {
         supervisor::supervise(processes, cluster);
     }

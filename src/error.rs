@@ -162,6 +162,10 @@ impl Error {
 
     /// A failed read or write of `path`; kind and help follow from the cause.
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
+        if let Some(error) = cause.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) {
+            // A reader of ours failed, and says more.
+            return error.clone();
+        }
         Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
     }
 

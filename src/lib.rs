@@ -61,7 +61,11 @@ pub mod step;
 pub mod budget;
 pub mod parallel;
 
+pub mod storage;
+
 pub mod output;
+
+pub mod mount;
 pub mod runs;
 
 pub mod results;

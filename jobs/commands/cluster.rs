@@ -17,6 +17,7 @@ use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FormatFlag;
 use crate::outcome::account;
@@ -252,7 +253,7 @@ impl Job {
         };
         let staging = Staging::beside(output, lock)?;
         let found = self.clustering.write(engine, &staging)?;
-        let place = |input: &Input| input.place.clone();
+        let place = |input: &Input| places::named(&input.place);
         let run = json!({
             "inputs": {
                 "matches": request.matches.iter().map(place).collect::<Vec<_>>(),

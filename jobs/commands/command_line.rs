@@ -1,6 +1,7 @@
 //! The command line: parses it, fills in settings from the environment and a file, and runs the command.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ use crate::commands::init;
 use crate::commands::inspect;
 use crate::commands::lsh;
 use crate::commands::man;
+use crate::commands::places;
 use crate::commands::plan;
 use crate::commands::query;
 use crate::commands::report;
@@ -133,13 +135,12 @@ impl CommandLine {
     }
 
     fn parsed() -> Result<CommandLine, clap::Error> {
-        let typed = command().try_get_matches()?;
-        if let Some((flag, name)) = help::idle_flag(&typed) {
-            let what = format!("{flag} has no effect in `dupsieve {name}`");
-            return Err(command().error(ErrorKind::ArgumentConflict, what));
-        }
-        let mut line = CommandLine::from_arg_matches(&typed)?;
-        if !help::takes(&typed, "metrics_file") {
+        CommandLine::of(&typed(env::args_os())?)
+    }
+
+    fn of(typed: &ArgMatches) -> Result<CommandLine, clap::Error> {
+        let mut line = CommandLine::from_arg_matches(typed)?;
+        if !help::takes(typed, "metrics_file") {
             line.global.telemetry = TelemetryFlags::default();
         }
         Ok(line)
@@ -193,6 +194,22 @@ impl CommandLine {
         self.global.check(can_be_shared)
     }
 
+    /// Mounts what the command line names by addresses, and puts the paths of mounts in their place.
+    pub(crate) fn mount(&mut self) -> Result<()> {
+        places::keep_in(&self.global);
+        let parsed = |error: clap::Error| {
+            Error::new(Kind::Internal, "a command line with mounts cannot be read").found(error)
+        };
+        let words: Vec<OsString> = env::args_os().collect();
+        let mounted = places::mounted_words(&typed(words.clone()).map_err(parsed)?, words.clone())?;
+        if mounted != words {
+            let typed = typed(mounted).map_err(parsed)?;
+            let line = CommandLine::of(&typed).map_err(parsed)?;
+            self.command = line.command;
+        }
+        Ok(())
+    }
+
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
@@ -225,7 +242,20 @@ impl CommandLine {
             Command::Schema(arguments) => schema::run(arguments, command()),
             Command::Flags(_) => show_flags(),
         }?;
+        places::publish(global)?;
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
+    }
+}
+
+/// The words of a command line, parsed.
+fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
+    let typed = command().try_get_matches_from(words)?;
+    match help::idle_flag(&typed) {
+        None => Ok(typed),
+        Some((flag, name)) => {
+            let what = format!("{flag} has no effect in `dupsieve {name}`");
+            Err(command().error(ErrorKind::ArgumentConflict, what))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! The join itself is the library's ([`dupsieve::join`]). Here it gets its flags, its lock and its report.
 
 use std::any::Any;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::commands::pages::PageSource;
+use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FormatFlag};
@@ -222,10 +223,9 @@ impl Job {
 
     /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
-        let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
         json!({
-            "batch": place(&self.batch_place),
-            "store": self.request.store.path().map(place),
+            "batch": places::named(&self.batch_place),
+            "store": self.request.store.path().map(places::named),
             PageSource::NAME: self.request.pages,
         })
     }

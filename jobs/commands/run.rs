@@ -18,6 +18,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::fingerprint;
+use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
@@ -92,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     for &day in &plan.days {
         let done = run_day(&plan, &mut cluster, day, global);
         total = total.plus(done.map_err(|error| plan.advise_redo(day, &arguments.days, error))?);
+        places::publish(global)?;
     }
     let total = total.path("store", &plan.store);
     match plan.days.last() {

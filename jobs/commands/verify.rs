@@ -20,6 +20,7 @@ use dupsieve::store::{Dated, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
+use crate::commands::places;
 use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
@@ -161,13 +162,13 @@ fn verify_join(
         let verified = found.verify_buckets(arguments.sample(), global)?;
         return Ok(Summary::of_join(&report, output).count("bytes", bytes).then(verified));
     }
-    let batch = match (batch, found.input("batch")) {
+    let batch = match (batch, found.input("batch")?) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),
         (None, None) => None,
     };
     found.check_counts()?;
-    let store = found.input("store").map(|path| found.verify_store(&path)).transpose()?.flatten();
+    let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
     found.audit(batch.as_ref())?;
     let recomputed = found.recompute(batch.as_ref(), store.as_ref(), arguments.sample())?;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
@@ -200,9 +201,10 @@ impl JoinOutput<'_> {
     }
 
     /// The path of an input, if it still exists.
-    fn input(&self, name: &str) -> Option<PathBuf> {
-        let path = PathBuf::from(self.report.run["inputs"][name].as_str()?);
-        path.exists().then_some(path)
+    fn input(&self, name: &str) -> Result<Option<PathBuf>> {
+        let named = self.report.run["inputs"][name].as_str();
+        let path = named.map(|path| places::mounted(Path::new(path))).transpose()?;
+        Ok(path.filter(|path| path.exists()))
     }
 
     /// The value of a parameter.

@@ -44,6 +44,9 @@ pub(crate) struct GlobalFlags {
     /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
     #[arg(long, global = true, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
     pub(crate) memory: Option<ByteSize>,
+    /// Folder for working copies of what is in object stores [default: ~/.cache/dupsieve]
+    #[arg(long, global = true, value_name = "DIR", env = "DUPSIEVE_CACHE")]
+    pub(crate) cache: Option<PathBuf>,
     /// Configuration file with values for flags that are not given. The command line overrides
     /// environment variables, and those override the file
     #[arg(long, global = true, value_name = "FILE")]

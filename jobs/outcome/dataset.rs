@@ -3,6 +3,7 @@
 use std::path::{self, Path};
 
 use dupsieve::results::ResultReader;
+use dupsieve::storage::shown;
 use serde::{Deserialize, Serialize};
 
 /// A file, a folder or an object that a job reads or writes.
@@ -54,21 +55,23 @@ impl Dataset {
 
     /// Its namespace and its name, by the rules of OpenLineage.
     pub(super) fn name(&self) -> (String, String) {
-        let Some((scheme, rest)) = self.place.split_once("://") else {
-            return ("file".to_owned(), self.place.clone());
+        let place = shown(&self.place);
+        let Some((scheme, rest)) = place.split_once("://") else {
+            return ("file".to_owned(), place);
         };
         match (scheme, rest.split_once('/')) {
             ("file", _) => ("file".to_owned(), rest.to_owned()),
             (_, Some((bucket, key))) => (format!("{scheme}://{bucket}"), key.to_owned()),
-            (_, None) => (self.place.clone(), "/".to_owned()),
+            (_, None) => (place, "/".to_owned()),
         }
     }
 
     /// Its address, without characters that no address may have.
     pub(super) fn address(&self) -> String {
-        let (start, rest) = match self.place.split_once("://") {
+        let place = shown(&self.place);
+        let (start, rest) = match place.split_once("://") {
             Some((scheme, rest)) => (format!("{scheme}://"), rest),
-            None => ("file://".to_owned(), self.place.as_str()),
+            None => ("file://".to_owned(), place.as_str()),
         };
         let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~:@".contains(&byte);
         rest.bytes().fold(start, |address, byte| match stays(byte) {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use dupsieve::Result;
 use dupsieve::document::Skipped;
 use dupsieve::report::Report;
-use dupsieve::{Error, Result};
+use dupsieve::storage::shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -152,8 +153,13 @@ impl SummaryLine {
     pub(crate) fn of(job: &str, outcome: Result<Summary>) -> SummaryLine {
         let code = outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0);
         let retryable = outcome.as_ref().is_err_and(|error| error.kind().retryable());
-        let error = outcome.as_ref().err().map(Error::to_string);
-        let Summary { counts, paths, already_done, sentences } = outcome.unwrap_or_default();
+        let error = outcome.as_ref().err().map(|error| shown(&error.to_string()));
+        let Summary { counts, mut paths, already_done, mut sentences } =
+            outcome.unwrap_or_default();
+        for path in paths.values_mut() {
+            *path = path.as_str().map(shown).into();
+        }
+        sentences.iter_mut().for_each(|sentence| *sentence = shown(sentence));
         let job = job.to_owned();
         let account = None;
         SummaryLine { already_done, code, counts, error, job, paths, retryable, sentences, account }

@@ -3,7 +3,7 @@
 //! All workers of all processes read the store; what they do together is the library's ([`dupsieve::join::Overlap`]).
 
 use std::any::Any;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use dupsieve::budget::Budget;
 use dupsieve::flow::{Cluster, Role, Start};
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scheme;
+use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
@@ -247,7 +248,6 @@ impl Job {
             );
         }
         let parameters = self.parameters();
-        let place = |path: &Path| path::absolute(path).unwrap_or(path.to_path_buf());
         Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: self.day,
@@ -260,7 +260,10 @@ impl Job {
             probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
             run: json!({
-                "inputs": { "batch": place(&self.batch_place), "store": self.store.as_deref().map(place) },
+                "inputs": {
+                    "batch": places::named(&self.batch_place),
+                    "store": self.store.as_deref().map(places::named),
+                },
                 "workers": self.topology.workers,
                 "processes": self.topology.processes,
                 "chunks_resumed": chunks_resumed,

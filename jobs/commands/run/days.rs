@@ -11,6 +11,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::dedup;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
+use crate::commands::places;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
 use crate::flags::config::{Add, Config};
@@ -49,12 +50,20 @@ impl DayPlan<'_> {
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        Ok(DayPlan { config, output, store: absolute(store), days })
+        for day in &days {
+            places::mounted(Path::new(&day.expand(output)))?;
+        }
+        Ok(DayPlan { config, output, store: absolute(&places::mounted(store)?), days })
     }
 
     /// The folder for the output of a day.
     pub(crate) fn output(&self, day: Day) -> PathBuf {
-        absolute(&self.named_output(day))
+        let named = self.named_output(day);
+        let here = places::mounted(&named).unwrap_or_else(|error| {
+            tracing::warn!("the output of {day} cannot be reached: {error}");
+            named
+        });
+        absolute(&here)
     }
 
     /// The folder for the output of a day, as written in the file.

@@ -80,8 +80,9 @@ impl JoinOutput<'_> {
         (confirmation, least): (Confirmation, Similarity),
         global: &GlobalFlags,
     ) -> Result<Option<Inputs>> {
-        let batch = self.input("batch").map(|path| verify_segment(&path)).transpose()?;
-        let store = self.input("store").map(|path| self.verify_store(&path)).transpose()?.flatten();
+        let batch = self.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
+        let store =
+            self.input("store")?.map(|path| self.verify_store(&path)).transpose()?.flatten();
         let Some(batch) = self.is_there(batch.as_ref(), store.as_ref()) else { return Ok(None) };
         self.check_batch(batch)?;
         kept_bands(batch.stamp())?;

@@ -1,12 +1,13 @@
 //! Checks that the clusters of a day are whole, and that they are of the matches beside them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dupsieve::clusters::audit;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster::{PREVIOUS, matches_of, state, sums};
+use crate::commands::places;
 
 /// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found`,
 /// or from other clusters of the day before than those that are there now. Clusters before that no longer exist
@@ -24,7 +25,8 @@ pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
     if report.parameters.get(&matches_of(&day)) != Some(&expected) {
         return Err(other(clusters, &format!("the matches of {day} that are there now")));
     }
-    let before = report.run["inputs"]["previous"].as_str().map(PathBuf::from);
+    let before = report.run["inputs"]["previous"].as_str();
+    let before = before.map(|path| places::mounted(Path::new(path))).transpose()?;
     let before = before.map(|path| ClusterReport::read(&path)).transpose()?.flatten();
     let made = report.parameters.get(PREVIOUS);
     if before.is_some_and(|before| made != Some(&state(&before))) {

@@ -1,18 +1,21 @@
 //! Checks that the store still holds a day as the output of that day says.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dupsieve::store::{Entry, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use dupsieve::report::{Made, Report};
 
+use crate::commands::places;
+
 /// Fails if the store that a day of `run` entered now holds something else for that day: another batch, other
 /// pages of the same batch, nothing, or pages that were kept by a join with another version. `found` is the
 /// output of the join of `batch`. A store that no longer exists is not checked.
 pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     let Some(report) = Report::read(found)? else { return Ok(()) };
-    let path = report.run["inputs"]["store"].as_str().map(PathBuf::from);
+    let named = report.run["inputs"]["store"].as_str();
+    let path = named.map(|path| places::mounted(Path::new(path))).transpose()?;
     let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
     // An output of `dedup` alone has no day and enters no store.
     let Some(day) = report.day else { return Ok(()) };

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Sum, has_magic};
+use crate::storage::{self, Remote};
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
@@ -29,6 +30,8 @@ pub struct Segment(pub(super) Arc<Opened>);
 pub(super) struct Opened {
     path: PathBuf,
     pub(super) file: File,
+    /// Where the bytes are, if they are not in the file.
+    remote: Option<Arc<dyn Remote>>,
     /// The file opened for direct reads, which bypass the cache of the system, after the first such read.
     /// `None` inside if the file system has no direct reads.
     pub(super) direct: OnceLock<Option<File>>,
@@ -70,7 +73,8 @@ impl Segment {
                 .found("a folder or a device"));
         }
         let bytes = metadata.len();
-        let source = SegmentFile { path, file: &file };
+        let remote = storage::remote(path);
+        let source = SegmentFile { path, file: &file, remote: remote.as_deref() };
         let width = source.header(bytes)?;
         let (table, metadata, digest) = source.ending(bytes)?;
         let heads = read_heads(&source.read(table.clone())?)
@@ -87,6 +91,7 @@ impl Segment {
         let segment = Segment(Arc::new(Opened {
             path: path.to_path_buf(),
             file,
+            remote,
             direct: OnceLock::new(),
             bytes_read: AtomicU64::new(0),
             bytes,
@@ -267,7 +272,7 @@ impl Segment {
         if let Some(blocks) = placed.blocks.get() {
             return Ok(blocks);
         }
-        let source = SegmentFile { path: &self.0.path, file: &self.0.file };
+        let source = self.source();
         let entries = source.read(placed.entries.clone())?;
         let blocks = Blocks::read(&placed.head, self.width(), placed.offset, &entries)
             .map_err(|error| error.at(self.path()).offset(placed.entries.start))?;
@@ -284,15 +289,21 @@ impl Segment {
         self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Its file.
-    pub(super) fn file(&self) -> &File {
-        &self.0.file
+    /// Its file, if that has the bytes.
+    pub(super) fn file(&self) -> Option<&File> {
+        self.0.remote.is_none().then_some(&self.0.file)
+    }
+
+    /// Its bytes, wherever they are.
+    pub(super) fn source(&self) -> SegmentFile<'_> {
+        let Opened { path, file, remote, .. } = &*self.0;
+        SegmentFile { path, file, remote: remote.as_deref() }
     }
 
     /// Reads the bytes of the file in `range`.
     pub(crate) fn read(&self, range: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.count(range.end - range.start);
-        SegmentFile { path: &self.0.path, file: &self.0.file }.read_into(range, bytes)
+        self.source().read_into(range, bytes)
     }
 
     /// Fails unless `bytes` have the checksum of `block`.

@@ -76,16 +76,19 @@ impl Piece {
 impl Segment {
     /// The file opened a second time for direct reads, if the file system has them.
     fn direct(&self) -> Option<&File> {
-        self.0.direct.get_or_init(|| open_direct(&self.0.file, false)).as_ref()
+        let file = self.file()?;
+        self.0.direct.get_or_init(|| open_direct(file, false)).as_ref()
     }
 
-    /// Whether the cache of the system has the byte at `offset`; as [`is_cached`].
+    /// Whether the cache of the system has the byte at `offset`; as [`is_cached`]. It never has what is in an object store.
     pub(crate) fn is_cached(&self, offset: u64) -> bool {
-        is_cached(&self.0.file, offset)
+        self.file().is_some_and(|file| is_cached(file, offset))
     }
 
     /// Tells the system to drop the page at `offset` from its cache.
     pub(crate) fn forget(&self, offset: u64) {
-        forget(&self.0.file, offset);
+        if let Some(file) = self.file() {
+            forget(file, offset);
+        }
     }
 }

@@ -28,7 +28,6 @@ use super::open::Segment;
 use super::scan::KeyRange;
 use super::searchable::Block;
 use super::select::{Spot, word};
-use super::source::SegmentFile;
 use super::words::HEADER_BYTES;
 
 /// Entries of the table of key prefixes for each block.
@@ -334,12 +333,13 @@ impl<F: Fingerprint> Ranked<F> {
 impl Bytes {
     /// Those of `segment`.
     pub(super) fn of(segment: &Segment, access: Access) -> Result<Bytes> {
-        match access {
-            Access::Resident => held(segment),
-            Access::Mapped => {
-                let mapped = Mapped::of(segment.file());
+        match (access, segment.file()) {
+            (Access::Mapped, Some(file)) => {
+                let mapped = Mapped::of(file);
                 mapped.map(Bytes::Mapped).map_err(|cause| Error::io(segment.path(), &cause))
             }
+            // What is not in a file cannot be mapped.
+            _ => held(segment),
         }
     }
 
@@ -366,7 +366,7 @@ fn held(segment: &Segment) -> Result<Bytes> {
     let begin = blocks.first().map_or(0, |block| block.offset);
     let end = blocks.last().map_or(0, |block| block.range().end);
     let mut bytes = zeroed_bytes((end - begin) as usize);
-    let source = SegmentFile { path: segment.path(), file: segment.file() };
+    let source = segment.source();
     let parts = (begin..).step_by(READ_BYTES).zip(bytes.chunks_mut(READ_BYTES));
     parts.into_iter().try_for_each(|(at, part)| source.fill(at, part))?;
     Ok(Bytes::Held(bytes, begin))

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::progress::{self, Activity};
+use crate::storage::Remote;
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
@@ -38,9 +39,12 @@ pub(crate) struct Placed {
 }
 
 /// A file that may be a segment.
+#[derive(Clone, Copy)]
 pub(crate) struct SegmentFile<'a> {
     pub(crate) path: &'a Path,
     pub(crate) file: &'a File,
+    /// Where its bytes are, if they are not in the file: in an object store.
+    pub(crate) remote: Option<&'a dyn Remote>,
 }
 
 impl SegmentFile<'_> {
@@ -58,6 +62,9 @@ impl SegmentFile<'_> {
     /// Fills `bytes` with those of the file from `at` on.
     pub(crate) fn fill(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         progress::tick(Activity::Reading);
+        if let Some(remote) = self.remote {
+            return remote.read_exact_at(bytes, at);
+        }
         self.file.read_exact_at(bytes, at).map_err(|cause| match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
                 damaged("the file is shorter than when it was opened").at(self.path).offset(at)

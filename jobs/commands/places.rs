@@ -1,0 +1,145 @@
+//! Paths that are addresses in an object store. Outputs, stores and what earlier commands have written are mounted: the
+//! command works on folders of this machine, and what it has made is published when it is done. Inputs of pages are read
+//! where they are, and are no matter of this file.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{self, Path, PathBuf};
+use std::sync::OnceLock;
+
+use clap::ArgMatches;
+use dupsieve::mount;
+use dupsieve::storage::{self, Address};
+use dupsieve::{Error, Kind, Result};
+
+use crate::flags::global::GlobalFlags;
+
+/// The arguments that name outputs, stores, and what earlier commands have written.
+const MOUNTED: [&str; 16] = [
+    "another",
+    "batch",
+    "boilerplate",
+    "file",
+    "ids",
+    "labels",
+    "matches",
+    "one",
+    "only",
+    "output",
+    "outputs",
+    "pairs",
+    "previous",
+    "removed",
+    "segment",
+    "store",
+];
+
+/// The folder that mounts are below.
+static CACHE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Sets the folder that mounts are below: the one of the flags, or one of the user.
+pub(crate) fn keep_in(global: &GlobalFlags) {
+    CACHE.get_or_init(|| global.cache.clone().unwrap_or_else(usual_cache));
+}
+
+/// `dupsieve` in the folder that the user has for such things.
+fn usual_cache() -> PathBuf {
+    let folder = |variable: &str| {
+        std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    cache.unwrap_or_else(std::env::temp_dir).join("dupsieve")
+}
+
+/// The path here that stands for `path`, which is mounted if it is an address. Other paths are returned as they are.
+pub(crate) fn mounted(path: &Path) -> Result<PathBuf> {
+    let Some(address) = Address::of(path)? else { return Ok(path.to_path_buf()) };
+    let cache = CACHE.get_or_init(usual_cache);
+    mount::mount(&address, cache)
+}
+
+/// The words of the command line, with the paths of mounts in the place of their addresses.
+///
+/// # Errors
+/// Those of mounting; the store of a service is [`Kind::Usage`].
+pub(crate) fn mounted_words(typed: &ArgMatches, words: Vec<OsString>) -> Result<Vec<OsString>> {
+    let addresses = addresses(typed)?;
+    if let Some(address) = addresses.first().filter(|_| typed.subcommand_name() == Some("serve")) {
+        return Err(Error::new(Kind::Usage, "a service needs its store on a disk of its own")
+            .at(&**address)
+            .help("copy the store to a folder, and give that"));
+    }
+    let mut paths = Vec::new();
+    for address in &addresses {
+        paths.push((address, mounted(Path::new(address))?));
+    }
+    Ok(words.into_iter().map(|word| replaced(word, &paths)).collect())
+}
+
+/// The addresses among the arguments of the innermost command.
+fn addresses(typed: &ArgMatches) -> Result<BTreeSet<OsString>> {
+    let mut innermost = typed;
+    while let Some((_, below)) = innermost.subcommand() {
+        innermost = below;
+    }
+    let mut found = BTreeSet::new();
+    for name in MOUNTED {
+        let values = innermost.try_get_raw(name).ok().flatten().into_iter().flatten();
+        for value in values {
+            if Address::of(Path::new(value))?.is_some() {
+                found.insert(value.to_os_string());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The word with the path in place of the address: the word is that, or `--flag=` and that.
+fn replaced(word: OsString, paths: &[(&OsString, PathBuf)]) -> OsString {
+    let text = word.to_str();
+    for (address, path) in paths {
+        if word == **address {
+            return path.into();
+        }
+        let flag = text.and_then(|text| text.strip_suffix(address.to_str()?)?.strip_suffix('='));
+        if let Some(flag) = flag.filter(|flag| flag.starts_with('-')) {
+            let mut word = OsString::from(format!("{flag}="));
+            word.push(path);
+            return word;
+        }
+    }
+    word
+}
+
+/// Writes what was made in mounts to where it belongs. Only the process that leads a job does so.
+pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
+    let is_leader = |process: Option<usize>| process.is_none_or(|process| process == 0);
+    let leads = is_leader(global.cluster.child) && is_leader(global.cluster.process);
+    if leads && !global.dry_run { mount::publish() } else { Ok(()) }
+}
+
+/// The path as a report names it: an address, or an absolute path.
+pub(crate) fn named(path: &Path) -> PathBuf {
+    let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    match absolute.to_str() {
+        Some(text) => storage::shown(text).into(),
+        None => absolute,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_words_are_replaced() {
+        let address = OsString::from("s3://b/store");
+        let paths = [(&address, PathBuf::from("/cache/store"))];
+        let word = |word: &str| replaced(word.into(), &paths).into_string().unwrap();
+        assert_eq!(word("s3://b/store"), "/cache/store");
+        assert_eq!(word("--store=s3://b/store"), "--store=/cache/store");
+        for other in ["s3://b/store2", "as3://b/store", "a=s3://b/store", "--store"] {
+            assert_eq!(word(other), other);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Mounts in a build without object stores: there are none.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::storage::Address;
+
+/// Fails, because this build cannot reach object stores.
+///
+/// # Errors
+/// Always [`Kind::Usage`](crate::Kind::Usage).
+pub fn mount(address: &Address, _: &Path) -> Result<PathBuf> {
+    Err(address.needs_feature())
+}
+
+/// Does nothing, because nothing is mounted.
+///
+/// # Errors
+/// None.
+pub fn publish() -> Result<()> {
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The files of a folder that belong to its tree.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{At, Error, Kind, Result};
+
+/// The names of the files of a folder, and of the folders without files; sorted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) files: Vec<String>,
+    pub(super) empty_folders: Vec<String>,
+}
+
+/// What is below `folder`, without locks and unfinished files. Nothing if it is not there.
+pub(super) fn below(folder: &Path) -> Result<Names> {
+    let mut names = Names::default();
+    if fs::exists(folder).at(folder)? {
+        add(folder, "", &mut names)?;
+    }
+    names.files.sort();
+    names.empty_folders.sort();
+    Ok(names)
+}
+
+/// Adds what is below `folder`, whose name ends with a slash or is empty.
+fn add(folder: &Path, name: &str, names: &mut Names) -> Result<()> {
+    let before = names.files.len() + names.empty_folders.len();
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let path = entry.path();
+        let Some(last) = entry.file_name().to_str().map(str::to_owned) else {
+            return Err(Error::new(Kind::Usage, "the name of this file is not UTF-8").at(&path));
+        };
+        if last.starts_with('.') || last == "LOCK" {
+            continue;
+        }
+        let name = format!("{name}{last}");
+        if entry.file_type().at(&path)?.is_dir() {
+            add(&path, &format!("{name}/"), names)?;
+        } else {
+            names.files.push(name);
+        }
+    }
+    if names.files.len() + names.empty_folders.len() == before && !name.is_empty() {
+        names.empty_folders.push(name.trim_end_matches('/').to_owned());
+    }
+    Ok(())
+}
+
+/// XXH3-128 of a file, in hex.
+pub(super) fn digest(path: &Path) -> Result<String> {
+    let mut file = File::open(path).at(path)?;
+    let mut hasher = Xxh3::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(format!("{:032x}", hasher.digest128())),
+            Ok(read) => hasher.update(&buffer[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io(path, &error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_and_unfinished_files_do_not_belong_to_a_tree() {
+        let home = tempfile::tempdir().unwrap();
+        for folder in ["a/b", "a/empty", ".out.resume"] {
+            fs::create_dir_all(home.path().join(folder)).unwrap();
+        }
+        for file in ["z", "a/b/c", "a/LOCK", ".unfinished-1", ".out.resume/x"] {
+            fs::write(home.path().join(file), file).unwrap();
+        }
+        let names = below(home.path()).unwrap();
+        assert_eq!(
+            (names.files, names.empty_folders),
+            (vec!["a/b/c".to_owned(), "z".to_owned()], vec!["a/empty".to_owned()],)
+        );
+        assert_eq!(below(&home.path().join("none")).unwrap(), Names::default());
+        let known = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"z"));
+        assert_eq!(digest(&home.path().join("z")).unwrap(), known);
+    }
+}

@@ -1,0 +1,142 @@
+//! The list of the files of a tree in an object store. Whoever has it has the tree: the list is one object, and replacing it
+//! is the commit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+
+/// The name of the list, below the address of the tree. Sensors of schedulers wait for this name.
+pub(super) const HEAD: &str = "_SUCCESS";
+
+/// The most bytes of a list.
+pub(super) const MAX_HEAD_BYTES: u64 = 256 << 20;
+
+/// The version of the format of the list.
+const FORMAT: u32 = 1;
+
+/// The list.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Head {
+    /// Always `tree`, so that nobody takes another `_SUCCESS` for one of ours.
+    dupsieve: String,
+    format: u32,
+    /// The attempt that wrote the list: a name that no other attempt has.
+    pub(super) attempt: String,
+    /// The folders without files.
+    pub(super) empty_folders: Vec<String>,
+    /// The files by their names, which are relative to the tree.
+    pub(super) files: BTreeMap<String, Held>,
+    /// Objects that this list no longer needs. Readers of the list before it may; so the next commit deletes them.
+    pub(super) released: Vec<String>,
+}
+
+/// A file of a tree.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Held {
+    /// The object with its bytes, below the address of the tree.
+    pub(super) object: String,
+    /// Their number.
+    pub(super) bytes: u64,
+    /// Their XXH3-128, in hex.
+    pub(super) digest: String,
+}
+
+impl Head {
+    /// The list that `attempt` writes.
+    pub(super) fn new(attempt: &str) -> Head {
+        Head {
+            dupsieve: "tree".to_owned(),
+            format: FORMAT,
+            attempt: attempt.to_owned(),
+            empty_folders: Vec::new(),
+            files: BTreeMap::new(),
+            released: Vec::new(),
+        }
+    }
+
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// What is not a list of ours is [`Kind::Exists`], another format or an impossible name [`Kind::BadData`].
+    pub(super) fn parse(bytes: &[u8]) -> Result<Head> {
+        let head: Head = serde_json::from_slice(bytes).map_err(|cause| {
+            Error::new(Kind::Exists, "something else is here already, not a tree of dupsieve")
+                .found(cause)
+                .help("choose another place")
+        })?;
+        if head.format != FORMAT {
+            return Err(Error::new(Kind::BadData, "the list of the files has another format")
+                .expected(FORMAT)
+                .found(head.format)
+                .help("use the version of dupsieve that wrote it"));
+        }
+        let objects = head.files.values().map(|held| &held.object).chain(&head.released);
+        match head.files.keys().chain(&head.empty_folders).chain(objects).find(|it| !is_safe(it)) {
+            None => Ok(head),
+            Some(name) => {
+                Err(Error::new(Kind::BadData, "a name in the list of the files leads elsewhere")
+                    .found(format_args!("{name:.100?}")))
+            }
+        }
+    }
+
+    /// Its bytes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(self).expect("a list is plain data");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Whether both name the same contents.
+    pub(super) fn holds_as(&self, other: &Head) -> bool {
+        let contents = |head: &Head| -> Vec<(String, u64, String)> {
+            let files = head.files.iter();
+            files.map(|(name, held)| (name.clone(), held.bytes, held.digest.clone())).collect()
+        };
+        self.empty_folders == other.empty_folders && contents(self) == contents(other)
+    }
+}
+
+/// Whether a name stays below the folder it is relative to.
+fn is_safe(name: &str) -> bool {
+    let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    name.len() <= 1024 && !name.contains(['\0', '\\']) && name.split('/').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(name: &str) -> Head {
+        let held = Held { object: "a1/x".to_owned(), bytes: 1, digest: "0f".to_owned() };
+        Head { files: BTreeMap::from([(name.to_owned(), held)]), ..Head::new("a1") }
+    }
+
+    #[test]
+    fn a_list_is_read_as_it_was_written() {
+        let written = head("segments/day.seg");
+        assert_eq!(Head::parse(&written.to_bytes()).unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_not_ours_or_leads_elsewhere_is_refused() {
+        for foreign in ["", "{}", "[1]", "{\"dupsieve\":\"tree\"}"] {
+            assert_eq!(Head::parse(foreign.as_bytes()).unwrap_err().kind(), Kind::Exists);
+        }
+        let later = Head { format: 2, ..head("a") };
+        assert_eq!(Head::parse(&later.to_bytes()).unwrap_err().kind(), Kind::BadData);
+        for name in ["../x", "/etc/passwd", "a//b", "", "a/./b", "a\0"] {
+            assert_eq!(Head::parse(&head(name).to_bytes()).unwrap_err().kind(), Kind::BadData);
+        }
+    }
+
+    #[test]
+    fn equal_contents_do_not_depend_on_the_attempt() {
+        let [one, other] = [head("a"), Head { attempt: "b2".to_owned(), ..head("a") }];
+        assert!(one.holds_as(&other) && !one.holds_as(&head("b")));
+    }
+}

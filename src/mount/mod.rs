@@ -1,0 +1,36 @@
+//! Places in an object store, as folders of this machine: whatever works on folders works on them.
+//!
+//! A mount is filled with the tree that is at its address. Of the segments of a store only the lengths are here: their
+//! bytes are read by ranges when they are needed ([`storage::remote`](crate::storage)). What has changed is
+//! [published](publish): new files are written under names of their own, and one conditional put of the list of all files
+//! commits them. So a reader sees the old tree or the new one, and of two writers one wins.
+//!
+//! - `mount`: the mounts of this process. `pull`, `push`: from the tree to the folder, and back.
+//! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
+//! - `absent`: in place of all these in a build without object stores.
+//!
+//! Imports `error`, `storage`, `parallel` and `output`. Start with [`mount()`].
+
+#[cfg(not(feature = "object-store"))]
+mod absent;
+#[cfg(feature = "object-store")]
+mod files;
+#[cfg(feature = "object-store")]
+mod head;
+#[cfg(feature = "object-store")]
+#[allow(clippy::module_inception)]
+mod mount;
+#[cfg(feature = "object-store")]
+mod pull;
+#[cfg(feature = "object-store")]
+mod push;
+#[cfg(feature = "object-store")]
+mod tree;
+
+#[cfg(not(feature = "object-store"))]
+pub use absent::{mount, publish};
+#[cfg(feature = "object-store")]
+pub use mount::{mount, publish};
+
+#[cfg(all(test, feature = "object-store"))]
+mod tests;

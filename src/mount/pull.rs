@@ -1,0 +1,124 @@
+//! Makes a folder here equal to a tree in an object store.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::output::{NewFile, parent_of};
+use crate::parallel::in_parallel;
+use crate::storage::{FileNumber, ObjectFile, Objects, Remote};
+
+use super::files::{self, digest};
+use super::head::{Head, Held};
+
+/// How many files are fetched at once.
+pub(super) const AT_ONCE: usize = 8;
+
+/// The files whose bytes stay where they are.
+pub(super) type RemoteFiles = HashMap<PathBuf, (FileNumber, Arc<dyn Remote>)>;
+
+/// Makes `folder` equal to what `head` names. Of segments only the length: their bytes are read when they are needed.
+pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<RemoteFiles> {
+    fs::create_dir_all(folder).at(folder)?;
+    remove_unfinished(folder)?;
+    for name in files::below(folder)?.files.iter().filter(|it| !head.files.contains_key(*it)) {
+        let path = folder.join(name);
+        fs::remove_file(&path).at(&path)?;
+    }
+    for name in &head.empty_folders {
+        let path = folder.join(name);
+        fs::create_dir_all(&path).at(&path)?;
+    }
+    let listed: Vec<(&String, &Held)> = head.files.iter().collect();
+    let pulled = in_parallel(AT_ONCE, &listed, |(name, held)| {
+        let path = folder.join(name);
+        fs::create_dir_all(parent_of(&path)).at(parent_of(&path))?;
+        match is_read_in_place(name) {
+            true => Ok(Some((path.clone(), placeholder(objects, held, &path)?))),
+            false => fetch(objects, held, &path).map(|()| None),
+        }
+    });
+    pulled.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// Removes what a run that died was about to change, except what it can go on with.
+fn remove_unfinished(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).at(folder)? {
+        let path = entry.at(folder)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') && !name.ends_with(".resume") && path.is_dir() {
+            fs::remove_dir_all(&path).at(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the bytes of a file stay in the object store: those of the segments of a store and of its index, which are
+/// read by ranges.
+fn is_read_in_place(name: &str) -> bool {
+    let is_in = |folder| name.starts_with(folder) || name.contains(&format!("/{folder}"));
+    name.ends_with(".seg") && ["segments/", "index/"].into_iter().any(is_in)
+}
+
+/// Puts an empty file of the right length in the place of a segment.
+fn placeholder(
+    objects: &Objects,
+    held: &Held,
+    path: &Path,
+) -> Result<(FileNumber, Arc<dyn Remote>)> {
+    let file = NewFile::beside(path)?;
+    File::options()
+        .write(true)
+        .open(file.unfinished())
+        .and_then(|it| it.set_len(held.bytes))
+        .at(path)?;
+    file.publish()?;
+    let number = FileNumber::of(path).ok_or_else(|| {
+        Error::new(Kind::Temporary, "the file went away while the tree was mounted").at(path)
+    })?;
+    Ok((number, Arc::new(objects.written_once(&held.object, held.bytes)?)))
+}
+
+/// Fetches a file, unless it is here already.
+fn fetch(objects: &Objects, held: &Held, path: &Path) -> Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == held.bytes)
+        && digest(path)? == held.digest
+    {
+        return Ok(());
+    }
+    let (file, found) = copy(&objects.written_once(&held.object, held.bytes)?, path)?;
+    if found != held.digest {
+        return Err(Error::new(Kind::BadData, "the object is not the one that the list names")
+            .at(objects.at(&held.object).to_string())
+            .expected(format_args!("digest {}", held.digest))
+            .found(found));
+    }
+    file.publish()
+}
+
+/// Fetches an object. Returns its digest.
+pub(super) fn fetch_object(object: &ObjectFile, path: &Path) -> Result<String> {
+    let (file, digest) = copy(object, path)?;
+    file.publish().map(|()| digest)
+}
+
+/// Reads an object into a new file beside `path`. Returns it with its digest.
+fn copy(object: &ObjectFile, path: &Path) -> Result<(NewFile, String)> {
+    let mut file = NewFile::beside(path)?;
+    let mut reader = object.reader();
+    let mut hasher = Xxh3::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = reader.read(&mut buffer).at(path)?;
+        if read == 0 {
+            return Ok((file, format!("{:032x}", hasher.digest128())));
+        }
+        hasher.update(&buffer[..read]);
+        file.write_all(&buffer[..read]).at(path)?;
+    }
+}

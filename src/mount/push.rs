@@ -1,0 +1,100 @@
+//! Writes what has changed in a folder here into its tree in an object store.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use crate::error::{At, Error, Kind, Result};
+use crate::parallel::in_parallel;
+use crate::storage::FileNumber;
+
+use super::files::{self, digest};
+use super::head::{HEAD, Head, Held};
+use super::pull::{AT_ONCE, RemoteFiles};
+use super::tree::{Listed, Tree};
+
+/// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
+/// has changed.
+pub(super) fn push(
+    tree: &Tree,
+    before: Option<&Listed>,
+    folder: &Path,
+    remote: &RemoteFiles,
+) -> Result<Option<Listed>> {
+    let names = files::below(folder)?;
+    let mut head = Head::new(&attempt());
+    head.empty_folders = names.empty_folders;
+    let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
+    let entry = |name: &String| here(folder, name, old.get(name), remote, &head.attempt);
+    let entries = in_parallel(AT_ONCE, &names.files, entry);
+    for (name, entry) in names.files.iter().zip(entries) {
+        head.files.insert(name.clone(), entry?);
+    }
+    let is_empty = head.files.is_empty() && head.empty_folders.is_empty();
+    if before.map_or(is_empty, |before| before.head.holds_as(&head)) {
+        return Ok(None);
+    }
+    // What is there before the commit, and not named, belongs to attempts that will have lost, or was released by the last commit.
+    let strays = tree.strays(before)?;
+    upload(tree, folder, &head)?;
+    head.released = released(&old, &head);
+    let listed = tree.commit(head, before)?;
+    for name in &strays {
+        // Whoever commits next finds it again.
+        if let Err(error) = tree.objects.delete(name) {
+            tracing::warn!("an object that nobody needs is still there: {error}");
+        }
+    }
+    Ok(Some(listed))
+}
+
+/// A name that no other attempt has.
+fn attempt() -> String {
+    format!("{:016x}", rand::random::<u64>())
+}
+
+/// What the list says of a file. One that has not changed keeps its object.
+fn here(
+    folder: &Path,
+    name: &String,
+    old: Option<&Held>,
+    remote: &RemoteFiles,
+    attempt: &str,
+) -> Result<Held> {
+    let path = folder.join(name);
+    let mounted = remote.get(&path).map(|(number, _)| *number);
+    if let (Some(old), true) = (old, mounted.is_some() && mounted == FileNumber::of(&path)) {
+        return Ok(old.clone());
+    }
+    if name == HEAD && fs::metadata(&path).at(&path)?.len() > 0 {
+        return Err(
+            Error::new(Kind::Exists, "this file has the name of the list of a tree").at(&path)
+        );
+    }
+    let bytes = fs::metadata(&path).at(&path)?.len();
+    let digest = digest(&path)?;
+    Ok(match old.filter(|old| old.bytes == bytes && old.digest == digest) {
+        Some(old) => old.clone(),
+        None => Held { object: format!("{attempt}/{name}"), bytes, digest },
+    })
+}
+
+/// Writes the files whose objects are of this attempt.
+fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
+    let attempt = format!("{}/", head.attempt);
+    let new: Vec<(&String, &Held)> =
+        head.files.iter().filter(|(_, held)| held.object.starts_with(&attempt)).collect();
+    let sent = in_parallel(AT_ONCE, &new, |(name, held)| {
+        tree.objects.upload(&held.object, &folder.join(name))
+    });
+    sent.into_iter().collect()
+}
+
+/// The objects that only the old list names.
+fn released(old: &BTreeMap<String, Held>, head: &Head) -> Vec<String> {
+    let named: HashSet<&str> = head.files.values().map(|held| held.object.as_str()).collect();
+    let mut released: Vec<String> = old.values().map(|held| held.object.clone()).collect();
+    released.retain(|object| !named.contains(object.as_str()));
+    released.sort();
+    released
+}

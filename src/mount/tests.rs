@@ -1,0 +1,176 @@
+//! Trees in a store in memory, written by attempts that meet, die and lose answers.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use tempfile::TempDir;
+
+use super::head::HEAD;
+use super::pull::{RemoteFiles, pull};
+use super::push::push;
+use super::tree::{Listed, Tree};
+use crate::error::{Kind, Result};
+use crate::storage::{Address, Objects};
+
+/// A tree at an address of `store`.
+fn tree(store: &Arc<dyn ObjectStore>) -> Tree {
+    let address = Address::of(Path::new("s3://b/out/day")).unwrap().unwrap();
+    Tree { objects: Objects::over(Arc::clone(store), &address) }
+}
+
+fn in_memory() -> Arc<dyn ObjectStore> {
+    Arc::new(InMemory::new())
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for (name, contents) in files {
+        let path = home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+    home
+}
+
+/// Writes a folder over what was `before`.
+fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Option<Listed>> {
+    push(tree, before, folder.path(), &RemoteFiles::new())
+}
+
+/// What is in the tree, read into a new folder: names and contents.
+fn read(tree: &Tree) -> Vec<(String, String)> {
+    let home = tempfile::tempdir().unwrap();
+    let listed = tree.listed().unwrap().unwrap();
+    pull(&tree.objects, &listed.head, home.path()).unwrap();
+    let names = super::files::below(home.path()).unwrap().files;
+    let contents = |name: &String| fs::read_to_string(home.path().join(name)).unwrap();
+    names.iter().map(|name| (name.clone(), contents(name))).collect()
+}
+
+fn names(tree: &Tree) -> Vec<String> {
+    tree.objects.list().unwrap().into_iter().map(|object| object.name).collect()
+}
+
+#[test]
+fn a_tree_is_read_as_it_was_written() {
+    let tree = tree(&in_memory());
+    let files = [("a.txt", "one"), ("b/c.txt", ""), ("dedup/_SUCCESS", "")];
+    let written = write(&tree, None, &folder(&files)).unwrap().unwrap();
+    let files = files.map(|(name, contents)| (name.to_owned(), contents.to_owned()));
+    assert_eq!(read(&tree), files);
+    assert_eq!(tree.listed().unwrap().unwrap().head, written.head);
+}
+
+#[test]
+fn nothing_is_written_if_nothing_has_changed() {
+    let tree = tree(&in_memory());
+    assert!(write(&tree, None, &folder(&[])).unwrap().is_none());
+    let first = write(&tree, None, &folder(&[("a", "1")])).unwrap();
+    let before = names(&tree);
+    assert!(write(&tree, first.as_ref(), &folder(&[("a", "1")])).unwrap().is_none());
+    assert_eq!(names(&tree), before);
+}
+
+#[test]
+fn a_file_that_stays_keeps_its_object_and_old_objects_go_one_commit_later() {
+    let tree = tree(&in_memory());
+    let first = write(&tree, None, &folder(&[("a", "1"), ("b", "1")])).unwrap().unwrap();
+    let second = write(&tree, Some(&first), &folder(&[("a", "1"), ("b", "2")])).unwrap().unwrap();
+    assert_eq!(first.head.files["a"], second.head.files["a"]);
+    let old = &first.head.files["b"].object;
+    assert_eq!(second.head.released, std::slice::from_ref(old));
+    assert!(names(&tree).contains(old));
+    write(&tree, Some(&second), &folder(&[("a", "1"), ("b", "3")])).unwrap().unwrap();
+    assert!(!names(&tree).contains(old));
+}
+
+#[test]
+fn of_two_attempts_one_wins_and_nothing_is_mixed() {
+    let tree = tree(&in_memory());
+    let before = write(&tree, None, &folder(&[("a", "0")])).unwrap().unwrap();
+    let won = write(&tree, Some(&before), &folder(&[("a", "1"), ("b", "1")])).unwrap().unwrap();
+    let lost = write(&tree, Some(&before), &folder(&[("a", "2"), ("c", "2")])).unwrap_err();
+    assert_eq!(lost.kind(), Kind::Temporary);
+    let first = write(&tree, None, &folder(&[("d", "3")])).unwrap_err();
+    assert_eq!(first.kind(), Kind::Temporary);
+    assert_eq!(read(&tree), [("a".into(), "1".into()), ("b".into(), "1".into())]);
+    // What the two have left goes with the next commit.
+    write(&tree, Some(&won), &folder(&[("a", "1")])).unwrap().unwrap();
+    assert!(!names(&tree).iter().any(|name| name.ends_with("/c") || name.ends_with("/d")));
+}
+
+#[test]
+fn what_others_have_below_the_address_stays() {
+    let tree = tree(&in_memory());
+    for name in ["notes.txt", "part/0.parquet", "0123456789abcde/x"] {
+        tree.objects.put_if(name, b"theirs", None).unwrap().unwrap();
+    }
+    let first = write(&tree, None, &folder(&[("a", "1")])).unwrap().unwrap();
+    write(&tree, Some(&first), &folder(&[("a", "2")])).unwrap().unwrap();
+    let names = names(&tree);
+    for name in ["notes.txt", "part/0.parquet", "0123456789abcde/x", HEAD] {
+        assert!(names.iter().any(|it| it == name), "{name}: {names:?}");
+    }
+}
+
+#[test]
+fn a_list_of_somebody_else_is_not_replaced() {
+    let tree = tree(&in_memory());
+    tree.objects.put_if(HEAD, b"", None).unwrap().unwrap();
+    assert_eq!(tree.listed().unwrap_err().kind(), Kind::Exists);
+    assert!(write(&tree, None, &folder(&[("a", "1")])).is_err());
+    assert_eq!(tree.objects.get(HEAD, 9).unwrap().unwrap().0, b"");
+}
+
+#[test]
+fn an_object_that_was_changed_behind_the_list_is_noticed() {
+    let tree = tree(&in_memory());
+    let written = write(&tree, None, &folder(&[("a", "12")])).unwrap().unwrap();
+    let object = &written.head.files["a"].object;
+    tree.objects.delete(object).unwrap();
+    tree.objects.put_if(object, b"21", None).unwrap().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let error = pull(&tree.objects, &written.head, home.path()).err().unwrap();
+    assert_eq!(error.kind(), Kind::BadData, "{error}");
+}
+
+/// Counts up in one file from many threads: each commit that succeeds is seen exactly once.
+#[test]
+fn no_commit_is_lost_and_none_counts_twice() {
+    let store = in_memory();
+    write(&tree(&store), None, &folder(&[("count", "0")])).unwrap();
+    let won: u32 = thread::scope(|scope| {
+        let count = |_| {
+            scope.spawn(|| {
+                let tree = tree(&store);
+                (0..25).filter(|_| count_up(&tree)).count() as u32
+            })
+        };
+        let threads: Vec<_> = (0..8).map(count).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(read(&tree(&store)), [("count".to_owned(), won.to_string())]);
+    assert!(won >= 25, "{won}");
+}
+
+/// Reads the count and writes the next one. Returns whether this attempt won.
+fn count_up(tree: &Tree) -> bool {
+    let before = tree.listed().unwrap().unwrap();
+    let held = &before.head.files["count"];
+    let object = tree.objects.get(&held.object, 99).unwrap();
+    // The object goes when two others have won meanwhile.
+    let Some((bytes, _)) = object else { return false };
+    let count: u32 = String::from_utf8(bytes).unwrap().parse().unwrap();
+    match write(tree, Some(&before), &folder(&[("count", &(count + 1).to_string())])) {
+        Ok(written) => written.is_some(),
+        Err(error) => {
+            assert_eq!(error.kind(), Kind::Temporary, "{error}");
+            false
+        }
+    }
+}

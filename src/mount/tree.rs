@@ -1,0 +1,105 @@
+//! A tree of files in an object store, which is there as a whole or not at all.
+//!
+//! ```text
+//! s3://bucket/out/2026-11-20/_SUCCESS                  the list of the files: the tree is what it names
+//! s3://bucket/out/2026-11-20/3fa9.../batch.seg         the bytes, each attempt below a name of its own
+//! s3://bucket/out/2026-11-20/3fa9.../dedup/keep.txt
+//! ```
+//!
+//! An attempt writes its files and then puts the list, on the condition that the list is still the one it began with. So of
+//! two attempts one wins, and no reader sees files of both. The answer to that put may be lost, or the client may
+//! have sent it twice; therefore the list names its attempt, and whoever fails to put it looks whose list is there.
+
+use std::collections::HashSet;
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{Error, Kind, Result};
+use crate::storage::{Address, Objects, Tag};
+
+use super::head::{HEAD, Head, MAX_HEAD_BYTES};
+
+/// How often a list is put again while the old one is there and the server refuses.
+const TRIES: u32 = 8;
+
+/// A tree in an object store.
+pub(super) struct Tree {
+    pub(super) objects: Objects,
+}
+
+/// The list of a tree, and the tag by which the server knows that object.
+#[derive(Clone, Debug)]
+pub(super) struct Listed {
+    pub(super) head: Head,
+    pub(super) tag: Tag,
+}
+
+impl Tree {
+    /// The tree at `address`, which need not be there yet.
+    pub(super) fn at(address: &Address) -> Result<Tree> {
+        Ok(Tree { objects: Objects::open(address)? })
+    }
+
+    /// The list; none if there is no tree.
+    ///
+    /// # Errors
+    /// Those of [`Head::parse`] and of the object store.
+    pub(super) fn listed(&self) -> Result<Option<Listed>> {
+        let Some((bytes, tag)) = self.objects.get(HEAD, MAX_HEAD_BYTES)? else { return Ok(None) };
+        let head =
+            Head::parse(&bytes).map_err(|error| error.at(self.objects.at(HEAD).to_string()))?;
+        Ok(Some(Listed { head, tag }))
+    }
+
+    /// Makes `head` the list, in place of `before`.
+    ///
+    /// # Errors
+    /// [`Kind::Temporary`] if another attempt was faster.
+    pub(super) fn commit(&self, head: Head, before: Option<&Listed>) -> Result<Listed> {
+        let bytes = head.to_bytes();
+        let mut wait = Duration::from_millis(50);
+        for _ in 1..TRIES {
+            let failure = match self.objects.put_if(HEAD, &bytes, before.map(|it| &it.tag)) {
+                Ok(Some(tag)) => return Ok(Listed { head, tag }),
+                Ok(None) => None,
+                Err(error) => Some(error),
+            };
+            match self.listed()? {
+                Some(found) if found.head.attempt == head.attempt => return Ok(found),
+                found if found.as_ref().map(|it| &it.head) != before.map(|it| &it.head) => {
+                    return Err(self.was_faster());
+                }
+                // Nobody has won yet: the server was busy with another attempt, or failed.
+                _ => failure.map_or(Ok(()), Err)?,
+            }
+            thread::sleep(wait);
+            wait *= 2;
+        }
+        Err(self.was_faster())
+    }
+
+    fn was_faster(&self) -> Error {
+        Error::new(
+            Kind::Temporary,
+            "another run has written here in the meantime, so this one must not",
+        )
+        .at(self.objects.at(HEAD).to_string())
+        .help("run the same command again")
+    }
+
+    /// The objects below the address that `listed` does not name: those of attempts that died or lost, and released ones. To
+    /// be called before the commit after `listed`: what is there by then belongs to no attempt that can still win.
+    pub(super) fn strays(&self, listed: Option<&Listed>) -> Result<Vec<String>> {
+        let named: HashSet<&str> = listed.map_or_else(HashSet::new, |listed| {
+            listed.head.files.values().map(|held| held.object.as_str()).collect()
+        });
+        let all = self.objects.list()?.into_iter().map(|object| object.name);
+        Ok(all.filter(|name| is_attempts(name) && !named.contains(name.as_str())).collect())
+    }
+}
+
+/// Whether an object has a name that an attempt gives, and so is ours to delete.
+fn is_attempts(name: &str) -> bool {
+    let attempt = name.split_once('/').map(|(attempt, _)| attempt);
+    attempt.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

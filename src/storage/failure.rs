@@ -1,0 +1,93 @@
+//! What a failed request to an object store means for the user.
+
+use object_store::Error as Cause;
+
+use super::address::Address;
+use crate::error::{Error, Kind};
+
+/// The most characters of what a server said that are shown.
+const MOST_SHOWN: usize = 400;
+
+/// The error for a failed request about `address`.
+pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
+    let (kind, what, help) = match cause {
+        Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
+        Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => (
+            Kind::Permission,
+            "the object store does not allow this",
+            "check the credentials: they may have expired, or may not reach this bucket",
+        ),
+        Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => (
+            Kind::Temporary,
+            "the object has changed in the meantime",
+            "run the same command again",
+        ),
+        Cause::InvalidPath { .. } => {
+            (Kind::Usage, "this cannot be the address of an object", "check the address")
+        }
+        Cause::NotSupported { .. } | Cause::NotImplemented { .. } => {
+            (Kind::Usage, "this server cannot do that", "choose another place")
+        }
+        _ => (
+            Kind::Io,
+            "the object store cannot be reached, or failed again and again",
+            "try again later, or check the address and the network",
+        ),
+    };
+    Error::new(kind, what).at(address.to_string()).found(said(cause)).help(help)
+}
+
+/// What the server or the connection said, on one line, without secrets.
+fn said(cause: &Cause) -> String {
+    let text = cause.to_string();
+    let line = text.split_whitespace().map(without_query).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST_SHOWN) {
+        None => line,
+        Some((end, _)) => format!("{}...", &line[..end]),
+    }
+}
+
+/// The word without what may be a signature.
+fn without_query(word: &str) -> &str {
+    match word.contains("://") {
+        true => word.split('?').next().unwrap_or_default(),
+        false => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn of(cause: &Cause) -> Error {
+        let address = Address::of(Path::new("s3://b/k")).unwrap().unwrap();
+        failure(cause, &address)
+    }
+
+    #[test]
+    fn what_will_fail_again_is_not_retryable() {
+        let path = || "k".to_owned();
+        for (cause, kind) in [
+            (Cause::NotFound { path: path(), source: "404".into() }, Kind::Missing),
+            (Cause::PermissionDenied { path: path(), source: "403".into() }, Kind::Permission),
+            (Cause::Unauthenticated { path: path(), source: "401".into() }, Kind::Permission),
+            (Cause::Precondition { path: path(), source: "412".into() }, Kind::Temporary),
+            (Cause::Generic { store: "S3", source: "503".into() }, Kind::Io),
+        ] {
+            let error = of(&cause);
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().starts_with("s3://b/k: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_signature_is_not_shown() {
+        let source = "GET http://h/b/k?X-Amz-Signature=5ec2e7\nfailed".into();
+        let error = of(&Cause::Generic { store: "S3", source }).to_string();
+        assert!(error.contains("http://h/b/k failed") && !error.contains("5ec2e7"), "{error}");
+        let long = of(&Cause::Generic { store: "S3", source: "é".repeat(999).into() }).to_string();
+        assert!(long.len() < 1200, "{long}");
+    }
+}

@@ -1,0 +1,29 @@
+//! Places outside of this machine: object stores.
+//!
+//! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
+//! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`: connections, and
+//!   what it means when they fail. The protocols are those of the crate `object_store`.
+//! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
+//!
+//! Imports `error` and `progress`. Start with [`Address`].
+
+mod address;
+#[cfg(feature = "object-store")]
+mod connect;
+#[cfg(feature = "object-store")]
+mod failure;
+mod mounts;
+#[cfg(feature = "object-store")]
+mod objects;
+#[cfg(feature = "object-store")]
+mod reader;
+
+pub use address::Address;
+#[cfg(feature = "object-store")]
+pub(crate) use mounts::{FileNumber, Mounted, add_mount};
+pub(crate) use mounts::{Remote, remote};
+pub use mounts::{place_of, shown};
+#[cfg(feature = "object-store")]
+pub(crate) use objects::{Objects, Tag};
+#[cfg(feature = "object-store")]
+pub(crate) use reader::ObjectFile;

@@ -1,0 +1,260 @@
+//! A client for the objects below an address. Its calls wait for their answers; the connections are driven by threads of their own.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use object_store::path::Path as Key;
+use object_store::{
+    Error as Cause, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    PutPayload, PutResult, UpdateVersion,
+};
+
+use super::address::Address;
+use super::connect::{connect, runtime};
+use super::failure::failure;
+use super::reader::ObjectFile;
+use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
+
+/// The bytes of a part of an upload. Shorter files are sent at once.
+const PART_BYTES: usize = 8 << 20;
+
+/// The most objects below an address.
+const MOST_OBJECTS: usize = 4_000_000;
+
+/// A client for the objects below an address.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    store: Arc<dyn ObjectStore>,
+    address: Address,
+}
+
+/// What a server calls the contents of an object: they are the same while the tag is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    pub(super) e_tag: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+/// An object as a listing or a server names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Object {
+    /// Its key, below that of the address it was asked for by.
+    pub(crate) name: String,
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// The tag of its contents.
+    pub(crate) tag: Tag,
+}
+
+impl Objects {
+    /// A client for what is below `address`.
+    ///
+    /// # Errors
+    /// What cannot be a connection is [`Kind::Usage`].
+    pub(crate) fn open(address: &Address) -> Result<Objects> {
+        Ok(Objects { store: connect(address)?, address: address.clone() })
+    }
+
+    /// A client for what is below `address` in `store`.
+    #[cfg(test)]
+    pub(crate) fn over(store: Arc<dyn ObjectStore>, address: &Address) -> Objects {
+        Objects { store, address: address.clone() }
+    }
+
+    /// The address of the object `name`; of the address itself, if it is empty.
+    pub(crate) fn at(&self, name: &str) -> Address {
+        match (name, self.address.key()) {
+            ("", _) => self.address.clone(),
+            (name, "") => self.address.with_key(name),
+            (name, key) => self.address.with_key(&format!("{key}/{name}")),
+        }
+    }
+
+    fn key(&self, name: &str) -> Result<Key> {
+        let address = self.at(name);
+        Key::parse(address.key()).map_err(|cause| failure(&cause.into(), &address))
+    }
+
+    /// The object `name`; none if there is none.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Object>> {
+        if self.at(name).key().is_empty() {
+            return Ok(None);
+        }
+        match runtime()?.block_on(self.store.head(&self.key(name)?)) {
+            Ok(meta) => Ok(Some(Object::of(&meta, name.to_owned()))),
+            Err(Cause::NotFound { .. }) => Ok(None),
+            Err(cause) => Err(failure(&cause, &self.at(name))),
+        }
+    }
+
+    /// The object `name` for reading, if nobody ever writes another in its place.
+    pub(crate) fn written_once(&self, name: &str, bytes: u64) -> Result<ObjectFile> {
+        let tag = Tag { e_tag: None, version: None };
+        self.file(&Object { name: name.to_owned(), bytes, tag })
+    }
+
+    /// An object for reading.
+    pub(crate) fn file(&self, object: &Object) -> Result<ObjectFile> {
+        let Object { name, bytes, tag } = object;
+        let key = self.key(name)?;
+        Ok(ObjectFile::new(Arc::clone(&self.store), key, self.at(name), *bytes, tag.e_tag.clone()))
+    }
+
+    /// The bytes of the object `name` and its tag; none if there is none.
+    ///
+    /// # Errors
+    /// More than `most` bytes are [`Kind::BadData`].
+    pub(crate) fn get(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
+        let key = self.key(name)?;
+        let got = runtime()?.block_on(async {
+            let got = self.store.get(&key).await?;
+            let (tag, bytes) = (Tag::of(&got.meta), got.meta.size);
+            let whole = if bytes > most { Bytes::new() } else { got.bytes().await? };
+            Ok((whole, bytes, tag))
+        });
+        match got {
+            Ok((_, bytes, _)) if bytes > most => {
+                Err(Error::new(Kind::BadData, "the object is too long")
+                    .at(self.at(name).to_string())
+                    .expected(format_args!("at most {most} bytes"))
+                    .found(bytes))
+            }
+            Ok((bytes, _, tag)) => Ok(Some((bytes.into(), tag))),
+            Err(Cause::NotFound { .. }) => Ok(None),
+            Err(cause) => Err(failure(&cause, &self.at(name))),
+        }
+    }
+
+    /// Puts the object `name`, if there is still the one with the tag `before`, or still none. Returns its tag; none if the
+    /// condition does not hold.
+    pub(crate) fn put_if(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        before: Option<&Tag>,
+    ) -> Result<Option<Tag>> {
+        let mode = before.map_or(PutMode::Create, |tag| PutMode::Update(tag.into()));
+        let payload = PutPayload::from_bytes(Bytes::copy_from_slice(bytes));
+        let key = self.key(name)?;
+        match runtime()?.block_on(self.store.put_opts(&key, payload, PutOptions::from(mode))) {
+            Ok(put) => Ok(Some(put.into())),
+            Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => Ok(None),
+            Err(cause) => Err(failure(&cause, &self.at(name))),
+        }
+    }
+
+    /// Makes the file at `path` the object `name`; one that is there is replaced. A long file goes in parts, and appears when all
+    /// of them are there.
+    pub(crate) fn upload(&self, name: &str, path: &Path) -> Result<()> {
+        let mut file = File::open(path).at(path)?;
+        let mut part = part_of(&mut file).at(path)?;
+        let (key, address) = (self.key(name)?, self.at(name));
+        let failed = |cause: Cause| failure(&cause, &address);
+        if part.len() < PART_BYTES {
+            let sent = runtime()?.block_on(self.store.put(&key, part.into()));
+            return sent.map(drop).map_err(failed);
+        }
+        let mut upload = runtime()?.block_on(self.store.put_multipart(&key)).map_err(failed)?;
+        let sent = (|| {
+            while !part.is_empty() {
+                runtime()?.block_on(upload.put_part(part.into())).map_err(failed)?;
+                progress::tick(Activity::Writing);
+                part = part_of(&mut file).at(path)?;
+            }
+            runtime()?.block_on(upload.complete()).map(drop).map_err(failed)
+        })();
+        if sent.is_err() {
+            abort(&mut *upload);
+        }
+        sent
+    }
+
+    /// The objects below the address, by the bytes of their names.
+    ///
+    /// # Errors
+    /// More than four million are [`Kind::Usage`]: so a listing without an end has one.
+    pub(crate) fn list(&self) -> Result<Vec<Object>> {
+        let prefix = self.key("")?;
+        let failed = |cause: Cause| failure(&cause, &self.address);
+        let mut listing = self.store.list(Some(&prefix));
+        let mut objects = Vec::new();
+        while let Some(meta) = runtime()?.block_on(listing.next()) {
+            let meta = meta.map_err(failed)?;
+            progress::tick(Activity::Reading);
+            if objects.len() == MOST_OBJECTS {
+                return Err(Error::new(
+                    Kind::Usage,
+                    "there are too many objects below this address",
+                )
+                .at(self.address.to_string())
+                .expected(format_args!("at most {MOST_OBJECTS}"))
+                .help("give a longer address"));
+            }
+            if let Some(name) = below(&meta.location, &prefix) {
+                objects.push(Object::of(&meta, name));
+            }
+        }
+        objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        objects.dedup_by(|one, other| one.name == other.name);
+        Ok(objects)
+    }
+
+    /// Deletes the object `name`, if it is there.
+    pub(crate) fn delete(&self, name: &str) -> Result<()> {
+        match runtime()?.block_on(self.store.delete(&self.key(name)?)) {
+            Ok(()) | Err(Cause::NotFound { .. }) => Ok(()),
+            Err(cause) => Err(failure(&cause, &self.at(name))),
+        }
+    }
+}
+
+/// Lets go of an upload that failed. What the server keeps of it otherwise costs money.
+fn abort(upload: &mut dyn MultipartUpload) {
+    let aborted = runtime().map(|runtime| runtime.block_on(upload.abort()));
+    if let Ok(Err(cause)) = aborted {
+        tracing::warn!("an upload that failed could not be aborted: {cause}");
+    }
+}
+
+/// The next part of a file; shorter than others at its end.
+fn part_of(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut part = Vec::new();
+    file.take(PART_BYTES as u64).read_to_end(&mut part)?;
+    Ok(part)
+}
+
+/// The name of the object at `key` below `prefix`; none of the object at `prefix` itself.
+fn below(key: &Key, prefix: &Key) -> Option<String> {
+    let rest = key.as_ref().strip_prefix(prefix.as_ref())?;
+    let rest = if prefix.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };
+    (!rest.is_empty()).then(|| rest.to_owned())
+}
+
+impl Object {
+    fn of(meta: &ObjectMeta, name: String) -> Object {
+        Object { name, bytes: meta.size, tag: Tag::of(meta) }
+    }
+}
+
+impl Tag {
+    fn of(meta: &ObjectMeta) -> Tag {
+        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
+    }
+}
+
+impl From<PutResult> for Tag {
+    fn from(PutResult { e_tag, version, .. }: PutResult) -> Tag {
+        Tag { e_tag, version }
+    }
+}
+
+impl From<&Tag> for UpdateVersion {
+    fn from(Tag { e_tag, version }: &Tag) -> UpdateVersion {
+        UpdateVersion { e_tag: e_tag.clone(), version: version.clone() }
+    }
+}
