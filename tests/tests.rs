@@ -22,6 +22,7 @@ mod lineage;
 mod linear;
 mod logs;
 mod lsh;
+mod main_text;
 mod memory;
 mod metrics;
 mod nothing_lost;

@@ -318,7 +318,7 @@ impl Job {
         lock: &Lock,
     ) -> Result<Summary> {
         let accepted = self.pages.accept(found, lock.fence())?;
-        let Read { times, only_boilerplate, .. } = accepted.read;
+        let Read { times, only_boilerplate, fallbacks, .. } = accepted.read;
         let identity = serde_json::to_string(parameters).expect("parameters are text");
         let segment = self.write_rows(accepted, &identity, global.budget().rows(), lock)?;
         let output = self.pages.output();
@@ -334,6 +334,9 @@ impl Job {
         }
         if self.recipe.boilerplate().is_some() {
             summary = summary.count("only_boilerplate", only_boilerplate);
+        }
+        if self.recipe.has_main_text() {
+            summary = summary.count("without_main_text", fallbacks);
         }
         if self.pages.has_times() {
             summary = summary.count("times", times.known());

@@ -617,6 +617,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "width",
     "format",
     "id_field",
+    "text",
     "text_field",
     "time_field",
     "max_bad",

@@ -56,6 +56,8 @@ pub(crate) struct PageSource {
     text_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     html: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 impl PageSource {
@@ -76,6 +78,7 @@ impl PageSource {
             id_field: settings.id_field.clone(),
             text_field: settings.text_field.clone(),
             html: settings.html,
+            text: settings.text.map(|text| text.to_string()),
         }
     }
 
@@ -87,6 +90,7 @@ impl PageSource {
     /// How to read the pages; what the report does not say is taken from `file`.
     pub(crate) fn settings(&self, file: FingerprintSettings) -> Result<FingerprintSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
+        let text = self.text.as_deref().map(str::parse).transpose()?;
         Ok(FingerprintSettings {
             recipe: None,
             check: None,
@@ -94,6 +98,7 @@ impl PageSource {
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
             html: self.html.or(file.html),
+            text: text.or(file.text),
             ..file
         })
     }

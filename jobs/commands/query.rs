@@ -173,6 +173,7 @@ impl Arguments {
         }
         .inputs(asked)?;
         options.fields.width_bits = recipe.width().bits();
+        options.fields.page_text = recipe::page_text(lookup.version().stamp())?;
         let answering = Answering {
             lookup,
             recipe: &recipe,

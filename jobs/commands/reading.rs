@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use dupsieve::document::{
-    Contents, Format, Inputs, Quarantine, ReadOptions, Repeated, Share, Tolerance,
+    Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
 };
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
 use dupsieve::output::{self, Fence, ListFile, Listed, Lock, beside};
@@ -93,14 +93,20 @@ impl Pages {
         let written: Vec<PathBuf> =
             [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
         inputs.check_apart(&written)?;
-        Ok(Pages {
+        let pages = Pages {
             named,
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
             contents: OnceLock::new(),
-        })
+        };
+        let takes_main = pages.options.fields.page_text == PageText::Main;
+        if takes_main && !pages.has_html() && !pages.inputs.files().is_empty() {
+            return Err(Error::new(Kind::Usage, "--text main is given, but no input is HTML")
+                .help("leave it out, or say with --html that the text field holds HTML"));
+        }
+        Ok(pages)
     }
 
     /// Whether all documents are texts.
@@ -157,7 +163,11 @@ impl Pages {
             ("accept_truncated", accept_truncated.to_string()),
             ("max_bad", self.max_bad.to_string()),
         ];
-        let html = self.has_html().then(|| ("html", HTML_TEXT.to_owned()));
+        let text = match fields.page_text {
+            PageText::All => ALL_TEXT,
+            PageText::Main => MAIN_TEXT,
+        };
+        let html = self.has_html().then(|| ("html", text.to_owned()));
         Ok(named
             .into_iter()
             .chain(digest)
@@ -299,6 +309,12 @@ impl Pages {
         if !read.skipped.is_empty() {
             tracing::info!("records that are no pages: {}", read.skipped);
         }
+        if read.fallbacks > 0 {
+            let (count, all) = (read.fallbacks, read.documents);
+            tracing::warn!(
+                "no main content in {count} of {all} pages: all of their text was taken"
+            );
+        }
         let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), fence)?;
         step::begin(Step::Sorting);
         Ok(Accepted { made: made.sorted()?, read, quarantine })
@@ -339,7 +355,8 @@ impl Pages {
 }
 
 /// How text is made of HTML. Another number means another text, so an output must be made again.
-const HTML_TEXT: &str = "all 1";
+const ALL_TEXT: &str = "all 1";
+const MAIN_TEXT: &str = "main 1";
 
 /// The suffix of the list of records that could not be read.
 pub(crate) const QUARANTINE: &str = ".quarantine.tsv";

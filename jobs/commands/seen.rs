@@ -13,6 +13,7 @@ use dupsieve::store::{Day, Store};
 use serde_json::json;
 
 use crate::commands::pages::{self, PageFlags, no_text};
+use crate::commands::query::recipe::page_text;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::summary::Summary;
@@ -59,7 +60,9 @@ struct Asked {
 /// Runs `seen`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let store = Store::open(&arguments.store)?;
-    let holdings = Holdings::open(&store, store.at(arguments.as_of)?)?;
+    let version = store.at(arguments.as_of)?;
+    let page_text = page_text(version.stamp())?;
+    let holdings = Holdings::open(&store, version)?;
     let by = match arguments.asked.ids.is_none() && holdings.has_texts() {
         true => By::Texts,
         false => By::Ids,
@@ -90,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
                 keep_digests: None,
                 boilerplate: None,
                 time_field: None,
+                text: Some(page_text),
                 ..file
             });
             pages::each(&arguments.asked.input, &settings, |document| {

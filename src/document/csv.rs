@@ -379,6 +379,7 @@ impl CsvPortion {
             id: Cow::Owned(id.to_owned()),
             time: time.unwrap_or(Time::NoField),
             content: Content::Text(Cow::Owned(text)),
+            is_fallback: false,
             record: without_end(record),
         }))
     }

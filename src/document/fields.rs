@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::html;
+use super::page_text::{PageText, TakenText};
 use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
 
@@ -20,6 +20,8 @@ pub struct Fields {
     pub time: Option<String>,
     /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
+    /// Which text of HTML is taken.
+    pub page_text: PageText,
     /// Whether the text field of Parquet has vectors: lists of numbers.
     pub vectors: bool,
     /// The width in bits of ready-made fingerprints.
@@ -29,7 +31,15 @@ pub struct Fields {
 impl Default for Fields {
     fn default() -> Fields {
         let [id, text] = ["id", "text"].map(str::to_owned);
-        Fields { id, text, time: None, html: false, vectors: false, width_bits: 64 }
+        Fields {
+            id,
+            text,
+            time: None,
+            html: false,
+            page_text: PageText::All,
+            vectors: false,
+            width_bits: 64,
+        }
     }
 }
 
@@ -43,8 +53,8 @@ impl Fields {
     pub(super) fn as_text<'a>(&self, document: Document<'a>) -> Document<'a> {
         match document.content {
             Content::Text(html) if self.html => {
-                let content = Content::Text(Cow::Owned(html::text(&html)));
-                Document { content, ..document }
+                let TakenText { text, is_fallback } = self.page_text.of(&html);
+                Document { content: Content::Text(Cow::Owned(text)), is_fallback, ..document }
             }
             _ => document,
         }

@@ -6,7 +6,7 @@
 //!
 //! `<p>One&amp;two <b>th</b>ree<script>x()</script><li>four` is two lines: `One&two three` and `four`.
 //!
-//! All of the text is taken, not what looks like its main part. Whoever guesses the main part guesses
+//! All of the text is taken, unless the main part is asked for (`main_text.rs`). Whoever guesses the main part guesses
 //! differently for pages that differ a little, and then near pages are far apart. What the pages of a
 //! host have in common is learnt from the pages themselves (`weights --lines --by host`).
 

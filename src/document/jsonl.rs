@@ -45,6 +45,7 @@ fn document<'a>(
         id: id.id().map_err(|wrong| wrong.reason(&fields.id, "--id-field", line))?,
         time: when.time()?,
         content: content(text).map_err(|wrong| wrong.reason(&fields.text, "--text-field", line))?,
+        is_fallback: false,
         record: line.as_bytes(),
     })
 }

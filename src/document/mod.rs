@@ -10,6 +10,7 @@
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
 //! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
+//!   `page_text`: which text; `main_text`: its main content, from `balanced` HTML.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL.
@@ -41,6 +42,8 @@
 //! ```
 
 mod added_fields;
+#[cfg(feature = "main-text")]
+mod balanced;
 mod charset;
 mod contents;
 mod csv;
@@ -56,6 +59,9 @@ mod inputs;
 mod jsonl;
 mod layout;
 mod lines;
+#[cfg(feature = "main-text")]
+mod main_text;
+mod page_text;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod quarantine;
@@ -89,6 +95,7 @@ pub use id_list::IdList;
 pub use id_list::each_id;
 pub(crate) use id_sieve::IdSieve;
 pub use inputs::{Input, Inputs, PassedOver};
+pub use page_text::PageText;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetCopy;
 pub use quarantine::{Quarantine, Quarantined};

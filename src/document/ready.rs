@@ -27,6 +27,7 @@ pub(super) fn fingerprint(line: &str, width_bits: u32) -> Result<Document<'_>, R
         id: Cow::Borrowed(id),
         time: Time::NoField,
         content: Content::Fingerprint(number),
+        is_fallback: false,
         record: line.as_bytes(),
     })
 }
@@ -45,6 +46,7 @@ pub(super) fn features(line: &str) -> Result<Document<'_>, Reason> {
         id: Cow::Borrowed(id),
         time: Time::NoField,
         content: Content::Features(features),
+        is_fallback: false,
         record: line.as_bytes(),
     })
 }

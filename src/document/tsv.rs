@@ -91,7 +91,13 @@ pub(super) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Document<'a>
     }
     let time = columns.time.map_or(Ok(Time::NoField), |_| time::parse(when))?;
     let content = Content::Text(Cow::Borrowed(text));
-    Ok(Document { id: Cow::Borrowed(id), time, content, record: line.as_bytes() })
+    Ok(Document {
+        id: Cow::Borrowed(id),
+        time,
+        content,
+        is_fallback: false,
+        record: line.as_bytes(),
+    })
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::charset;
 use super::fields::Fields;
 use super::id::check_id;
+use super::page_text::PageText;
 use super::reason::Reason;
 use super::record::{Content, Document, Position, utf8};
 use super::records::{Each, Passed, Portion};
 use super::time::Time;
-use super::{charset, html};
 
 /// A file that is one page.
 #[derive(Debug)]
@@ -22,24 +23,25 @@ pub(super) struct WholeFile {
 }
 
 impl Portion for Vec<WholeFile> {
-    fn parse<'a>(&'a self, _: &Fields, each: Each<'_, 'a>) -> Passed {
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
         for file in self {
-            each(Position { file: file.file, line: 0 }, file.parse());
+            each(Position { file: file.file, line: 0 }, file.parse(fields.page_text));
         }
         Passed::default()
     }
 }
 
 impl WholeFile {
-    fn parse(&self) -> Result<Document<'_>, Reason> {
+    fn parse(&self, page_text: PageText) -> Result<Document<'_>, Reason> {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
-        let text = if self.is_html {
-            Cow::Owned(html::text(&charset::decode_html(bytes, None)))
+        let (text, is_fallback) = if self.is_html {
+            let taken = page_text.of(&charset::decode_html(bytes, None));
+            (Cow::Owned(taken.text), taken.is_fallback)
         } else {
-            Cow::Borrowed(utf8(bytes)?)
+            (Cow::Borrowed(utf8(bytes)?), false)
         };
-        let content = Content::Text(text);
-        Ok(Document { id: Cow::Borrowed(id), time: Time::NoField, content, record: bytes })
+        let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
+        Ok(Document { id, time: Time::NoField, content, is_fallback, record: bytes })
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Seen<'a> {
     /// How the days lie in folders, if they do.
     pub(super) layout: Option<Layout>,
     pub(super) fields: Fields,
+    /// Whether there is HTML.
+    pub(super) has_html: bool,
     /// Whether the files have fields.
     pub(super) has_fields: bool,
     /// The format, if `auto` does not tell it.
@@ -33,6 +35,7 @@ impl Seen<'_> {
             given: vec!["crawl/{date}/*.jsonl.zst".to_owned()],
             layout: None,
             fields: Fields::default(),
+            has_html: false,
             has_fields: true,
             format: None,
             pages: None,
@@ -125,6 +128,9 @@ impl Seen<'_> {
             if self.fields.html {
                 text.push_str("# The text field holds HTML.\nhtml = true\n");
             }
+        }
+        if cfg!(feature = "main-text") && self.has_html {
+            text.push_str("# text = \"main\"          # only the main content of HTML, without navigation; a store holds one of both\n");
         }
         text.push_str("max_bad = \"1%\"           # more unreadable records than this fail the day (exit 65)\n\n");
     }

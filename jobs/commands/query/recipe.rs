@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use dupsieve::Result;
+use dupsieve::document::PageText;
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Recipe, Stamp};
 use dupsieve::join::{self, Preset};
@@ -18,13 +19,22 @@ pub(crate) fn whole(stamp: &str, settings: &FingerprintSettings) -> Result<Recip
     with_columns(of(stamp, settings)?, &Stamp::parse(&in_full(stamp))?)
 }
 
-/// The recipe with the bands and digests of this stamp.
+/// The recipe with the bands, the digests and the sort of text of this stamp.
 fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
     let recipe = match held.bands() {
         Some(bands) => recipe.with_bands(bands),
         None => recipe,
     };
-    if held.has_digests() { recipe.with_digests() } else { Ok(recipe) }
+    let recipe = if held.has_digests() { recipe.with_digests()? } else { recipe };
+    if held.has_main_text() { recipe.with_main_text() } else { Ok(recipe) }
+}
+
+/// Which text of HTML a store with this stamp has.
+pub(crate) fn page_text(stamp: Option<&str>) -> Result<PageText> {
+    let has_main_text = stamp.map(Stamp::parse).transpose()?.is_some_and(|it| it.has_main_text());
+    let name = if has_main_text { PageText::Main } else { PageText::All };
+    // A build without main content cannot ask such a store.
+    name.name().parse()
 }
 
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands and

@@ -124,7 +124,7 @@ impl Page {
             _ => return Err(wrong("give either its text or its fingerprint")),
         };
         let position = Position { file: 0, line: number as u64 };
-        Ok((position, Document { id: id.into(), time, content, record: b"" }))
+        Ok((position, Document { id: id.into(), time, content, is_fallback: false, record: b"" }))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use dupsieve::clusters::Method;
-use dupsieve::document::Format;
+use dupsieve::document::{Format, PageText};
 use dupsieve::join::Preset;
 use dupsieve::matches::{Detail, KeepOrder};
 use dupsieve::results::ResultFormat;
@@ -49,6 +49,11 @@ pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
 /// The name of a file format.
 pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
     one_of(Format::ALL)
+}
+
+/// Which text of HTML is taken.
+pub(crate) fn page_text(_: &mut SchemaGenerator) -> Schema {
+    one_of(PageText::BOTH)
 }
 
 /// The format of tables.

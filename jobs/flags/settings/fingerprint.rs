@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::document::{Fields, Format, Inputs, ReadOptions, Tolerance};
+use dupsieve::document::{Fields, Format, Inputs, PageText, ReadOptions, Tolerance};
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
@@ -83,6 +83,12 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_HTML")]
     pub(crate) html: Option<bool>,
+    /// Which text of HTML is taken: all, or the main content, without navigation and the like (needs a build with
+    /// `--features main-text`). It is a part of the recipe [default: all]
+    #[arg(long, value_name = "all|main", env = "DUPSIEVE_TEXT")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::page_text")]
+    pub(crate) text: Option<PageText>,
     /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
     #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
     #[serde(deserialize_with = "typed")]
@@ -125,6 +131,7 @@ impl FingerprintSettings {
             text_field: self.text_field.or(file.text_field),
             time_field: self.time_field.or(file.time_field),
             html: self.html.or(file.html),
+            text: self.text.or(file.text),
             max_bad: self.max_bad.or(file.max_bad),
             max_repeated: self.max_repeated.or(file.max_repeated),
             max_record: self.max_record.or(file.max_record),
@@ -192,6 +199,10 @@ impl FingerprintSettings {
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
         };
+        let recipe = match self.text {
+            Some(PageText::Main) => recipe.with_main_text()?,
+            _ => recipe,
+        };
         if self.keep_digests == Some(true) { recipe.with_digests() } else { Ok(recipe) }
     }
 
@@ -225,6 +236,7 @@ impl FingerprintSettings {
             text: self.text_field.clone().unwrap_or(text),
             time: self.time_field.clone(),
             html: self.html.unwrap_or(default.fields.html),
+            page_text: self.text.unwrap_or_default(),
             vectors: self.format == Some(Format::Vectors),
             width_bits: width.bits(),
         };

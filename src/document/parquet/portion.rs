@@ -61,7 +61,7 @@ impl Row {
             text => Content::Text(text_of(text.as_ref(), &fields.text)?),
         };
         let time = self.time.as_ref().map_or(Ok(Time::NoField), |value| time_of(value.as_ref()))?;
-        Ok(fields.as_text(Document { id, time, content, record: &[] }))
+        Ok(fields.as_text(Document { id, time, content, is_fallback: false, record: &[] }))
     }
 }
 

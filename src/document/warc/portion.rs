@@ -9,6 +9,7 @@ use super::head::{Archive, Head};
 use super::http::Response;
 use crate::document::fields::Fields;
 use crate::document::id::check_id;
+use crate::document::page_text::PageText;
 use crate::document::reason::{Reason, TOO_LONG};
 use crate::document::record::{Content, Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion};
@@ -96,10 +97,12 @@ impl WarcPortion {
         if matches!(cut, Cut::Long(_)) {
             return Err(NoPage::Bad(TOO_LONG.into()));
         }
+        let (text, is_fallback) = page.text(self.max_bytes, fields.page_text)?;
         Ok(Document {
             id: Cow::Borrowed(id(head, fields)?),
             time: when(head, fields),
-            content: Content::Text(page.text(self.max_bytes)?),
+            content: Content::Text(text),
+            is_fallback,
             record,
         })
     }
@@ -188,19 +191,22 @@ impl<'a> Page<'a> {
         Ok(Page { medium, charset: charset_of(content_type), body: Body::Plain(block) })
     }
 
-    /// Its text, of at most `max_bytes` unpacked.
-    fn text(&self, max_bytes: usize) -> Result<Cow<'a, str>, Reason> {
+    /// Its text, of at most `max_bytes` unpacked, and whether that is all for want of a main content.
+    fn text(&self, max_bytes: usize, page_text: PageText) -> Result<(Cow<'a, str>, bool), Reason> {
         let bytes = match &self.body {
             Body::Plain(bytes) => Cow::Borrowed(*bytes),
             Body::Http(response) => unpacked(response, max_bytes)?,
         };
         Ok(match (self.medium, bytes) {
             (Medium::Html, bytes) => {
-                Cow::Owned(html::text(&charset::decode_html(&bytes, self.charset)))
+                let taken = page_text.of(&charset::decode_html(&bytes, self.charset));
+                (Cow::Owned(taken.text), taken.is_fallback)
             }
-            (Medium::Text, Cow::Borrowed(bytes)) => charset::decode_text(bytes, self.charset),
+            (Medium::Text, Cow::Borrowed(bytes)) => {
+                (charset::decode_text(bytes, self.charset), false)
+            }
             (Medium::Text, Cow::Owned(bytes)) => {
-                Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned())
+                (Cow::Owned(charset::decode_text(&bytes, self.charset).into_owned()), false)
             }
         })
     }
