@@ -207,6 +207,9 @@ impl CommandLine {
             let line = CommandLine::of(&typed).map_err(parsed)?;
             self.command = line.command;
         }
+        if let Command::Run(arguments) = &self.command {
+            run::mount(arguments)?;
+        }
         Ok(())
     }
 

@@ -56,6 +56,19 @@ pub(crate) struct Arguments {
     dedup: DedupSettings,
 }
 
+/// Mounts the store and the outputs of the days that are at addresses.
+pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
+    let file = Config::read(&arguments.days)?;
+    let ranges = if arguments.dates.is_empty() { &file.dates } else { &arguments.dates };
+    let days = ranges.iter().flat_map(|range| range.days()).chain(arguments.redo);
+    if let Some(output) = &file.output.path {
+        for day in days {
+            places::mounted(Path::new(&day.expand(output)))?;
+        }
+    }
+    file.store.path.as_deref().map_or(Ok(()), |store| places::mounted(store).map(drop))
+}
+
 /// Runs the days, one after the other. Days that are done already are skipped.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let file = Config::read(&arguments.days)?;

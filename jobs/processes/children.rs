@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use dupsieve::mount;
 use dupsieve::peers::Patience;
 use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
@@ -252,6 +253,7 @@ impl ChildProcess {
         let mut handle = Command::new(env::current_exe()?)
             .args(["--child", &process.to_string()])
             .args(env::args_os().skip(1))
+            .envs(mount::inheritance())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

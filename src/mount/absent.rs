@@ -20,3 +20,8 @@ pub fn mount(address: &Address, _: &Path) -> Result<PathBuf> {
 pub fn publish() -> Result<()> {
     Ok(())
 }
+
+/// Nothing, because nothing is mounted.
+pub fn inheritance() -> Option<(&'static str, String)> {
+    None
+}

@@ -1,12 +1,34 @@
 //! The files of a folder that belong to its tree.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{At, Error, Kind, Result};
+
+/// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
+pub(super) type States = HashMap<String, State>;
+
+/// The device, inode, size and time of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State(u64, u64, u64, i64, i64);
+
+/// The states of the files of these names.
+pub(super) fn states<'a>(folder: &Path, names: impl Iterator<Item = &'a String>) -> States {
+    let state = |name: &String| Some((name.clone(), State::of(&folder.join(name))?));
+    names.filter_map(state).collect()
+}
+
+impl State {
+    fn of(path: &Path) -> Option<State> {
+        let file = fs::symlink_metadata(path).ok()?;
+        Some(State(file.dev(), file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
+    }
+}
 
 /// The names of the files of a folder, and of the folders without files; sorted.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -28,9 +28,9 @@ mod push;
 mod tree;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{mount, publish};
+pub use absent::{inheritance, mount, publish};
 #[cfg(feature = "object-store")]
-pub use mount::{mount, publish};
+pub use mount::{inheritance, mount, publish};
 
 #[cfg(all(test, feature = "object-store"))]
 mod tests;

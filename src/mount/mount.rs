@@ -7,16 +7,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::output::Lock;
+use crate::output::{Lock, parent_of};
+use crate::small_file;
 use crate::storage::{self, Address, Mounted, Objects};
 
-use super::files::digest;
+use super::files::{self, States, digest};
 use super::pull::{self, RemoteFiles};
 use super::push::push;
-use super::tree::{Listed, Tree};
+use super::tree::{Listed, Tree, was_faster};
 
 /// How many processes of this machine can have one address mounted at the same time.
 const SLOTS: u32 = 64;
+
+/// The variable of the environment by which children find the mounts of their parent.
+const INHERITED: &str = "DUPSIEVE_MOUNTS";
+
+/// The most bytes of a note.
+const NOTE_BYTES: u64 = 64;
 
 /// The mounts of this process.
 static MOUNTS: Mutex<Vec<Mount>> = Mutex::new(Vec::new());
@@ -29,10 +36,14 @@ struct Mount {
     tree: Tree,
     /// The list of the tree when it was mounted or written last.
     before: Option<Listed>,
+    /// The files whose bytes stay at the address.
     remote: RemoteFiles,
+    /// The states of the files that are as the list says.
+    known: States,
     /// The digest of the file when it was mounted or written last.
     file: Option<String>,
-    _slot: Lock,
+    /// Keeps other processes out of the folder; none in a child of the process that holds it.
+    _slot: Option<Lock>,
 }
 
 /// Mounts `address`, or the tree it is in, below the folder `cache`. Returns the path here that stands for it. Mounting an
@@ -46,8 +57,13 @@ pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
     if let Some(place) = storage::place_of(&wanted) {
         return Ok(place);
     }
-    let (root, tree, before) = nearest(address)?;
-    let mount = Mount::new(root, tree, before, cache)?;
+    let mount = match inherited(&wanted) {
+        Some((address, place)) => Mount::attach(&address, place)?,
+        None => {
+            let (root, tree, before) = nearest(address)?;
+            Mount::new(root, tree, before, cache)?
+        }
+    };
     let (address, place) = (mount.address.to_string(), mount.place.clone());
     storage::add_mount(Mounted { address, place, remote: mount.remote.clone() });
     mounts.push(mount);
@@ -97,17 +113,50 @@ impl Mount {
             tree,
             before,
             remote: RemoteFiles::new(),
+            known: States::new(),
             file: None,
-            _slot: slot,
+            _slot: Some(slot),
         };
         mount.fill()?;
+        mount.note()?;
         Ok(mount)
+    }
+
+    /// The mount of the parent of this process, which has filled it.
+    fn attach(address: &str, place: PathBuf) -> Result<Mount> {
+        let address = Address::of(Path::new(address))?.ok_or_else(|| {
+            Error::new(Kind::Internal, "the mounts of the parent cannot be read").found(address)
+        })?;
+        let tree = Tree::at(&address)?;
+        let before = tree.listed()?;
+        let attempt = before.as_ref().map_or("", |listed| &listed.head.attempt);
+        let noted = note_of(&place);
+        if small_file::read_text(&noted, NOTE_BYTES, Kind::Internal)? != attempt {
+            return Err(was_faster(&address));
+        }
+        let remote = match &before {
+            Some(listed) => pull::placed(&tree.objects, &listed.head, &place)?,
+            None => RemoteFiles::new(),
+        };
+        let names = remote.keys().filter_map(|path| path.strip_prefix(&place).ok()?.to_str());
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        let known = files::states(&place, names.iter());
+        let file = place.is_file().then(|| digest(&place)).transpose()?;
+        Ok(Mount { address, place, tree, before, remote, known, file, _slot: None })
+    }
+
+    /// Notes, for children, which list the folder stands for.
+    fn note(&self) -> Result<()> {
+        let attempt = self.before.as_ref().map_or("", |listed| &listed.head.attempt);
+        let path = note_of(&self.place);
+        fs::write(&path, attempt).at(&path)
     }
 
     /// Makes the place here equal to what is at the address.
     fn fill(&mut self) -> Result<()> {
         if let Some(listed) = &self.before {
             self.remote = pull::pull(&self.tree.objects, &listed.head, &self.place)?;
+            self.known = files::states(&self.place, listed.head.files.keys());
             return Ok(());
         }
         remove(&self.place)?;
@@ -122,9 +171,11 @@ impl Mount {
         if self.place.is_file() {
             return self.publish_file();
         }
-        if let Some(listed) = push(&self.tree, self.before.as_ref(), &self.place, &self.remote)? {
+        let pushed = push(&self.tree, self.before.as_ref(), &self.place, &mut self.known)?;
+        if let Some(listed) = pushed {
             tracing::info!("written to {}", self.address);
             self.before = Some(listed);
+            self.note()?;
         }
         Ok(())
     }
@@ -146,9 +197,32 @@ impl Mount {
     }
 }
 
+/// The variable of the environment, and its value, by which children find the mounts of this process; none without mounts.
+pub fn inheritance() -> Option<(&'static str, String)> {
+    let mounts = mounts();
+    let all = mounts.iter().map(|mount| (mount.address.to_string(), &mount.place));
+    let all: Vec<_> = all.collect();
+    let told = serde_json::to_string(&all).expect("addresses and paths of UTF-8 are plain data");
+    (!all.is_empty()).then_some((INHERITED, told))
+}
+
+/// The mount of the parent of this process that `wanted` is in.
+fn inherited(wanted: &str) -> Option<(String, PathBuf)> {
+    let told = std::env::var(INHERITED).ok()?;
+    let all: Vec<(String, PathBuf)> = serde_json::from_str(&told).ok()?;
+    all.into_iter().find(|(address, _)| {
+        wanted.strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// The file beside a mount that names the list it stands for.
+fn note_of(place: &Path) -> PathBuf {
+    parent_of(place).join(".attempt")
+}
+
 /// The files whose names begin with that of `file` and a dot: what the name adds, and the path.
 fn beside(file: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let folder = crate::output::parent_of(file);
+    let folder = parent_of(file);
     let name = format!("{}.", file.file_name().unwrap_or_default().to_string_lossy());
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).at(folder)? {

@@ -46,6 +46,19 @@ pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<Remo
     pulled.into_iter().filter_map(Result::transpose).collect()
 }
 
+/// The files of a folder that was pulled by another process, whose bytes stay where they are.
+pub(super) fn placed(objects: &Objects, head: &Head, folder: &Path) -> Result<RemoteFiles> {
+    let mut remote = RemoteFiles::new();
+    for (name, held) in head.files.iter().filter(|(name, _)| is_read_in_place(name)) {
+        let path = folder.join(name);
+        if let Some(number) = FileNumber::of(&path) {
+            remote
+                .insert(path, (number, Arc::new(objects.written_once(&held.object, held.bytes)?)));
+        }
+    }
+    Ok(remote)
+}
+
 /// Removes what a run that died was about to change, except what it can go on with.
 fn remove_unfinished(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).at(folder)? {

@@ -6,32 +6,38 @@ use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::in_parallel;
-use crate::storage::FileNumber;
 
-use super::files::{self, digest};
+use super::files::{self, States, digest};
 use super::head::{HEAD, Head, Held};
-use super::pull::{AT_ONCE, RemoteFiles};
+use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
-/// has changed.
+/// has changed. `known` are the states of files that are as `before` says.
 pub(super) fn push(
     tree: &Tree,
     before: Option<&Listed>,
     folder: &Path,
-    remote: &RemoteFiles,
+    known: &mut States,
 ) -> Result<Option<Listed>> {
     let names = files::below(folder)?;
+    let states = files::states(folder, names.files.iter());
     let mut head = Head::new(&attempt());
     head.empty_folders = names.empty_folders;
     let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
-    let entry = |name: &String| here(folder, name, old.get(name), remote, &head.attempt);
+    let entry = |name: &String| match old.get(name) {
+        Some(old) if known.contains_key(name) && known.get(name) == states.get(name) => {
+            Ok(old.clone())
+        }
+        old => here(folder, name, old, &head.attempt),
+    };
     let entries = in_parallel(AT_ONCE, &names.files, entry);
     for (name, entry) in names.files.iter().zip(entries) {
         head.files.insert(name.clone(), entry?);
     }
     let is_empty = head.files.is_empty() && head.empty_folders.is_empty();
     if before.map_or(is_empty, |before| before.head.holds_as(&head)) {
+        *known = states;
         return Ok(None);
     }
     // What is there before the commit, and not named, belongs to attempts that will have lost, or was released by the last commit.
@@ -39,6 +45,7 @@ pub(super) fn push(
     upload(tree, folder, &head)?;
     head.released = released(&old, &head);
     let listed = tree.commit(head, before)?;
+    *known = states;
     for name in &strays {
         // Whoever commits next finds it again.
         if let Err(error) = tree.objects.delete(name) {
@@ -54,18 +61,8 @@ fn attempt() -> String {
 }
 
 /// What the list says of a file. One that has not changed keeps its object.
-fn here(
-    folder: &Path,
-    name: &String,
-    old: Option<&Held>,
-    remote: &RemoteFiles,
-    attempt: &str,
-) -> Result<Held> {
+fn here(folder: &Path, name: &String, old: Option<&Held>, attempt: &str) -> Result<Held> {
     let path = folder.join(name);
-    let mounted = remote.get(&path).map(|(number, _)| *number);
-    if let (Some(old), true) = (old, mounted.is_some() && mounted == FileNumber::of(&path)) {
-        return Ok(old.clone());
-    }
     if name == HEAD && fs::metadata(&path).at(&path)?.len() > 0 {
         return Err(
             Error::new(Kind::Exists, "this file has the name of the list of a tree").at(&path)

@@ -9,8 +9,9 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use tempfile::TempDir;
 
+use super::files::States;
 use super::head::HEAD;
-use super::pull::{RemoteFiles, pull};
+use super::pull::pull;
 use super::push::push;
 use super::tree::{Listed, Tree};
 use crate::error::{Kind, Result};
@@ -39,7 +40,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Writes a folder over what was `before`.
 fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Option<Listed>> {
-    push(tree, before, folder.path(), &RemoteFiles::new())
+    push(tree, before, folder.path(), &mut States::new())
 }
 
 /// What is in the tree, read into a new folder: names and contents.

@@ -67,7 +67,7 @@ impl Tree {
             match self.listed()? {
                 Some(found) if found.head.attempt == head.attempt => return Ok(found),
                 found if found.as_ref().map(|it| &it.head) != before.map(|it| &it.head) => {
-                    return Err(self.was_faster());
+                    return Err(was_faster(&self.objects.at(HEAD)));
                 }
                 // Nobody has won yet: the server was busy with another attempt, or failed.
                 _ => failure.map_or(Ok(()), Err)?,
@@ -75,16 +75,7 @@ impl Tree {
             thread::sleep(wait);
             wait *= 2;
         }
-        Err(self.was_faster())
-    }
-
-    fn was_faster(&self) -> Error {
-        Error::new(
-            Kind::Temporary,
-            "another run has written here in the meantime, so this one must not",
-        )
-        .at(self.objects.at(HEAD).to_string())
-        .help("run the same command again")
+        Err(was_faster(&self.objects.at(HEAD)))
     }
 
     /// The objects below the address that `listed` does not name: those of attempts that died or lost, and released ones. To
@@ -96,6 +87,16 @@ impl Tree {
         let all = self.objects.list()?.into_iter().map(|object| object.name);
         Ok(all.filter(|name| is_attempts(name) && !named.contains(name.as_str())).collect())
     }
+}
+
+/// The error that another run has written at `address`.
+pub(super) fn was_faster(address: &Address) -> Error {
+    Error::new(
+        Kind::Temporary,
+        "another run has written here in the meantime, so this one must not",
+    )
+    .at(address.to_string())
+    .help("run the same command again")
 }
 
 /// Whether an object has a name that an attempt gives, and so is ours to delete.

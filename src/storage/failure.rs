@@ -12,6 +12,10 @@ const MOST_SHOWN: usize = 400;
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {
         Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
+        // The crate knows only objects that are missing.
+        Cause::Generic { .. } if cause.to_string().contains("NoSuchBucket") => {
+            (Kind::Missing, "there is no such bucket", "check the address")
+        }
         Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => (
             Kind::Permission,
             "the object store does not allow this",
@@ -75,6 +79,10 @@ mod tests {
             (Cause::Unauthenticated { path: path(), source: "401".into() }, Kind::Permission),
             (Cause::Precondition { path: path(), source: "412".into() }, Kind::Temporary),
             (Cause::Generic { store: "S3", source: "503".into() }, Kind::Io),
+            (
+                Cause::Generic { store: "S3", source: "<Code>NoSuchBucket</Code>".into() },
+                Kind::Missing,
+            ),
         ] {
             let error = of(&cause);
             assert_eq!(error.kind(), kind, "{error}");

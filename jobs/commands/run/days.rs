@@ -50,9 +50,6 @@ impl DayPlan<'_> {
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        for day in &days {
-            places::mounted(Path::new(&day.expand(output)))?;
-        }
         Ok(DayPlan { config, output, store: absolute(&places::mounted(store)?), days })
     }
 
