@@ -159,6 +159,33 @@ fn html_gives_its_text_alone_in_archives_and_in_fields() {
     assert!(said.contains("this file has no text field"), "{said}");
 }
 
+/// The counts by type that fastwarc and warcio give, whether each record is packed by itself, all at once or not at all.
+#[test]
+fn records_of_archives_are_counted_by_type_however_they_are_packed() {
+    let bench = Bench::new();
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words of a page";
+    let records = [
+        record("warcinfo", "", "software: a crawler"),
+        record("request", "http://a/", "GET / HTTP/1.1\r\n\r\n"),
+        record("response", "http://a/", page),
+        record("metadata", "http://a/", "fetched: 7"),
+        record("request", "http://b/", "GET / HTTP/1.1\r\n\r\n"),
+        record("revisit", "http://b/", "HTTP/1.1 200 OK\r\n\r\n"),
+        record("conversion", "http://c/", "words of another page"),
+        record("continuation", "http://d/", "more"),
+    ];
+    bench.write("plain.warc", records.concat());
+    bench.write("whole.warc.gz", gzip(records.concat().as_bytes()));
+    let members: Vec<Vec<u8>> = records.iter().map(|record| gzip(record.as_bytes())).collect();
+    bench.write("members.warc.gz", members.concat());
+    for name in ["plain.warc", "whole.warc.gz", "members.warc.gz"] {
+        let ended = bench.done(&format!("fingerprint --input {name} --output {name}.seg"));
+        let kinds = ["archive_info", "request", "revisit", "metadata", "other_type"];
+        let skipped = kinds.map(|kind| ended.count(&format!("skipped_{kind}")));
+        assert_eq!((ended.count("read"), skipped), (2, [1, 2, 1, 1, 1]), "{name}");
+    }
+}
+
 #[test]
 fn an_archive_that_ends_within_a_record_is_refused_unless_accepted() {
     let bench = Bench::new();
