@@ -416,3 +416,14 @@ fn the_version_says_how_the_program_was_built() {
         assert!(line.contains(feature), "{long}");
     }
 }
+
+#[test]
+fn an_answer_whose_reader_has_gone_ends_without_a_word() {
+    let bench = bench();
+    for line in ["completions bash", "inspect pages.seg --dump", "store list store", "help run"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = bench.command(line).stdout(writer).output().unwrap();
+        assert_eq!(String::from_utf8(ended.stderr).unwrap(), "", "{line}");
+    }
+}

@@ -395,3 +395,22 @@ fn verify_says_when_the_store_holds_something_else() {
     bench.done("store add store --segment out/2026-11-01/batch.seg --day 2026-11-03");
     differs(3);
 }
+
+#[test]
+fn a_store_that_has_lost_its_current_is_told_from_a_folder_that_is_none() {
+    let bench = Bench::new();
+    bench.segment("day", 64, &[("a".to_owned(), 1)]);
+    bench.done("store init store");
+    bench.done("store add store --segment day.seg --day 2026-01-01");
+    fs::remove_file(bench.path("store/CURRENT")).unwrap();
+    fs::create_dir(bench.path("folder")).unwrap();
+    for (code, store, what) in
+        [(65, "store", "the store has lost its CURRENT"), (66, "folder", "there is no store here")]
+    {
+        for line in ["store list", "store log"] {
+            let told = bench.fails_to_answer(code, &format!("{line} {store}"));
+            assert!(told.contains(what), "{line}: {told}");
+        }
+    }
+    assert!(bench.fails(65, "verify store").contains("has lost its CURRENT"));
+}

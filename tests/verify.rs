@@ -25,6 +25,8 @@ fn joined() -> Bench {
 }
 
 const FILES: [&str; 5] = ["matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "report.json"];
+/// What people read of an output. No job reads it again.
+const PAGE: &str = "dedup/report.html";
 
 #[test]
 fn what_is_whole_is_proved_whole() {
@@ -132,6 +134,16 @@ fn a_flipped_bit_or_a_cut_anywhere_is_65_and_names_the_file() {
         }
         bench.write(&format!("out/{name}"), sound);
     }
+    let page = bench.bytes(&format!("out/{PAGE}"));
+    for at in [0, page.len() / 2, page.len() - 1] {
+        let mut bytes = page.clone();
+        bytes[at] ^= 1;
+        refused(PAGE, &bytes, "verify out");
+    }
+    fs::remove_file(bench.path("out").join(PAGE)).unwrap();
+    let told = bench.done("verify out").stderr;
+    assert!(told.contains("report.html is missing and was not checked"), "{told}");
+    bench.write(&format!("out/{PAGE}"), page);
     let sound = bench.bytes("out/batch.seg");
     for _ in 0..12 {
         let (mut bytes, at) = (sound.clone(), random.random_range(0..sound.len()));

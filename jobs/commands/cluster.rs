@@ -393,6 +393,7 @@ pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
 pub(crate) fn verify(output: &Path) -> Result<Option<Summary>> {
     let Some(report) = ClusterReport::read(output)? else { return Ok(None) };
     report.check_files(output)?;
+    report.check_page(output)?;
     audit(output, &report.found)?;
     Ok(Some(summary(&report, output).count("bytes", bytes(&report))))
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if path.is_file() {
         return verify_segment(path).map(|segment| segment_summary(&segment));
     }
-    if holds("CURRENT") {
+    if holds("CURRENT") || holds("manifests") {
         return store::verify(&Store::open(path)?, None, global);
     }
     if holds("batch.seg") && holds("dedup") {
@@ -155,6 +155,7 @@ fn verify_join(
         )));
     };
     report.check_files(output)?;
+    report.check_page(output)?;
     let bytes = report.files().values().map(|sum| sum.bytes).sum();
     let (memory_bytes, workers) = (global.budget().verification(), global.workers(1));
     let found = JoinOutput { output, report: &report, memory_bytes, workers };

@@ -144,6 +144,9 @@ fn system_limit(panic_message: &str) -> Option<io::Error> {
 /// output; what is written to stdout depends on the [`Audience`]. A run that another one has superseded
 /// fails for that reason only, and writes no report, because the output now belongs to the other run.
 pub(crate) fn end(outcome: Result<Summary>) -> ! {
+    if outcome.as_ref().is_err_and(is_of_unread_stdout) {
+        end_with(None, Kind::Io.code());
+    }
     claim(code_of(&outcome));
     let superseded = outcome.as_ref().err().and_then(|_| output::superseded());
     let is_superseded = superseded.is_some();
@@ -158,6 +161,11 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     }
     let code = code_of(&outcome);
     exit(Some(SummaryLine::of(identity::job(), outcome)), code)
+}
+
+/// Whether an answer could not be written because its reader has closed the pipe, as `head` does. That needs no message.
+fn is_of_unread_stdout(error: &Error) -> bool {
+    *error == Error::io("stdout", &Errno::PIPE.into())
 }
 
 /// When memory runs out, the standard library writes so to stderr and aborts.

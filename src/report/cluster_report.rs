@@ -66,12 +66,10 @@ impl ClusterReport {
     pub fn write(&mut self, staging: &Staging) -> Result<()> {
         seal::prepare(&mut self.run);
         let page = cluster_page::drawn(&*self, &self.found, &self.days, staging.target());
-        for (name, text) in [(ClusterReport::NAME, seal::sealed(self)), (html::NAME, page)] {
-            let mut file = staging.create(name)?;
-            file.write(|out| out.write_all(text.as_bytes()))?;
-            file.finish()?;
-        }
-        Ok(())
+        html::write(&page, &mut self.run, staging)?;
+        let mut file = staging.create(ClusterReport::NAME)?;
+        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
+        file.finish().map(drop)
     }
 }
 
@@ -97,6 +95,10 @@ impl Made for ClusterReport {
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    fn check_page(&self, output: &Path) -> Result<()> {
+        html::check(output, &self.run)
     }
 
     fn files(&self) -> &BTreeMap<String, Sum> {

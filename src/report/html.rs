@@ -2,9 +2,16 @@
 //!
 //! The templates are in the folder `html`. They hold no rules: what they draw is computed before.
 
+use std::path::Path;
+
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
+use serde_json::json;
+
+use super::seal::damaged;
+use crate::error::Result;
+use crate::output::{Staging, Sum};
 
 /// The name of the page of an output.
 pub(super) const NAME: &str = "report.html";
@@ -18,6 +25,34 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("join.html", include_str!("html/join.html")),
     ("days.html", include_str!("html/days.html")),
 ];
+
+/// The key of the sum of the page in the part `run` of a report.
+const SUM: &str = "page";
+
+/// Writes the page of an output that is being built, and notes its sum in the part `run` of the report.
+pub(super) fn write(page: &str, run: &mut serde_json::Value, staging: &Staging) -> Result<()> {
+    let mut file = staging.create(NAME)?;
+    file.write(|out| out.write_all(page.as_bytes()))?;
+    run[SUM] = json!(file.finish()?);
+    Ok(())
+}
+
+/// Fails if the page in `output` has been changed since its report was written, whose part `run` is given. One that is not
+/// there, and pages of older builds, are not checked.
+pub(super) fn check(output: &Path, run: &serde_json::Value) -> Result<()> {
+    let path = output.join(NAME);
+    let Ok(written) = serde_json::from_value::<Sum>(run[SUM].clone()) else { return Ok(()) };
+    if !path.exists() {
+        tracing::warn!("{} is missing and was not checked", path.display());
+        return Ok(());
+    }
+    let found = Sum::of(&path)?;
+    if found == written {
+        return Ok(());
+    }
+    let error = damaged("the page has been changed since it was written").at(&path);
+    Err(error.expected(written).found(found))
+}
 
 /// The page that the template of this name makes of `context`.
 pub(super) fn page(template: &str, context: impl Serialize) -> String {

@@ -66,12 +66,10 @@ impl Report {
         seal::prepare(&mut self.run);
         let counts = (&self.batch, &self.outcome);
         let drawn = join_page::drawn(&*self, counts, &self.run, staging.target());
-        for (name, text) in [(Report::NAME, seal::sealed(self)), (html::NAME, drawn)] {
-            let mut file = staging.create(name)?;
-            file.write(|out| out.write_all(text.as_bytes()))?;
-            file.finish()?;
-        }
-        Ok(())
+        html::write(&drawn, &mut self.run, staging)?;
+        let mut file = staging.create(Report::NAME)?;
+        file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
+        file.finish().map(drop)
     }
 
     /// Whether an old build wrote it, which did not record the recipe.
@@ -105,6 +103,10 @@ impl Made for Report {
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    fn check_page(&self, output: &Path) -> Result<()> {
+        html::check(output, &self.run)
     }
 
     fn files(&self) -> &BTreeMap<String, Sum> {

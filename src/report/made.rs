@@ -23,6 +23,9 @@ pub trait Made: Sized {
     /// The files of the output.
     fn files(&self) -> &BTreeMap<String, Sum>;
 
+    /// Fails if `report.html`, the page for people, has been changed since it was written.
+    fn check_page(&self, output: &Path) -> Result<()>;
+
     /// Fails if a file of the output has been removed or changed since it was written.
     fn check_files(&self, output: &Path) -> Result<()> {
         for (name, sum) in self.files() {

@@ -74,12 +74,15 @@ impl Store {
     /// Opens the store at `path`.
     ///
     /// # Errors
-    /// [`Kind::Missing`] if there is no store; [`Kind::Usage`] for an impossible path, such as a loop of
-    /// links.
+    /// [`Kind::Missing`] if there is no store; [`Kind::BadData`] if it has segments but no `CURRENT`; [`Kind::Usage`] for
+    /// an impossible path, such as a loop of links.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         let store = Store { path: path.as_ref().to_path_buf() };
         match fs::metadata(store.path.join(CURRENT)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                if store.path.join(SEGMENTS).is_dir() {
+                    store.refuse_lost_current()?;
+                }
                 Err(Error::new(Kind::Missing, "there is no store here")
                     .at(&store.path)
                     .help("make one with `dupsieve store init`"))

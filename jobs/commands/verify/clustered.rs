@@ -19,6 +19,7 @@ pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
         return Err(Error::new(Kind::BadData, what).at(clusters));
     };
     report.check_files(clusters)?;
+    report.check_page(clusters)?;
     audit(clusters, &report.found)?;
     let day = joined.day.map(|day| day.to_string()).unwrap_or_default();
     let expected = sums(&joined);
