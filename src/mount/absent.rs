@@ -25,3 +25,6 @@ pub fn publish() -> Result<()> {
 pub fn inheritance() -> Option<(&'static str, String)> {
     None
 }
+
+/// Does nothing, because nothing is mounted.
+pub fn unmount() {}

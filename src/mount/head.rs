@@ -2,6 +2,7 @@
 //! is the commit.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ pub(super) const MAX_HEAD_BYTES: u64 = 256 << 20;
 /// The version of the format of the list.
 const FORMAT: u32 = 1;
 
+/// How many attempts before its own a list remembers. An attempt that does not learn whether it has won looks for itself there.
+const REMEMBERED: usize = 256;
+
 /// The list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +29,8 @@ pub(super) struct Head {
     format: u32,
     /// The attempt that wrote the list: a name that no other attempt has.
     pub(super) attempt: String,
+    /// The attempts that wrote the lists before it, the newest first, as far as they are remembered.
+    pub(super) earlier: Vec<String>,
     /// The folders without files.
     pub(super) empty_folders: Vec<String>,
     /// The files by their names, which are relative to the tree.
@@ -46,12 +52,14 @@ pub(super) struct Held {
 }
 
 impl Head {
-    /// The list that `attempt` writes.
-    pub(super) fn new(attempt: &str) -> Head {
+    /// The list that `attempt` writes after `before`.
+    pub(super) fn new(attempt: &str, before: Option<&Head>) -> Head {
+        let earlier = before.into_iter().flat_map(|it| iter::once(&it.attempt).chain(&it.earlier));
         Head {
             dupsieve: "tree".to_owned(),
             format: FORMAT,
             attempt: attempt.to_owned(),
+            earlier: earlier.take(REMEMBERED).cloned().collect(),
             empty_folders: Vec::new(),
             files: BTreeMap::new(),
             released: Vec::new(),
@@ -91,6 +99,11 @@ impl Head {
         bytes
     }
 
+    /// Whether `attempt` has written this list, or one before it.
+    pub(super) fn follows(&self, attempt: &str) -> bool {
+        self.attempt == attempt || self.earlier.iter().any(|it| it == attempt)
+    }
+
     /// Whether both name the same contents.
     pub(super) fn holds_as(&self, other: &Head) -> bool {
         let contents = |head: &Head| -> Vec<(String, u64, String)> {
@@ -113,7 +126,7 @@ mod tests {
 
     fn head(name: &str) -> Head {
         let held = Held { object: "a1/x".to_owned(), bytes: 1, digest: "0f".to_owned() };
-        Head { files: BTreeMap::from([(name.to_owned(), held)]), ..Head::new("a1") }
+        Head { files: BTreeMap::from([(name.to_owned(), held)]), ..Head::new("a1", None) }
     }
 
     #[test]

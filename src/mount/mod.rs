@@ -28,9 +28,9 @@ mod push;
 mod tree;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{inheritance, mount, publish};
+pub use absent::{inheritance, mount, publish, unmount};
 #[cfg(feature = "object-store")]
-pub use mount::{inheritance, mount, publish};
+pub use mount::{inheritance, mount, publish, unmount};
 
 #[cfg(all(test, feature = "object-store"))]
 mod tests;

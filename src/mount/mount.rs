@@ -80,6 +80,11 @@ pub fn publish() -> Result<()> {
     mounts().iter_mut().try_for_each(Mount::publish)
 }
 
+/// Lets go of all mounts of this process, without publishing anything. Their folders stay, for the next mount to begin with.
+pub fn unmount() {
+    mounts().drain(..).for_each(|mount| storage::remove_mount(&mount.address.to_string()));
+}
+
 fn mounts() -> MutexGuard<'static, Vec<Mount>> {
     MOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -22,7 +22,7 @@ pub(super) fn push(
 ) -> Result<Option<Listed>> {
     let names = files::below(folder)?;
     let states = files::states(folder, names.files.iter());
-    let mut head = Head::new(&attempt());
+    let mut head = Head::new(&attempt(), before.map(|before| &before.head));
     head.empty_folders = names.empty_folders;
     let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
     let entry = |name: &String| match old.get(name) {

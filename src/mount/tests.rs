@@ -106,6 +106,23 @@ fn of_two_attempts_one_wins_and_nothing_is_mixed() {
 }
 
 #[test]
+fn an_attempt_whose_answer_was_lost_finds_that_it_has_won() {
+    let tree = tree(&in_memory());
+    let before = write(&tree, None, &folder(&[("a", "0")])).unwrap().unwrap();
+    let won = write(&tree, Some(&before), &folder(&[("a", "1")])).unwrap().unwrap();
+    assert_eq!(tree.commit(won.head.clone(), Some(&before)).unwrap().head, won.head);
+    // Others have won since.
+    let since = write(&tree, Some(&won), &folder(&[("a", "2")])).unwrap().unwrap();
+    let late = tree.commit(won.head.clone(), Some(&before)).unwrap();
+    assert_eq!(late.head, won.head);
+    assert_eq!(
+        write(&tree, Some(&late), &folder(&[("a", "3")])).unwrap_err().kind(),
+        Kind::Temporary
+    );
+    assert_eq!(tree.listed().unwrap().unwrap().head, since.head);
+}
+
+#[test]
 fn what_others_have_below_the_address_stays() {
     let tree = tree(&in_memory());
     for name in ["notes.txt", "part/0.parquet", "0123456789abcde/x"] {

@@ -65,7 +65,12 @@ impl Tree {
                 Err(error) => Some(error),
             };
             match self.listed()? {
+                // An answer was lost.
                 Some(found) if found.head.attempt == head.attempt => return Ok(found),
+                // And others have won since, so the next commit over this list must fail.
+                Some(found) if found.head.follows(&head.attempt) => {
+                    return Ok(Listed { head, tag: Tag::of_nothing() });
+                }
                 found if found.as_ref().map(|it| &it.head) != before.map(|it| &it.head) => {
                     return Err(was_faster(&self.objects.at(HEAD)));
                 }

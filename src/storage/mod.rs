@@ -20,7 +20,7 @@ mod reader;
 
 pub use address::Address;
 #[cfg(feature = "object-store")]
-pub(crate) use mounts::{FileNumber, Mounted, add_mount};
+pub(crate) use mounts::{FileNumber, Mounted, add_mount, remove_mount};
 pub(crate) use mounts::{Remote, remote};
 pub use mounts::{place_of, shown};
 #[cfg(feature = "object-store")]

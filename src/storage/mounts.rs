@@ -47,6 +47,12 @@ pub(crate) fn add_mount(mounted: Mounted) {
     table.push(mounted);
 }
 
+/// Removes the mount of an address.
+#[cfg(feature = "object-store")]
+pub(crate) fn remove_mount(address: &str) {
+    write().retain(|mounted| mounted.address != address);
+}
+
 /// Where the bytes of the file at `path` are, if they are elsewhere.
 pub(crate) fn remote(path: &Path) -> Option<Arc<dyn Remote>> {
     let table = read();

@@ -242,6 +242,11 @@ impl Object {
 }
 
 impl Tag {
+    /// A tag that no object has.
+    pub(crate) fn of_nothing() -> Tag {
+        Tag { e_tag: Some("\"of nothing\"".to_owned()), version: None }
+    }
+
     fn of(meta: &ObjectMeta) -> Tag {
         Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
     }
