@@ -272,3 +272,38 @@ fn a_dump_is_a_table_too() {
         assert_eq!(found, lines);
     }
 }
+
+/// An output in each format, as the first release that had it wrote it: six pages, two of them dropped.
+#[test]
+fn tables_of_the_museum_stay_readable() {
+    let bench = Bench::new();
+    let museum = format!("{}/tests/data/tables-1", env!("CARGO_MANIFEST_DIR"));
+    let mut answers = Vec::new();
+    for format in formats() {
+        let folder = format!("{museum}/{format}");
+        let tables = ["verdicts", "matches"]
+            .map(|table| rows(&Path::new(&folder).join(format.file_name(table))));
+        bench.done(&format!(
+            "filter --input {museum}/pages.jsonl --annotate {folder} --output {format}.jsonl"
+        ));
+        bench.done(&format!("verify {folder}"));
+        bench.done(&format!("cluster --matches {folder} --output clusters-{format}"));
+        let list = bench.read(&format!("clusters-{format}/clusters.tsv"));
+        answers.push((tables, bench.read(&format!("{format}.jsonl")), list));
+    }
+    assert!(answers.windows(2).all(|two| two[0] == two[1]), "{answers:#?}");
+    let ([verdicts, matches], annotated, clusters) = &answers[0];
+    let expected = [
+        "alone\tkeep\t\t\t",
+        "blank\tempty\t\t\t",
+        "bridge\tkeep\t\t\t",
+        "bridge, \"again\"\tdrop\tbridge\t0\tbatch",
+        "页面\tkeep\t\t\t",
+        "页面 2\tdrop\t页面\t0\tbatch",
+    ];
+    assert_eq!(verdicts.1, expected);
+    assert_eq!(matches.0, ["new", "existing", "distance", "against", "check"]);
+    assert_eq!(matches.1[0], "bridge, \"again\"\tbridge\t0\tbatch\t1.0000");
+    assert!(annotated.contains("\"verdict\":\"drop\",\"duplicate_of\":\"页面\",\"distance\":0}"));
+    assert_eq!(clusters.lines().count(), 5);
+}

@@ -6,6 +6,7 @@
 
 pub mod handshake;
 mod repair;
+pub mod tables;
 pub mod texts;
 
 use std::fs;

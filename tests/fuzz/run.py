@@ -83,9 +83,12 @@ def seeds(target):
     """What a target begins with."""
     museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger", "journal": "**/*.journal",
               "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-2/**/*.seg",
-              "filters": "filters-1/filters/*", "clusters": "**/*.bin"}
+              "filters": "filters-1/filters/*", "clusters": "**/*.bin", "tables": "tables-1/*/[vm]*",
+              "vectors": "**/*.parquet"}
     if target in museum:
         return [path.read_bytes() for path in sorted(MUSEUM.glob(museum[target]))]
+    if target == "annotated":
+        return [bytes([choice]) + page.encode() for choice in range(3) for page in PAGES]
     if target == "documents":
         return [bytes([choice]) + page.encode() for choice in range(12) for page in PAGES]
     if target == "config":

@@ -1,0 +1,8 @@
+//! Tables of results, in every format, and verdicts by which pages are annotated.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    readers::tables::results(bytes);
+    readers::tables::verdicts(bytes);
+});
