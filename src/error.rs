@@ -162,11 +162,15 @@ impl Error {
 
     /// A failed read or write of `path`; kind and help follow from the cause.
     pub fn io(path: impl AsRef<Path>, cause: &io::Error) -> Error {
-        if let Some(error) = cause.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) {
-            // A reader of ours failed, and says more.
-            return error.clone();
-        }
-        Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
+        // A reader of ours that failed says more.
+        Error::within(cause).cloned().unwrap_or_else(|| {
+            Error::new(Kind::of(cause), cause.to_string()).at(path).advised(cause)
+        })
+    }
+
+    /// The error of a reader of ours that a library handed on.
+    pub(crate) fn within(cause: &io::Error) -> Option<&Error> {
+        cause.get_ref()?.downcast_ref()
     }
 
     /// Something else that the system refused, such as a new thread; `what` names it.

@@ -215,9 +215,9 @@ fn copies_parquet(inputs: &Inputs) -> bool {
 fn copy_rows(inputs: &Inputs, rows: &[RoaringTreemap], out: PackedFile) -> Result<PackedFile> {
     let Some(first) = inputs.files().first() else { return Ok(out) };
     let output = out.path().to_path_buf();
-    let mut copy = ParquetCopy::like(first.path(), out, &output)?;
+    let mut copy = ParquetCopy::like(first, out, &output)?;
     for (file, rows) in inputs.files().iter().zip(rows) {
-        copy.copy(file.path(), rows)?;
+        copy.copy(file, rows)?;
     }
     copy.finish()
 }

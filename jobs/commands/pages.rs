@@ -1,6 +1,6 @@
 //! Pages read one by one, for commands that need only some of them or keep all they need in memory.
 
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::commands::places;
 use crate::flags::settings::FingerprintSettings;
 
 /// The flags that say how to read pages.
@@ -64,16 +65,12 @@ impl PageSource {
     /// Its key among the inputs in the report.
     pub(crate) const NAME: &str = "pages";
 
-    /// The inputs of each day, read with these settings. Paths are made absolute, so that they can be found
-    /// from another working directory.
+    /// The inputs of each day, read with these settings. They are named so that they can be found from another working
+    /// directory.
     pub(crate) fn new(inputs: &[String], settings: &FingerprintSettings) -> PageSource {
-        let absolute = |input: &String| match path::absolute(input) {
-            Ok(path) if input != "-" => path.display().to_string(),
-            _ => input.clone(),
-        };
         PageSource {
             day: None,
-            inputs: inputs.iter().map(absolute).collect(),
+            inputs: inputs.iter().map(|input| places::named_input(input)).collect(),
             format: settings.format.map(|format| format.to_string()),
             id_field: settings.id_field.clone(),
             text_field: settings.text_field.clone(),

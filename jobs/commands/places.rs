@@ -127,9 +127,36 @@ pub(crate) fn named(path: &Path) -> PathBuf {
     }
 }
 
+/// The input of pages as a report names it: an address without secrets, an absolute path, or `-`.
+pub(crate) fn named_input(input: &str) -> String {
+    let path = Path::new(input);
+    match Address::of(path) {
+        Ok(Some(address)) => address.to_string(),
+        _ if input == "-" => input.to_owned(),
+        _ => {
+            let local = Address::local(path).unwrap_or_else(|| path.to_path_buf());
+            path::absolute(&local).unwrap_or(local).display().to_string()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inputs_are_named_so_that_they_can_be_found_from_anywhere() {
+        for (input, named) in [
+            ("-", "-"),
+            ("/data/{date}/*.gz", "/data/{date}/*.gz"),
+            ("file:///data/a", "/data/a"),
+            ("s3://crawl/{date}/part-?.gz", "s3://crawl/{date}/part-?.gz"),
+            ("https://user:secret@host/a.jsonl", "https://host/a.jsonl"),
+        ] {
+            assert_eq!(named_input(input), named);
+        }
+        assert!(Path::new(&named_input("pages/a")).is_absolute());
+    }
 
     #[test]
     fn only_whole_words_are_replaced() {

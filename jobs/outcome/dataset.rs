@@ -3,7 +3,7 @@
 use std::path::{self, Path};
 
 use dupsieve::results::ResultReader;
-use dupsieve::storage::shown;
+use dupsieve::storage::{Address, shown};
 use serde::{Deserialize, Serialize};
 
 /// A file, a folder or an object that a job reads or writes.
@@ -24,9 +24,10 @@ impl Dataset {
     /// What is at `path`, which may be an address or a pattern.
     pub(crate) fn at(path: &Path) -> Dataset {
         let named = path.to_string_lossy();
-        let place = match named.contains("://") {
-            true => named.into_owned(),
-            false => path::absolute(path).unwrap_or(path.to_owned()).display().to_string(),
+        let place = match Address::of(path) {
+            Ok(Some(address)) => address.to_string(),
+            _ if named.contains("://") => named.into_owned(),
+            _ => path::absolute(path).unwrap_or(path.to_owned()).display().to_string(),
         };
         Dataset { place, ..Dataset::default() }
     }

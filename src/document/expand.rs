@@ -1,4 +1,4 @@
-//! Expands the arguments of `--input` into files: a file, a folder, a pattern, `-`.
+//! Expands the arguments of `--input` into files: a file, a folder, a pattern, `-`, or an address in an object store.
 //!
 //! Links are followed, and a folder is walked once however many links lead to it. So a loop of links
 //! ends, and no page is read twice. The result does not depend on the order in which the file system
@@ -6,23 +6,28 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
 use super::format::Format;
-use super::inputs::{FileId, Input, Inputs, PassedOver};
+use super::inputs::{Input, Inputs, PassedOver};
+use super::origin::FileId;
 use super::source::head;
 use super::walk::{dangling, existing, folders_at, is_shown, names, unreadable, walk};
-use crate::error::{Error, Kind, Result};
+use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
+use crate::storage::Address;
+
+mod objects;
 
 impl Inputs {
     /// Expands the arguments into files. An argument is the path of a file; a folder, which stands for
     /// all files below it; a pattern as in a shell, with `**` for any number of folders; or `-` for
-    /// standard input. An argument that is the path of an existing file or folder is never a pattern.
+    /// standard input. An argument that is the path of an existing file or folder is never a pattern. All of it can be at an
+    /// address in an object store too, where the objects below an address are its folder.
     ///
     /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them.
     ///
@@ -50,7 +55,11 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
         return Ok(());
     }
     let mut found = Found::new(format);
+    let local = Address::local(argument);
+    let argument = local.as_deref().unwrap_or(argument);
+    let address = Address::of(argument)?;
     match fs::metadata(argument) {
+        _ if address.is_some() => address.iter().try_for_each(|it| found.address(it))?,
         Ok(metadata) if metadata.is_dir() => found.folder(argument, argument)?,
         Ok(metadata) => found.file(argument, &metadata)?,
         Err(cause) if cause.kind() == ErrorKind::NotFound => found.matches(argument)?,
@@ -67,6 +76,7 @@ fn expand(argument: &Path, format: Format, inputs: &mut Inputs) -> Result<()> {
     found.files.dedup_by(|a, b| a.path() == b.path());
     inputs.files.append(&mut found.files);
     inputs.walked.extend(found.walked);
+    inputs.prefixes.append(&mut found.prefixes);
     inputs.passed_over.add(found.passed_over);
     Ok(())
 }
@@ -77,6 +87,8 @@ struct Found {
     files: Vec<Input>,
     /// The folders already walked.
     walked: HashSet<FileId>,
+    /// The addresses that were walked.
+    prefixes: Vec<PathBuf>,
     passed_over: PassedOver,
     /// Whether anything matched the pattern.
     matched: bool,
@@ -100,6 +112,7 @@ impl Found {
             format,
             files: Vec::new(),
             walked: HashSet::new(),
+            prefixes: Vec::new(),
             passed_over: PassedOver::default(),
             matched: false,
         }
@@ -108,11 +121,11 @@ impl Found {
     /// Takes a file that was named by itself.
     fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
         let format = if metadata.is_file() {
-            self.format.alone(path, || head(path))?
+            self.format.alone(path, || head_of(path))?
         } else {
             self.format.of_stream(path)
         };
-        self.files.push(Input::new(path.to_path_buf(), path, format, metadata));
+        self.files.push(Input::new(path.to_path_buf(), path, format, metadata.into()));
         Ok(())
     }
 
@@ -140,11 +153,11 @@ impl Found {
 
     /// Takes a file below `root`, if it fits the format.
     fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
-        match self.format.in_folder(&path, || head(&path))? {
+        match self.format.in_folder(&path, || head_of(&path))? {
             None => self.passed_over.push(path),
             Some(format) => {
                 let name = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
-                self.files.push(Input::new(path, &name, format, metadata));
+                self.files.push(Input::new(path, &name, format, metadata.into()));
             }
         }
         Ok(())
@@ -154,12 +167,7 @@ impl Found {
     fn matches(&mut self, pattern: &Path) -> Result<()> {
         let parts = parts(pattern)?;
         self.follow(PathBuf::new(), &parts)?;
-        if !self.matched {
-            return Err(Error::new(Kind::Missing, "there is no such input").at(pattern).help(
-                "check the path or pattern; if it names a day, check that the day was fetched",
-            ));
-        }
-        Ok(())
+        if self.matched { Ok(()) } else { Err(missing(pattern)) }
     }
 
     /// Takes what is at `path` or below it and matches the rest of the pattern.
@@ -238,6 +246,18 @@ fn parts(pattern: &Path) -> Result<Vec<Part>> {
         *last = Part::Everything;
     }
     Ok(parts)
+}
+
+/// The first bytes of a file, decompressed.
+fn head_of(path: &Path) -> Result<Vec<u8>> {
+    head(File::open(path).at(path)?, path)
+}
+
+/// The error for an argument that matches nothing.
+fn missing(argument: &Path) -> Error {
+    Error::new(Kind::Missing, "there is no such input")
+        .at(argument)
+        .help("check the path or pattern; if it names a day, check that the day was fetched")
 }
 
 fn bytes(path: &Path) -> &[u8] {

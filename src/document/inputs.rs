@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::{ErrorKind, Read};
 use std::path::{self, Path, PathBuf};
-use std::time::SystemTime;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::format::Format;
+use super::origin::{FileId, Origin};
 use super::record::Position;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
+use crate::storage;
 
 /// The input files in order: arguments as given, and the files of one argument by the bytes of their
 /// paths.
@@ -22,6 +21,8 @@ pub struct Inputs {
     pub(super) files: Vec<Input>,
     /// The folders that were walked.
     pub(super) walked: HashSet<FileId>,
+    /// The addresses that were walked.
+    pub(super) prefixes: Vec<PathBuf>,
     pub(super) passed_over: PassedOver,
 }
 
@@ -31,24 +32,7 @@ pub struct Input {
     path: PathBuf,
     name: PathBuf,
     format: Format,
-    id: Option<FileId>,
-    bytes: u64,
-    modified: Option<SystemTime>,
-    stream: bool,
-}
-
-/// Identifies a file or folder, whatever path leads to it: device and inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct FileId(u64, u64);
-
-impl FileId {
-    pub(super) fn of(metadata: &Metadata) -> FileId {
-        FileId(metadata.dev(), metadata.ino())
-    }
-
-    fn at(path: &Path) -> Option<FileId> {
-        fs::metadata(path).ok().as_ref().map(FileId::of)
-    }
+    origin: Origin,
 }
 
 /// The files in input folders that do not fit the format and are not read: their number and the first
@@ -113,7 +97,7 @@ impl Inputs {
     pub fn check_apart(&self, outputs: &[PathBuf]) -> Result<()> {
         for output in outputs {
             if let Some(id) = FileId::at(output)
-                && let Some(input) = self.files.iter().find(|file| file.id == Some(id))
+                && let Some(input) = self.files.iter().find(|file| file.origin.is(id))
             {
                 return Err(Error::new(Kind::Usage, "this file is both an input and an output")
                     .at(output)
@@ -121,10 +105,13 @@ impl Inputs {
                     .help("choose another output"));
             }
             let whole = path::absolute(output).at(output)?;
+            let named = PathBuf::from(storage::shown(&whole.to_string_lossy()));
             let walked = |folder: &&Path| {
                 FileId::at(folder).is_some_and(|folder| self.walked.contains(&folder))
             };
-            if let Some(folder) = whole.ancestors().skip(1).find(walked) {
+            let folder = whole.ancestors().skip(1).find(walked);
+            let prefix = || self.prefixes.iter().find(|prefix| named.starts_with(prefix));
+            if let Some(folder) = folder.or_else(|| prefix().map(PathBuf::as_path)) {
                 return Err(Error::new(Kind::Usage, "the output lies in an input folder")
                     .at(output)
                     .found(format_args!("every file below {} is read", folder.display()))
@@ -143,7 +130,7 @@ impl Inputs {
 
     /// The size of all files on disk in bytes, without streams.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
+        self.files.iter().map(|file| file.origin.bytes()).sum()
     }
 
     /// XXH3-128 of the paths, formats and sizes of all files, in order.
@@ -154,7 +141,7 @@ impl Inputs {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part);
             }
-            hasher.update(&file.bytes.to_le_bytes());
+            hasher.update(&file.origin.bytes().to_le_bytes());
         }
         hasher.digest128()
     }
@@ -174,41 +161,29 @@ impl Inputs {
         escape(self.files[position.file as usize].path())
     }
 
-    /// Fails with [`Kind::Temporary`] if a file has another size or time than when it was found.
+    /// Fails with [`Kind::Temporary`] if a file has another size or time than when it was found, or an object another size
+    /// or tag.
     pub fn check_unchanged(&self) -> Result<()> {
-        for file in self.files.iter().filter(|file| !file.stream) {
-            let now = fs::metadata(&file.path).at(&file.path)?;
-            if (now.len(), now.modified().ok()) != (file.bytes, file.modified) {
-                return Err(Error::new(Kind::Temporary, "the input changed while it was read")
-                    .at(&file.path)
-                    .help("run the same command again when it is complete"));
-            }
-        }
-        Ok(())
+        self.files.iter().try_for_each(|file| {
+            progress::tick(Activity::Reading);
+            file.origin.check_unchanged(&file.path)
+        })
     }
 }
 
 impl Input {
-    /// A file at `path`; `name` is its id if it is one document.
-    pub(super) fn new(path: PathBuf, name: &Path, format: Format, metadata: &Metadata) -> Input {
-        Input {
-            name: name.to_path_buf(),
-            path,
-            format,
-            id: Some(FileId::of(metadata)),
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-            stream: !metadata.is_file(),
-        }
+    /// What is at `path`; `name` is its id if it is one document.
+    pub(super) fn new(path: PathBuf, name: &Path, format: Format, origin: Origin) -> Input {
+        Input { path, name: name.to_path_buf(), format, origin }
     }
 
     /// Standard input.
     pub(super) fn standard(format: Format) -> Input {
         let [path, name] = ["-", "-"].map(PathBuf::from);
-        Input { path, name, format, id: None, bytes: 0, modified: None, stream: true }
+        Input { path, name, format, origin: Origin::Standard }
     }
 
-    /// The path; `-` is standard input.
+    /// The path, or the address of an object without secrets; `-` is standard input.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -225,15 +200,17 @@ impl Input {
 
     /// Whether it is a pipe or the like, which only one process can read, and only once.
     pub fn is_stream(&self) -> bool {
-        self.stream
+        self.origin.is_stream()
+    }
+
+    /// Where its bytes are.
+    pub(super) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Opens it.
     pub(super) fn open(&self) -> Result<Box<dyn Read>> {
-        match self.path.to_str() {
-            Some("-") if self.stream => Ok(Box::new(io::stdin())),
-            _ => Ok(Box::new(File::open(&self.path).at(&self.path)?)),
-        }
+        self.origin.open(&self.path)
     }
 
     /// XXH3-128 of its bytes on disk.

@@ -4,7 +4,7 @@
 //! Inputs -> Source (bytes) -> Records (bytes of whole records) -- another thread --> Document, or the Reason why not
 //! ```
 //!
-//! - `expand`, `walk`, `inputs`, `format`, `contents`, `share`: which files are read, and by which process.
+//! - `expand`, `walk`, `inputs`, `origin`, `format`, `contents`, `share`: which files are read, and by which process.
 //! - `source`, `lines`, `read`: what must happen in order: opening, decompressing, cutting.
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
@@ -18,7 +18,7 @@
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `progress`, `small_file`, `output` and `results`. Start with [`read`].
+//! Imports `error`, `progress`, `small_file`, `storage`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -61,6 +61,7 @@ mod layout;
 mod lines;
 #[cfg(feature = "main-text")]
 mod main_text;
+mod origin;
 mod page_text;
 #[cfg(feature = "parquet")]
 mod parquet;

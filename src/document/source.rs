@@ -1,7 +1,6 @@
 //! One input file, decompressed. Its first bytes tell whether it is plain, gzip or zstd.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -89,7 +88,7 @@ impl<'a> Source<'a> {
 
     /// Distinguishes a failing disk from compressed data that is not complete.
     fn cut(&self, cause: &io::Error) -> Result<End> {
-        if !self.packed || cause.raw_os_error().is_some() {
+        if !self.packed || is_failure(cause) {
             return Err(Error::io(self.path, cause));
         }
         if self.accept_truncated {
@@ -107,18 +106,26 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Whether a disk or an object store failed, and not what unpacks.
+fn is_failure(cause: &io::Error) -> bool {
+    cause.raw_os_error().is_some() || Error::within(cause).is_some()
+}
+
 /// The most bytes that [`head`] returns.
 const HEAD_BYTES: u64 = 512;
 
-/// The first bytes of a file, decompressed; fewer if the compressed data ends too early.
-pub(super) fn head(path: &Path) -> Result<Vec<u8>> {
-    let (file, packing) = begin(File::open(path).at(path)?, path, 2 * HEAD_BYTES as usize)?;
+/// The first bytes of the file at `path`, decompressed; fewer if the compressed data ends too early.
+pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
+    let (file, packing) = begin(file, path, 2 * HEAD_BYTES as usize)?;
     let taken = Rc::default();
     let progress = AtomicU64::new(0);
     let mut head = Vec::new();
     if let Ok(unpacked) = packing.unpack(Packed { file, taken, progress: &progress }) {
+        let read = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
         // Damage is reported when the file is read.
-        let _ = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
+        if let Some(cause) = read.err().filter(is_failure) {
+            return Err(Error::io(path, &cause));
+        }
     }
     Ok(head)
 }

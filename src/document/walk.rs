@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use walkdir::WalkDir;
 
-use super::inputs::FileId;
+use super::origin::FileId;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 

@@ -74,6 +74,9 @@ impl Address {
         if scheme == Scheme::Http && key.contains(['?', '#']) {
             return wrong("an address with a query or a fragment cannot be read");
         }
+        if scheme == Scheme::Http && key.to_ascii_lowercase().contains("%2f") {
+            return wrong("an address with a slash within a name (%2F) cannot be read");
+        }
         let is_key = |part: &str| !part.is_empty() && part != "." && part != "..";
         if !address.key.is_empty() && !address.key.split('/').all(is_key) {
             return wrong("the address has an empty part, `.` or `..`");
@@ -112,6 +115,11 @@ impl Address {
     /// The address with another key in the same bucket.
     pub fn with_key(&self, key: &str) -> Address {
         Address { key: key.to_owned(), ..self.clone() }
+    }
+
+    /// Whether it can only be the address of one object: a server of files does not list them.
+    pub(crate) fn is_one_object(&self) -> bool {
+        self.scheme == Scheme::Http
     }
 
     /// Who serves it.

@@ -3,10 +3,13 @@
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
 //! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`: connections, and
 //!   what it means when they fail. The protocols are those of the crate `object_store`.
+//! - `absent`: in place of these in a build without object stores.
 //! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
 //!
 //! Imports `error` and `progress`. Start with [`Address`].
 
+#[cfg(not(feature = "object-store"))]
+mod absent;
 mod address;
 #[cfg(feature = "object-store")]
 mod connect;
@@ -18,6 +21,8 @@ mod objects;
 #[cfg(feature = "object-store")]
 mod reader;
 
+#[cfg(not(feature = "object-store"))]
+pub(crate) use absent::{ObjectFile, Objects};
 pub use address::Address;
 #[cfg(feature = "object-store")]
 pub(crate) use mounts::{FileNumber, Mounted, add_mount, remove_mount};

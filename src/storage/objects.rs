@@ -77,7 +77,11 @@ impl Objects {
 
     fn key(&self, name: &str) -> Result<Key> {
         let address = self.at(name);
-        Key::parse(address.key()).map_err(|cause| failure(&cause.into(), &address))
+        let parsed = match address.is_one_object() {
+            true => Key::from_url_path(address.key()),
+            false => Key::parse(address.key()),
+        };
+        parsed.map_err(|cause| failure(&cause.into(), &address))
     }
 
     /// The object `name`; none if there is none.
@@ -172,6 +176,24 @@ impl Objects {
             abort(&mut *upload);
         }
         sent
+    }
+
+    /// The object at the address, opened for reading; none if there is none.
+    pub(crate) fn one(&self) -> Result<Option<ObjectFile>> {
+        self.find("")?.map(|object| self.file(&object)).transpose()
+    }
+
+    /// All objects below the address, by the bytes of their names, opened for reading.
+    pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
+        let mut opened = Vec::new();
+        for object in self.list()? {
+            // `name/` without bytes stands for a folder. The listing drops its slash; whoever asks for `name` finds nothing.
+            if object.bytes > 0 || self.find(&object.name)?.is_some() {
+                let file = self.file(&object)?;
+                opened.push((object.name, file));
+            }
+        }
+        Ok(opened)
     }
 
     /// The objects below the address, by the bytes of their names.

@@ -1,6 +1,7 @@
 //! An object as a file: read in order, a few ranges ahead, or wherever it is asked for.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use object_store::path::Path as Key;
-use object_store::{Error as Cause, GetOptions, ObjectStore};
+use object_store::{Error as Cause, GetOptions, ObjectStore, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
 use super::address::Address;
@@ -23,6 +24,9 @@ const RANGE_BYTES: u64 = 8 << 20;
 
 /// How many ranges are on their way at once.
 const AHEAD: usize = 4;
+
+/// How many bytes a glance reads.
+const GLANCE_BYTES: u64 = 16 << 10;
 
 /// How often a range is asked for again when its bytes did not come as promised. The client has repeated each request already.
 const TRIES: u32 = 4;
@@ -53,6 +57,11 @@ impl ObjectFile {
         ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag }))
     }
 
+    /// Where it is.
+    pub(crate) fn address(&self) -> &Address {
+        &self.0.address
+    }
+
     /// Its size.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.bytes
@@ -68,9 +77,46 @@ impl ObjectFile {
 
     /// Reads all of it in order.
     pub(crate) fn reader(&self) -> ObjectReader {
-        ObjectReader { file: self.clone(), next: 0, coming: VecDeque::new(), here: Bytes::new() }
+        self.reader_with(Bytes::new())
+    }
+
+    /// Reads it in order for somebody who needs the first bytes only: not ahead at first.
+    pub(crate) fn glance(&self) -> Result<ObjectReader> {
+        Ok(self.reader_with(self.range(0..GLANCE_BYTES.min(self.bytes()))?))
+    }
+
+    /// Reads it in order; its first bytes are here.
+    fn reader_with(&self, here: Bytes) -> ObjectReader {
+        ObjectReader { file: self.clone(), next: here.len() as u64, coming: VecDeque::new(), here }
+    }
+
+    /// Fails with [`Kind::Temporary`] if the object is no longer the one that was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        let now = runtime()?.block_on(self.0.store.head(&self.0.key));
+        let now = now.map_err(|cause| self.0.failure(&cause))?;
+        if (now.size, &now.e_tag) == (self.0.bytes, &self.0.e_tag) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Temporary, "the input changed while it was read")
+            .at(self.0.address.to_string())
+            .help("run the same command again when it is complete"))
     }
 }
+
+impl fmt::Debug for ObjectFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.address)
+    }
+}
+
+impl PartialEq for ObjectFile {
+    fn eq(&self, other: &ObjectFile) -> bool {
+        let [one, other] = [self, other].map(|it| (&it.0.address, it.0.bytes, &it.0.e_tag));
+        one == other
+    }
+}
+
+impl Eq for ObjectFile {}
 
 impl Opened {
     async fn range(&self, range: Range<u64>) -> Result<Bytes> {
@@ -92,7 +138,7 @@ impl Opened {
 
     async fn ask(&self, range: Range<u64>) -> Result<Bytes> {
         let expected = range.end - range.start;
-        let options = GetOptions::new().with_range(Some(range)).with_if_match(self.e_tag.clone());
+        let options = GetOptions::new().with_range(Some(range)).with_if_match(self.strong_tag());
         let read = async { self.store.get_opts(&self.key, options).await?.bytes().await };
         let bytes = read.await.map_err(|cause| self.failure(&cause))?;
         if bytes.len() as u64 == expected {
@@ -102,6 +148,11 @@ impl Opened {
             .at(self.address.to_string())
             .expected(expected)
             .found(bytes.len()))
+    }
+
+    /// The tag, if it is one that a server compares: a weak one never holds.
+    fn strong_tag(&self) -> Option<String> {
+        self.e_tag.clone().filter(|tag| !tag.starts_with("W/"))
     }
 
     fn failure(&self, cause: &Cause) -> Error {

@@ -336,9 +336,9 @@ fn annotate_rows(
     }
     let Some(first) = inputs.files().first() else { return Ok((out, counts)) };
     let output = out.path().to_path_buf();
-    let mut copy = ParquetCopy::with_columns(first.path(), out, &output, columns)?;
+    let mut copy = ParquetCopy::with_columns(first, out, &output, columns)?;
     for (file, rows) in inputs.files().iter().zip(&rows) {
-        copy.copy_all(file.path(), &mut |row| {
+        copy.copy_all(file, &mut |row| {
             let judged = rows.get(row as usize - 1).copied().flatten();
             pages.text(judged.unwrap_or(Judged::Never))
         })?;

@@ -70,11 +70,11 @@ impl DayPlan<'_> {
 
     /// Adds to an error about missing inputs where they were looked for.
     pub(crate) fn explain_missing(&self, day: Day, error: Error) -> Error {
-        if error.kind() != Kind::Missing || self.inputs(day).all(|it| Path::new(&it).is_absolute())
-        {
+        let is_relative = |it: &String| Path::new(it).is_relative() && !it.contains("://");
+        if error.kind() != Kind::Missing || !self.inputs(day).any(|it| is_relative(&it)) {
             return error;
         }
-        let paths = self.inputs(day).map(|it| absolute(Path::new(&it)).display().to_string());
+        let paths = self.inputs(day).map(|it| places::named_input(&it));
         error.help(format!(
             "the inputs of {day} were looked for at {}; relative paths start at the working directory",
             paths.collect::<Vec<_>>().join(", ")

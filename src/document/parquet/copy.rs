@@ -3,7 +3,6 @@
 //! A row group is copied column by column, and a column some rows at a time, so that memory is bounded by pages and not by row
 //! groups. Lists and groups of columns are copied by their levels, as they are.
 
-use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,8 +22,10 @@ use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
 use super::levels::{Part, read};
+use super::opened::{Opened, open};
 use crate::document::added_fields::check_free;
-use crate::error::{At, Error, Kind, Result};
+use crate::document::inputs::Input;
+use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 use crate::results::{CREATED_BY, ColumnValues, ResultColumn, schema, trying, unwritten};
 
@@ -42,25 +43,25 @@ pub struct ParquetCopy<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetCopy<W> {
-    /// A file for `out`, at `output`, with the columns and the key-value metadata of the one at `first`.
+    /// A file for `out`, at `output`, with the columns and the key-value metadata of `first`.
     ///
     /// # Errors
     /// [`Kind::BadData`] if `first` cannot be read.
-    pub fn like(first: &Path, out: W, output: &Path) -> Result<ParquetCopy<W>> {
+    pub fn like(first: &Input, out: W, output: &Path) -> Result<ParquetCopy<W>> {
         ParquetCopy::with_columns(first, out, output, &[])
     }
 
-    /// Like [`ParquetCopy::like`], with more columns behind those of the file at `first`.
+    /// Like [`ParquetCopy::like`], with more columns behind those of `first`.
     ///
     /// # Errors
     /// [`Kind::Usage`] if the file has a column of such a name; [`Kind::BadData`] if it cannot be read.
     pub fn with_columns(
-        first: &Path,
+        first: &Input,
         out: W,
         output: &Path,
         added: &[ResultColumn],
     ) -> Result<ParquetCopy<W>> {
-        let reader = open(first)?;
+        let reader = reader(first)?;
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr().root_schema_ptr();
         let level = ZstdLevel::try_new(3).map_err(|cause| unwritten(output, cause))?;
@@ -74,18 +75,19 @@ impl<W: Write + Send> ParquetCopy<W> {
             .set_compression(Compression::ZSTD(level))
             .set_key_value_metadata(notes)
             .build();
-        let wider = wider(&schema, added).map_err(|error| error.at(first))?;
+        let wider = wider(&schema, added).map_err(|error| error.at(first.path()))?;
         let writer = SerializedFileWriter::new(out, wider, Arc::new(properties))
             .map_err(|cause| unwritten(output, cause))?;
         Ok(ParquetCopy { output: output.to_path_buf(), schema, added: added.to_vec(), writer })
     }
 
-    /// Copies rows of the file at `input`; they are counted from 1.
+    /// Copies rows of `input`; they are counted from 1.
     ///
     /// # Errors
     /// [`Kind::Usage`] if the file has other columns; [`Kind::BadData`] if it cannot be read.
-    pub fn copy(&mut self, input: &Path, rows: &RoaringTreemap) -> Result<()> {
+    pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
         let reader = self.open(input)?;
+        let input = input.path();
         let mut first = 1;
         for number in 0..reader.num_row_groups() {
             let group = trying(input, || reader.get_row_group(number))?;
@@ -100,17 +102,18 @@ impl<W: Write + Send> ParquetCopy<W> {
         Ok(())
     }
 
-    /// Copies all rows of the file at `input`. `texts` gives what the added columns of a row have, with tabs between; rows are
+    /// Copies all rows of `input`. `texts` gives what the added columns of a row have, with tabs between; rows are
     /// counted from 1, and each is asked for once for each of these columns.
     ///
     /// # Errors
     /// As [`ParquetCopy::copy`], and those of `texts`.
     pub fn copy_all(
         &mut self,
-        input: &Path,
+        input: &Input,
         texts: &mut dyn FnMut(u64) -> Result<String>,
     ) -> Result<()> {
         let reader = self.open(input)?;
+        let input = input.path();
         let added = self.added.clone();
         let output = self.output.clone();
         let mut first = 1;
@@ -126,13 +129,13 @@ impl<W: Write + Send> ParquetCopy<W> {
     }
 
     /// Opens a file that has the columns of the first.
-    fn open(&self, input: &Path) -> Result<SerializedFileReader<File>> {
-        let reader = open(input)?;
+    fn open(&self, input: &Input) -> Result<SerializedFileReader<Opened>> {
+        let reader = reader(input)?;
         if reader.metadata().file_metadata().schema_descr().root_schema() == &*self.schema {
             return Ok(reader);
         }
         Err(Error::new(Kind::Usage, "the inputs have different columns")
-            .at(input)
+            .at(input.path())
             .help("filter the files one by one"))
     }
 
@@ -174,9 +177,9 @@ impl<W: Write + Send> ParquetCopy<W> {
     }
 }
 
-fn open(path: &Path) -> Result<SerializedFileReader<File>> {
-    let file = File::open(path).at(path)?;
-    trying(path, || SerializedFileReader::new(file))
+fn reader(input: &Input) -> Result<SerializedFileReader<Opened>> {
+    let file = open(input)?;
+    trying(input.path(), || SerializedFileReader::new(file))
 }
 
 /// Where Arrow describes the columns in its own way.

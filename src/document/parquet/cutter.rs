@@ -1,22 +1,22 @@
 //! A Parquet file: its columns are found by name, and its rows taken portion by portion.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::column::{Column, Place, Value};
 use super::list::{ListColumn, ListPlace};
+use super::opened::{Opened, open};
 use super::portion::{ParquetPortion, Row};
 use crate::document::fields::Fields;
 use crate::document::inputs::Input;
 use crate::document::read_options::ReadOptions;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
 use crate::results::trying;
 
@@ -32,7 +32,7 @@ pub(in crate::document) struct ParquetCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Opened>,
     places: Places,
     /// The row group that comes after the current one.
     next_group: usize,
@@ -96,12 +96,8 @@ impl<'a> ParquetCutter<'a> {
         progress: &'a AtomicU64,
     ) -> Result<ParquetCutter<'a>> {
         let path = input.path();
-        if input.is_stream() {
-            let what = "Parquet cannot be read from a stream, for what is where stands at its end";
-            return Err(Error::new(Kind::Usage, what).at(path).help("give the file by its name"));
-        }
-        let opened = File::open(path).at(path)?;
-        let left = opened.metadata().at(path)?.len();
+        let opened = open(input)?;
+        let left = opened.len();
         let reader = trying(path, || SerializedFileReader::new(opened))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let places = Places::find(schema, &options.fields, path)?;

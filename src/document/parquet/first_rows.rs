@@ -1,13 +1,12 @@
 //! The first rows of a Parquet file, in all columns that can be fields.
 
-use std::fs::File;
-
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::column::{Column, Place, Value};
+use super::opened::open;
 use crate::document::inputs::Input;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::results::trying;
 
 /// The most columns that are looked at.
@@ -24,7 +23,7 @@ pub(in crate::document) fn first_rows(
     each: &mut dyn FnMut(&str, &str),
 ) -> Result<u64> {
     let path = input.path();
-    let opened = File::open(path).at(path)?;
+    let opened = open(input)?;
     trying(path, || {
         let reader = SerializedFileReader::new(opened)?;
         if reader.num_row_groups() == 0 {

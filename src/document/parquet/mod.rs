@@ -5,14 +5,17 @@
 //! or a column of that name. A value that is null counts as missing.
 //!
 //! `copy` copies rows with all their columns. `column` decodes one column, `list` one of vectors (`levels`: where lists begin), `cutter` goes through the file, `portion` makes documents of rows, `first_rows` looks at
-//! all columns.
+//! all columns. `opened`, `blocks`: the file, here or in an object store.
 
+#[cfg(feature = "object-store")]
+mod blocks;
 mod column;
 mod copy;
 mod cutter;
 mod first_rows;
 mod levels;
 mod list;
+mod opened;
 mod portion;
 #[cfg(test)]
 mod tests;

@@ -236,13 +236,15 @@ fn rows_are_copied_with_lists_and_groups() {
     let [input, output] = ["in.parquet", "out.parquet"].map(|name| folder.path().join(name));
     write_nested(&input, 3);
     let all = texts(&input);
+    let found = || Inputs::find(std::slice::from_ref(&input), Format::Parquet).unwrap();
     // None of the second row group.
     for step in [1, 2, 3, 64, 699] {
         let rows: Vec<u64> =
             (1..=2100).step_by(step).filter(|row| !(701..=1400).contains(row)).collect();
         let out = File::create(&output).unwrap();
-        let mut copy = ParquetCopy::like(&input, out, &output).unwrap();
-        copy.copy(&input, &rows.iter().copied().collect()).unwrap();
+        let inputs = found();
+        let mut copy = ParquetCopy::like(&inputs.files()[0], out, &output).unwrap();
+        copy.copy(&inputs.files()[0], &rows.iter().copied().collect()).unwrap();
         copy.finish().unwrap();
         let expected: Vec<&String> = rows.iter().map(|&row| &all[row as usize - 1]).collect();
         assert!(texts(&output).iter().eq(expected), "every {step}");
@@ -256,8 +258,10 @@ fn rows_are_copied_with_lists_and_groups() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x55;
         fs::write(&input, bytes).unwrap();
-        let copied = ParquetCopy::like(&input, Vec::new(), &output).and_then(|mut copy| {
-            copy.copy(&input, &(1..=2100).collect())?;
+        let inputs = found();
+        let file = &inputs.files()[0];
+        let copied = ParquetCopy::like(file, Vec::new(), &output).and_then(|mut copy| {
+            copy.copy(file, &(1..=2100).collect())?;
             copy.finish()
         });
         let is_ours = |error: &crate::Error| [Kind::BadData, Kind::Usage].contains(&error.kind());

@@ -17,6 +17,9 @@ use crate::foreign;
 pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
     done.map_err(|cause| {
+        if let Some(error) = io_error(&cause).and_then(Error::within) {
+            return error.clone();
+        }
         Error::new(Kind::BadData, "the Parquet file cannot be read").at(path).found(cause).help(
             "is it whole, and is it Parquet? Parquet inside of .gz or .zst must be unpacked first",
         )
@@ -25,12 +28,20 @@ pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetErr
 
 /// The error for a file at `path` that the library could not write.
 pub(crate) fn unwritten(path: &Path, cause: ParquetError) -> Error {
-    if let ParquetError::External(inner) = &cause
-        && let Some(inner) = inner.downcast_ref::<io::Error>()
-    {
-        return Error::io(path, inner);
+    match io_error(&cause) {
+        Some(inner) => Error::io(path, inner),
+        None => {
+            Error::new(Kind::Internal, "the Parquet file cannot be written").at(path).found(cause)
+        }
     }
-    Error::new(Kind::Internal, "the Parquet file cannot be written").at(path).found(cause)
+}
+
+/// The failed read or write that the library tells of.
+fn io_error(cause: &ParquetError) -> Option<&io::Error> {
+    match cause {
+        ParquetError::External(inner) => inner.downcast_ref(),
+        _ => None,
+    }
 }
 
 /// The values of the next `rows` rows of a column, fewer at the end; none for null. `present` is the level of a value that is

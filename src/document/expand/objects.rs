@@ -1,0 +1,143 @@
+//! Arguments that are addresses in an object store: one object, a pattern, or all objects below.
+//!
+//! There are no folders there, only names with slashes. They are read as a folder with the same files would be.
+
+use std::path::{Path, PathBuf};
+
+use super::{Found, Part, SHELL, missing, parts};
+use crate::document::inputs::Input;
+use crate::document::origin::Origin;
+use crate::document::source::head;
+use crate::document::walk::is_shown;
+use crate::error::Result;
+use crate::storage::{Address, ObjectFile, Objects};
+
+/// How an object was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    /// By itself.
+    Alone,
+    /// By a folder that it is in.
+    InFolder,
+}
+
+impl Found {
+    /// Takes the object at `address`, or what matches it, or what is below it.
+    pub(super) fn address(&mut self, address: &Address) -> Result<()> {
+        if let Some(object) = Objects::open(address)?.one()? {
+            return self.object(object);
+        }
+        let is_pattern = address.key().contains(['*', '?', '[']);
+        match is_pattern {
+            _ if address.is_one_object() => Err(missing(Path::new(&address.to_string()))),
+            true => self.objects_like(address),
+            false => self.objects_below(address),
+        }
+    }
+
+    /// Takes an object that was named by itself.
+    fn object(&mut self, object: ObjectFile) -> Result<()> {
+        let path = PathBuf::from(object.address().to_string());
+        let format = self.format.alone(&path, || head_of(&object, &path))?;
+        self.files.push(Input::new(path.clone(), &path, format, Origin::Object(object)));
+        Ok(())
+    }
+
+    /// Takes all objects below `address`. Their names are what follows it.
+    fn objects_below(&mut self, address: &Address) -> Result<()> {
+        let all = Objects::open(address)?.all()?;
+        let root = PathBuf::from(address.to_string());
+        if all.is_empty() {
+            return Err(missing(&root));
+        }
+        self.prefixes.push(root);
+        all.into_iter().try_for_each(|(name, object)| self.object_in(&name, object))
+    }
+
+    /// Takes an object below an address, if it fits the format.
+    fn object_in(&mut self, name: &str, object: ObjectFile) -> Result<()> {
+        let path = PathBuf::from(object.address().to_string());
+        match self.format.in_folder(&path, || head_of(&object, &path))? {
+            None => self.passed_over.push(path),
+            Some(format) => {
+                self.files.push(Input::new(path, Path::new(name), format, Origin::Object(object)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all objects that match a pattern. What is listed is below the part of it that has no wildcards.
+    fn objects_like(&mut self, pattern: &Address) -> Result<()> {
+        let shown = PathBuf::from(pattern.to_string());
+        let parts = parts(Path::new(pattern.key())).map_err(|error| error.at(&shown))?;
+        let is_name = |part: &&Part| matches!(part, Part::Name(_));
+        let plain = parts.iter().take_while(is_name).count();
+        let base: Vec<&str> = pattern.key().split('/').take(plain).collect();
+        for (name, object) in Objects::open(&pattern.with_key(&base.join("/")))?.all()? {
+            let names: Vec<&str> = name.split('/').collect();
+            match named(&parts[plain..], &names) {
+                Some(Named::Alone) => self.object(object)?,
+                Some(Named::InFolder) => {
+                    let path = object.address().to_string();
+                    self.object_in(&path, object)?;
+                }
+                None => continue,
+            }
+            self.matched = true;
+        }
+        if self.matched { Ok(()) } else { Err(missing(&shown)) }
+    }
+}
+
+/// How a pattern names the object whose name has these parts; none if it does not.
+fn named(parts: &[Part], names: &[&str]) -> Option<Named> {
+    let Some((part, rest)) = parts.split_first() else {
+        return Some(if names.is_empty() { Named::Alone } else { Named::InFolder });
+    };
+    let (name, below) = names.split_first()?;
+    let is_shown = |name: &&str| is_shown(name.as_ref());
+    match part {
+        Part::Name(wanted) => named(rest, below).filter(|_| wanted == name),
+        Part::Wild(pattern) => named(rest, below).filter(|_| pattern.matches_with(name, SHELL)),
+        Part::Deep => {
+            let deeper = || Some(name).filter(|it| is_shown(it)).and_then(|_| named(parts, below));
+            named(rest, names).or_else(deeper)
+        }
+        Part::Everything => names.iter().all(is_shown).then_some(Named::Alone),
+    }
+}
+
+/// The first bytes of an object, decompressed.
+fn head_of(object: &ObjectFile, path: &Path) -> Result<Vec<u8>> {
+    head(object.glance()?, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_names_what_it_would_name_in_folders() {
+        use Named::{Alone, InFolder};
+        for (pattern, name, expected) in [
+            ("2026-11-*/part-?.jsonl.gz", "2026-11-20/part-7.jsonl.gz", Some(Alone)),
+            ("2026-11-*/part-?.jsonl.gz", "2026-11-20/part-17.jsonl.gz", None),
+            ("*.txt", "a/b.txt", None),
+            ("*", "a/b.txt", Some(InFolder)),
+            ("*", ".a", None),
+            ("*/.a", "b/.a", Some(Alone)),
+            ("**", "a/b/c", Some(Alone)),
+            ("**/*", "a/.b/c", None),
+            ("a/**/*.txt", "a/x.txt", Some(Alone)),
+            ("a/**/*.txt", "a/b/c/x.txt", Some(Alone)),
+            ("a/**/*.txt", "a/.b/x.txt", None),
+            ("**/b", "a/b/.c/d", Some(InFolder)),
+            ("[a-c]/x", "b/x", Some(Alone)),
+            ("[!a-c]/x", "b/x", None),
+        ] {
+            let parts = parts(Path::new(pattern)).unwrap();
+            let names: Vec<&str> = name.split('/').collect();
+            assert_eq!(named(&parts, &names), expected, "{pattern} {name}");
+        }
+    }
+}
