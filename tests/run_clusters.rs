@@ -215,3 +215,52 @@ fn clusters_that_are_damaged_or_of_other_matches_or_by_another_method() {
     let said = bench.fails(66, &format!("run sample.toml --date {third}"));
     assert!(said.contains(first) && said.contains("[clusters]"), "{said}");
 }
+
+/// The clusters of pages that overlap, for which the section says so.
+#[test]
+fn clusters_from_the_matches_of_lsh() {
+    for method in ["star", "components"] {
+        let bench = sample(method);
+        let plain = bench.read("plain.toml") + "[lsh]\nsimilarity = 0.5\nmatches = \"all\"\n";
+        let of = |matches: &str| {
+            format!("{plain}[clusters]\nmethod = \"{method}\"\nmatches = \"{matches}\"\n")
+        };
+        bench.write("sample.toml", of("lsh"));
+        bench.done("run sample.toml");
+        let by_hand = |at: usize, folder: &str| {
+            let all: Vec<String> =
+                DAYS[..=at].iter().map(|day| format!("out/{day}/{folder}")).collect();
+            let name = format!("{folder}-{at}");
+            bench.done(&format!(
+                "cluster --matches {} --output {name} --method {method}",
+                all.join(" ")
+            ));
+            state(&bench, &name)
+        };
+        for (at, day) in DAYS.iter().enumerate() {
+            let own = state(&bench, &format!("out/{day}/clusters"));
+            assert_eq!(own, by_hand(at, "lsh"), "{day}");
+            assert_ne!(own, by_hand(at, "dedup"), "{day}");
+            bench.done(&format!("verify out/{day}"));
+        }
+        assert_eq!(bench.done("run sample.toml").summary()["already_done"], true);
+        let inputs = format!("{}/bench-data/sample/crawl/{}", env!("CARGO_MANIFEST_DIR"), DAYS[2]);
+        for output in ["", "/lsh"] {
+            let line = format!("filter --input {inputs} --annotate out/{}{output}", DAYS[2]);
+            bench.done(&format!("{line} --output judged.jsonl --overwrite"));
+            assert!(bench.read("judged.jsonl").contains("\"cluster\":\""));
+        }
+        // Those of the other matches take their place.
+        bench.write("sample.toml", of("dedup"));
+        assert_eq!(bench.done("run sample.toml").summary()["already_done"], false);
+        let own = state(&bench, &format!("out/{}/clusters", DAYS[2]));
+        assert_eq!(own, state(&bench, "dedup-2"));
+        bench.done(&format!("verify out/{}", DAYS[2]));
+        bench.write(
+            "none.toml",
+            of("lsh").replace("[lsh]\nsimilarity = 0.5\nmatches = \"all\"\n", ""),
+        );
+        let said = bench.fails(78, "run none.toml");
+        assert!(said.contains("needs a section [lsh]"), "{said}");
+    }
+}

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::flags::cluster::ClusterSettings;
 use crate::flags::settings::{
-    ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, OutputSettings,
+    Clustered, ClustersSettings, DedupSettings, FingerprintSettings, LshSettings, OutputSettings,
     StoreSettings, allowed, read_text, typed,
 };
 
@@ -73,6 +73,15 @@ impl Config {
         if let Some(lsh) = &config.lsh {
             let bands = lsh.keep_bands(config.fingerprint.keep_bands);
             config.fingerprint.keep_bands = Some(bands.map_err(|error| error.at(path))?);
+        }
+        let of_lsh = config.clusters.is_some_and(|clusters| clusters.matches == Clustered::Lsh);
+        if of_lsh && config.lsh.is_none() {
+            return Err(Error::new(
+                Kind::Config,
+                "`matches = \"lsh\"` in [clusters] needs a section [lsh]",
+            )
+            .at(path)
+            .help("add the section, or take the matches of dedup"));
         }
         Ok(config)
     }

@@ -14,8 +14,9 @@ use dupsieve::{Error, Kind, Result};
 use super::days::DayPlan;
 use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
+use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ClustersSettings, DedupSettings, FingerprintSettings};
+use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, FingerprintSettings};
 
 /// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
@@ -40,7 +41,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
         added.copied().try_for_each(|day| store.expect_unexpired(day))?;
     }
-    warn_of_few_matches(plan.config.clusters, dedup);
+    warn_of_few_matches(plan.config, dedup);
     if global.overwrite {
         return Ok(());
     }
@@ -86,11 +87,18 @@ fn check_batch(path: &Path, recipe: &Recipe) -> Result<()> {
 }
 
 /// Says that components join by what matches.tsv lists, which is by default one match of each dropped page.
-fn warn_of_few_matches(clusters: Option<ClustersSettings>, dedup: &DedupSettings) {
-    let is_components = clusters.is_some_and(|it| it.method == Method::Components);
-    if is_components && dedup.matches.unwrap_or_default() != Detail::All {
+fn warn_of_few_matches(config: &Config, dedup: &DedupSettings) {
+    let Some(clusters) = config.clusters.filter(|it| it.method == Method::Components) else {
+        return;
+    };
+    let listed = match clusters.matches {
+        Clustered::Dedup => dedup.matches,
+        Clustered::Lsh => config.lsh.as_ref().and_then(|lsh| lsh.matches),
+    };
+    if listed.unwrap_or_default() != Detail::All {
         tracing::warn!(
-            "components join what the listed matches connect; set matches = \"all\" in [dedup] to list all"
+            "components join what the listed matches connect; set matches = \"all\" in [{}] to list all",
+            clusters.matches.folder()
         );
     }
 }

@@ -9,7 +9,7 @@ use dupsieve::{Error, Kind, Result};
 use crate::commands::cluster::{PREVIOUS, matches_of, state, sums};
 use crate::commands::places;
 
-/// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found`,
+/// Fails if the clusters at `clusters` are damaged, if they were made from other matches than those at `found` or of `lsh` beside it,
 /// or from other clusters of the day before than those that are there now. Clusters before that no longer exist
 /// are not checked. Returns how many bytes were checked.
 pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
@@ -22,8 +22,10 @@ pub(crate) fn check(clusters: &Path, found: &Path) -> Result<u64> {
     report.check_page(clusters)?;
     audit(clusters, &report.found)?;
     let day = joined.day.map(|day| day.to_string()).unwrap_or_default();
-    let expected = sums(&joined);
-    if report.parameters.get(&matches_of(&day)) != Some(&expected) {
+    let overlaps = Report::read(&found.with_file_name("lsh"))?;
+    let mut there = [Some(joined), overlaps].into_iter().flatten().map(|made| sums(&made));
+    let made = report.parameters.get(&matches_of(&day));
+    if !there.any(|there| Some(&there) == made) {
         return Err(other(clusters, &format!("the matches of {day} that are there now")));
     }
     let before = report.run["inputs"]["previous"].as_str();

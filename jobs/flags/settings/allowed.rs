@@ -9,6 +9,8 @@ use dupsieve::matches::{Detail, KeepOrder};
 use dupsieve::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+use super::clustered::Clustered;
+
 /// Any text: what it may be stands in the description of the key.
 pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string"})
@@ -74,6 +76,11 @@ pub(crate) fn keep_order(_: &mut SchemaGenerator) -> Schema {
 /// Which pages are one cluster.
 pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
     one_of([Method::Star, Method::Components].map(Method::name))
+}
+
+/// Which matches clusters are made from.
+pub(crate) fn clustered(_: &mut SchemaGenerator) -> Schema {
+    one_of(Clustered::BOTH.map(Clustered::folder))
 }
 
 /// One of these texts.

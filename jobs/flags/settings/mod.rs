@@ -9,6 +9,7 @@
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
 pub(crate) mod allowed;
+mod clustered;
 mod clusters;
 mod dedup;
 mod fingerprint;
@@ -19,6 +20,7 @@ mod store;
 mod text;
 mod values;
 
+pub(crate) use clustered::Clustered;
 pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::FingerprintSettings;
