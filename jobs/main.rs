@@ -23,14 +23,16 @@ fn main() {
     let mut line = CommandLine::read();
     log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
     exit::prepare_for_no_memory();
-    exit::end(line.complete().and_then(|()| run(&mut line)))
+    let completed = line.complete();
+    identity::set_process(line.global().cluster.number());
+    step::begin(Step::Starting);
+    // A wrong configuration is told too.
+    let told = telemetry::begin(line.global(), line.configuration());
+    exit::end(completed.and(told).and_then(|()| run(&mut line)))
 }
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &mut CommandLine) -> Result<Summary> {
-    identity::set_process(line.global().cluster.number());
-    step::begin(Step::Starting);
-    telemetry::begin(line.global(), line.configuration())?;
     line.mount()?;
     let cluster = &line.global().cluster;
     if let Some(processes) = cluster.to_supervise() {

@@ -408,9 +408,12 @@ fn the_version_says_how_the_program_was_built() {
     assert_eq!(told("-V"), version);
     let long = told("--version");
     assert!(long.starts_with(&version) && long.contains(std::env::consts::ARCH), "{long}");
-    for (feature, is_built) in
-        [("parquet", cfg!(feature = "parquet")), ("serve", cfg!(feature = "serve"))]
-    {
+    for (feature, is_built) in [
+        ("parquet", cfg!(feature = "parquet")),
+        ("serve", cfg!(feature = "serve")),
+        ("object-store", cfg!(feature = "object-store")),
+        ("main-text", cfg!(feature = "main-text")),
+    ] {
         let line = if is_built { "features:" } else { "without:" };
         let line = long.lines().find(|it| it.starts_with(line)).unwrap();
         assert!(line.contains(feature), "{long}");

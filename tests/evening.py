@@ -3,7 +3,8 @@
     python3 tests/evening.py target/release/dupsieve
 
 Makes two days of WARC.gz, runs every command of the chapter "An evening with web archives" as it stands there, in its order, and checks
-what comes out. Of Python it needs the standard library; the queries are run where duckdb can be imported, else pyarrow reads the verdicts."""
+what comes out. Of Python it needs the standard library; the queries are run where duckdb can be imported, and pyarrow reads the verdicts where that
+is. A program with the feature `object-store` goes through the part about object stores too, with the server of the tests."""
 
 import gzip
 import importlib.util
@@ -16,9 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import uuid
 
-CHAPTER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "src" / "evening.md"
+TESTS = pathlib.Path(__file__).resolve().parent
+CHAPTER = TESTS.parent / "docs" / "src" / "evening.md"
+# The part that needs a feature of the build.
+OBJECTS = "In an object store"
 DAYS = ["2026-11-18", "2026-11-19"]
 WORDS = [first + last for first in "ba co du fe gi ha jo ku la me ni po ru sa te vi wo".split()
          for last in "bel dor fin gam hol kin lum mar nes pil ran sol tur ven wyk".split()]
@@ -70,8 +75,10 @@ def crawl(folder):
 
 
 def blocks():
-    """The blocks of the chapter that are run: their language and their text."""
-    return re.findall(r"^```(sh|sql)\n(.*?)^```$", CHAPTER.read_text(), re.MULTILINE | re.DOTALL)
+    """The blocks of the chapter that are run: the heading they are below, their language and their text."""
+    for part in re.split(r"^## ", CHAPTER.read_text(), flags=re.MULTILINE):
+        for language, block in re.findall(r"^```(sh|sql)\n(.*?)^```$", part, re.MULTILINE | re.DOTALL):
+            yield part.splitlines()[0], language, block
 
 
 def check(holds, what):
@@ -108,6 +115,43 @@ class Evening:
             return duckdb.sql(query).fetchall()
         finally:
             os.chdir(here)
+
+
+class Objects:
+    """The object store of the tests, with the crawl in it."""
+
+    def __init__(self, evening):
+        command = [sys.executable, TESTS / "objects_server.py"]
+        self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.address = f"http://127.0.0.1:{json.loads(self.server.stdout.readline())['port']}"
+        load = {"folder": str(evening.home / "crawl"), "bucket": "crawl", "prefix": "pages"}
+        request = urllib.request.Request(f"{self.address}/-/load", json.dumps(load).encode(), method="PUT")
+        urllib.request.urlopen(request).close()
+        evening.environment.update(
+            AWS_ENDPOINT_URL=self.address, AWS_ACCESS_KEY_ID="evening", AWS_SECRET_ACCESS_KEY="evening", AWS_REGION="us-east-1", AWS_ALLOW_HTTP="true",
+            HOME=str(evening.home), XDG_CACHE_HOME=str(evening.home / "cache"))
+
+    def read(self, key):
+        with urllib.request.urlopen(f"{self.address}/crawl/{key}") as answer:
+            return answer.read()
+
+    def check(self, home):
+        """The lists there must be those of the same days on this machine."""
+        for day in DAYS:
+            files = json.loads(self.read(f"out/{day}/_SUCCESS"))["files"]
+            for name in ("dedup/keep.txt", "dedup/drop.txt"):
+                there, here = self.read(f"out/{day}/{files[name]['object']}"), (home / "out" / day / name).read_bytes()
+                check(there == here, f"{day}: {name} in the object store is another")
+
+    def close(self):
+        self.server.stdin.close()
+        self.server.wait()
+
+
+def has_objects(program):
+    """Whether the program reads object stores."""
+    told = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    return any(line.startswith("features:") and "object-store" in line for line in told.splitlines())
 
 
 def verdicts(home):
@@ -152,23 +196,33 @@ def check_telemetry(home):
     check(any(name.endswith("2026-11-19/dedup/verdicts.parquet") for name in tables), f"written: {tables}")
 
 
+def walk(evening):
+    """Goes through the chapter and checks what comes out."""
+    planted = crawl(evening.home / "crawl")
+    objects = Objects(evening) if has_objects(evening.home / "bin" / "dupsieve") else None
+    answers = []
+    for heading, language, block in blocks():
+        if heading == OBJECTS and objects is None:
+            print("NOT CHECKED: this program has no feature `object-store`")
+        elif language == "sql":
+            answers.append(evening.ask(block))
+        else:
+            for line in block.replace("\\\n", " ").splitlines():
+                evening.type(line)
+    check(len(evening.told) > 8 and len(answers) == 2, "the chapter has lost its commands")
+    check_results(evening, planted, answers)
+    check_telemetry(evening.home)
+    if objects is not None:
+        objects.check(evening.home)
+        objects.close()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="evening-") as folder:
-        evening = Evening(program, pathlib.Path(folder))
-        planted = crawl(evening.home / "crawl")
-        answers = []
-        for language, block in blocks():
-            if language == "sql":
-                answers.append(evening.ask(block))
-                continue
-            for line in block.replace("\\\n", " ").splitlines():
-                evening.type(line)
-        check(len(evening.told) > 8 and len(answers) == 2, "the chapter has lost its commands")
-        check_results(evening, planted, answers)
-        check_telemetry(evening.home)
+        walk(Evening(program, pathlib.Path(folder)))
     print("the evening went as the book says")
 
 

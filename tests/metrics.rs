@@ -77,6 +77,9 @@ fn a_job_leaves_its_metrics_however_it_ends() {
     let second = file(&bench);
     assert_eq!(second["dupsieve_last_run_exit_code{command=\"run\"}"], 73.0);
     assert_eq!(second[success], first[success]);
+    bench.write("wrong.toml", "no_such_key = 1\n");
+    bench.fails(78, "run wrong.toml --metrics-file dupsieve.prom");
+    assert_eq!(file(&bench)["dupsieve_last_run_exit_code{command=\"run\"}"], 78.0);
     bench.done(line);
     let third = file(&bench);
     assert_eq!(third["dupsieve_last_run_changed{command=\"run\"}"], 0.0);
