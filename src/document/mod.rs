@@ -18,7 +18,7 @@
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
 //!
-//! Imports `error`, `progress`, `small_file`, `storage`, `output` and `results`. Start with [`read`].
+//! Imports `error`, `progress`, `small_file`, `parallel`, `storage`, `output` and `results`. Start with [`read`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3Key};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
@@ -21,6 +21,9 @@ const THREADS: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The variable of the environment that says otherwise, in seconds.
 const PATIENCE_VARIABLE: &str = "DUPSIEVE_OBJECT_PATIENCE";
+/// How long a whole answer may take, on a slow line too, and how long the server may be silent meanwhile.
+const DEADLINES: [(ClientConfigKey, &str); 2] =
+    [(ClientConfigKey::Timeout, "1 hour"), (ClientConfigKey::ReadTimeout, "30 seconds")];
 /// How often it is repeated at most; the patience ends before.
 const MOST_TRIES: usize = 64;
 
@@ -54,23 +57,31 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>> {
     let (bucket, retry) = (address.bucket(), retry()?);
     let connected = match address.scheme() {
         Scheme::S3 => {
-            shared(AmazonS3Builder::from_env().with_url(bucket).with_retry(retry).build())
+            let start = AmazonS3Builder::from_env().with_url(bucket).with_retry(retry);
+            let set = |it: AmazonS3Builder, (key, value)| it.with_config(S3Key::Client(key), value);
+            shared(DEADLINES.into_iter().fold(start, set).build())
         }
         Scheme::Google => {
-            shared(GoogleCloudStorageBuilder::from_env().with_url(bucket).with_retry(retry).build())
+            let start = GoogleCloudStorageBuilder::from_env().with_url(bucket).with_retry(retry);
+            let set = |it: GoogleCloudStorageBuilder, (key, value)| {
+                it.with_config(GoogleConfigKey::Client(key), value)
+            };
+            shared(DEADLINES.into_iter().fold(start, set).build())
         }
         Scheme::Azure => {
-            shared(MicrosoftAzureBuilder::from_env().with_url(bucket).with_retry(retry).build())
+            let start = MicrosoftAzureBuilder::from_env().with_url(bucket).with_retry(retry);
+            let set = |it: MicrosoftAzureBuilder, (key, value)| {
+                it.with_config(AzureConfigKey::Client(key), value)
+            };
+            shared(DEADLINES.into_iter().fold(start, set).build())
         }
         Scheme::Http => {
-            let client = ClientOptions::new().with_allow_http(true);
-            shared(
-                HttpBuilder::new()
-                    .with_url(bucket)
-                    .with_client_options(client)
-                    .with_retry(retry)
-                    .build(),
-            )
+            let start = HttpBuilder::new()
+                .with_url(bucket)
+                .with_client_options(ClientOptions::new().with_allow_http(true))
+                .with_retry(retry);
+            let set = |it: HttpBuilder, (key, value)| it.with_config(key, value);
+            shared(DEADLINES.into_iter().fold(start, set).build())
         }
     };
     connected.map_err(|cause| failure(&cause, address))
@@ -84,14 +95,16 @@ fn shared<S: ObjectStore>(
 
 /// How requests are repeated.
 fn retry() -> Result<RetryConfig> {
-    let patience = match std::env::var(PATIENCE_VARIABLE) {
-        Err(_) => PATIENCE,
-        Ok(told) => told.parse().map(Duration::from_secs).map_err(|_| {
-            Error::new(Kind::Usage, format!("{PATIENCE_VARIABLE} is not a number of seconds"))
-                .found(told)
-        })?,
-    };
     let backoff =
         BackoffConfig { max_backoff: Duration::from_secs(15), ..BackoffConfig::default() };
-    Ok(RetryConfig { backoff, max_retries: MOST_TRIES, retry_timeout: patience })
+    Ok(RetryConfig { backoff, max_retries: MOST_TRIES, retry_timeout: patience()? })
+}
+
+/// How long requests are repeated.
+pub(super) fn patience() -> Result<Duration> {
+    let Ok(told) = std::env::var(PATIENCE_VARIABLE) else { return Ok(PATIENCE) };
+    told.parse().map(Duration::from_secs).map_err(|_| {
+        Error::new(Kind::Usage, format!("{PATIENCE_VARIABLE} is not a number of seconds"))
+            .found(told)
+    })
 }

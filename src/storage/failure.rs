@@ -8,19 +8,30 @@ use crate::error::{Error, Kind};
 /// The most characters of what a server said that are shown.
 const MOST_SHOWN: usize = 400;
 
+/// What a refusal means.
+const DENIED: (Kind, &str, &str) = (
+    Kind::Permission,
+    "the object store does not allow this",
+    "check the credentials: they may have expired, or may not reach this bucket",
+);
+
+/// Whether the server said that there is not even the bucket. Of a listing, nothing else can be missing.
+fn is_without_bucket(said: &str) -> bool {
+    let is_listing = said.contains("list request");
+    said.contains("NoSuchBucket") || is_listing && said.contains("404 Not Found")
+}
+
 /// The error for a failed request about `address`.
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {
         Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
         // The crate knows only objects that are missing.
-        Cause::Generic { .. } if cause.to_string().contains("NoSuchBucket") => {
+        Cause::Generic { .. } if is_without_bucket(&said(cause)) => {
             (Kind::Missing, "there is no such bucket", "check the address")
         }
-        Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => (
-            Kind::Permission,
-            "the object store does not allow this",
-            "check the credentials: they may have expired, or may not reach this bucket",
-        ),
+        Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => DENIED,
+        // What S3 says of a token that has expired; of a HEAD it says no more.
+        Cause::Generic { .. } if said(cause).contains("400 Bad Request") => DENIED,
         Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => (
             Kind::Temporary,
             "the object has changed in the meantime",
@@ -43,7 +54,15 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
 
 /// What the server or the connection said, on one line, without secrets.
 fn said(cause: &Cause) -> String {
-    let text = cause.to_string();
+    let mut text = cause.to_string();
+    let mut below = std::error::Error::source(cause);
+    while let Some(cause) = below {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        below = cause.source();
+    }
     let line = text.split_whitespace().map(without_query).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MOST_SHOWN) {
         None => line,
@@ -83,6 +102,11 @@ mod tests {
                 Cause::Generic { store: "S3", source: "<Code>NoSuchBucket</Code>".into() },
                 Kind::Missing,
             ),
+            (
+                Cause::Generic { store: "S3", source: "list request: 404 Not Found".into() },
+                Kind::Missing,
+            ),
+            (Cause::Generic { store: "S3", source: "400 Bad Request".into() }, Kind::Permission),
         ] {
             let error = of(&cause);
             assert_eq!(error.kind(), kind, "{error}");

@@ -1,8 +1,8 @@
 //! Places outside of this machine: object stores.
 //!
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
-//! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`: connections, and
-//!   what it means when they fail. The protocols are those of the crate `object_store`.
+//! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`, `again`:
+//!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `absent`: in place of these in a build without object stores.
 //! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
 //!
@@ -11,6 +11,8 @@
 #[cfg(not(feature = "object-store"))]
 mod absent;
 mod address;
+#[cfg(feature = "object-store")]
+mod again;
 #[cfg(feature = "object-store")]
 mod connect;
 #[cfg(feature = "object-store")]

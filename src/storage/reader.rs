@@ -5,14 +5,14 @@ use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use object_store::path::Path as Key;
-use object_store::{Error as Cause, GetOptions, ObjectStore, ObjectStoreExt};
+use object_store::{Error as Cause, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
-use super::address::Address;
+use super::address::{Address, Scheme};
+use super::again::again;
 use super::connect::runtime;
 use super::failure::failure;
 use super::mounts::Remote;
@@ -27,12 +27,6 @@ const AHEAD: usize = 4;
 
 /// How many bytes a glance reads.
 const GLANCE_BYTES: u64 = 16 << 10;
-
-/// How often a range is asked for again when its bytes did not come as promised. The client has repeated each request already.
-const TRIES: u32 = 4;
-
-/// The pause before the first repetition. Each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.
 #[derive(Clone)]
@@ -54,6 +48,12 @@ impl ObjectFile {
         bytes: u64,
         e_tag: Option<String>,
     ) -> ObjectFile {
+        // Azure lists them without the quotes that a condition needs.
+        let quoted = |tag: String| match address.scheme() == Scheme::Azure && !tag.contains('"') {
+            true => format!("\"{tag}\""),
+            false => tag,
+        };
+        let e_tag = e_tag.map(quoted);
         ObjectFile(Arc::new(Opened { store, key, address, bytes, e_tag }))
     }
 
@@ -94,7 +94,7 @@ impl ObjectFile {
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         let now = runtime()?.block_on(self.0.store.head(&self.0.key));
         let now = now.map_err(|cause| self.0.failure(&cause))?;
-        if (now.size, &now.e_tag) == (self.0.bytes, &self.0.e_tag) {
+        if self.0.is_of(&now) {
             return Ok(());
         }
         Err(Error::new(Kind::Temporary, "the input changed while it was read")
@@ -123,24 +123,24 @@ impl Opened {
         if range.is_empty() {
             return Ok(Bytes::new());
         }
-        let mut pause = PAUSE;
-        for _ in 1..TRIES {
-            match self.ask(range.clone()).await {
-                // Those that the server has decided.
-                Err(error) if error.kind() != Kind::Io => return Err(error),
-                Err(_) => tokio::time::sleep(pause).await,
-                read => return read,
-            }
-            pause *= 2;
-        }
-        self.ask(range).await
+        again(|| self.ask(range.clone())).await
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Bytes> {
         let expected = range.end - range.start;
         let options = GetOptions::new().with_range(Some(range)).with_if_match(self.strong_tag());
-        let read = async { self.store.get_opts(&self.key, options).await?.bytes().await };
-        let bytes = read.await.map_err(|cause| self.failure(&cause))?;
+        let read = async {
+            let got = self.store.get_opts(&self.key, options).await?;
+            let same = self.is_of(&got.meta);
+            Ok((same, got.bytes().await?))
+        };
+        let (same, bytes) = read.await.map_err(|cause| self.failure(&cause))?;
+        if !same {
+            // The server does not know conditions.
+            return Err(Error::new(Kind::Temporary, "the object has changed in the meantime")
+                .at(self.address.to_string())
+                .help("run the same command again"));
+        }
         if bytes.len() as u64 == expected {
             return Ok(bytes);
         }
@@ -153,6 +153,12 @@ impl Opened {
     /// The tag, if it is one that a server compares: a weak one never holds.
     fn strong_tag(&self) -> Option<String> {
         self.e_tag.clone().filter(|tag| !tag.starts_with("W/"))
+    }
+
+    /// Whether an answer is about the object that was opened. What has no tag is never written again.
+    fn is_of(&self, meta: &ObjectMeta) -> bool {
+        let differ = self.e_tag.iter().zip(&meta.e_tag).any(|(ours, its)| ours != its);
+        meta.size == self.bytes && !differ
     }
 
     fn failure(&self, cause: &Cause) -> Error {

@@ -10,7 +10,11 @@ use crate::document::origin::Origin;
 use crate::document::source::head;
 use crate::document::walk::is_shown;
 use crate::error::Result;
+use crate::parallel::in_parallel;
 use crate::storage::{Address, ObjectFile, Objects};
+
+/// How many objects are asked for their first bytes at once.
+const AT_ONCE: usize = 16;
 
 /// How an object was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +55,29 @@ impl Found {
             return Err(missing(&root));
         }
         self.prefixes.push(root);
-        all.into_iter().try_for_each(|(name, object)| self.object_in(&name, object))
+        let all = all.into_iter().map(|(name, object)| (Named::InFolder, name, object)).collect();
+        self.objects(all)
     }
 
-    /// Takes an object below an address, if it fits the format.
-    fn object_in(&mut self, name: &str, object: ObjectFile) -> Result<()> {
-        let path = PathBuf::from(object.address().to_string());
-        match self.format.in_folder(&path, || head_of(&object, &path))? {
-            None => self.passed_over.push(path),
-            Some(format) => {
-                self.files.push(Input::new(path, Path::new(name), format, Origin::Object(object)));
+    /// Takes objects that fit the format, each with its name. The first bytes of several are read at once.
+    fn objects(&mut self, all: Vec<(Named, String, ObjectFile)>) -> Result<()> {
+        let format = self.format;
+        let looked = in_parallel(AT_ONCE, &all, |(named, _, object)| {
+            let path = PathBuf::from(object.address().to_string());
+            let head = || head_of(object, &path);
+            match named {
+                Named::Alone => format.alone(&path, head).map(Some),
+                Named::InFolder => format.in_folder(&path, head),
+            }
+        });
+        for ((_, name, object), format) in all.into_iter().zip(looked) {
+            let path = PathBuf::from(object.address().to_string());
+            match format? {
+                None => self.passed_over.push(path),
+                Some(format) => {
+                    let origin = Origin::Object(object);
+                    self.files.push(Input::new(path, Path::new(&name), format, origin));
+                }
             }
         }
         Ok(())
@@ -73,19 +90,13 @@ impl Found {
         let is_name = |part: &&Part| matches!(part, Part::Name(_));
         let plain = parts.iter().take_while(is_name).count();
         let base: Vec<&str> = pattern.key().split('/').take(plain).collect();
-        for (name, object) in Objects::open(&pattern.with_key(&base.join("/")))?.all()? {
+        let listed = Objects::open(&pattern.with_key(&base.join("/")))?.all()?;
+        let matching = |(name, object): (String, ObjectFile)| {
             let names: Vec<&str> = name.split('/').collect();
-            match named(&parts[plain..], &names) {
-                Some(Named::Alone) => self.object(object)?,
-                Some(Named::InFolder) => {
-                    let path = object.address().to_string();
-                    self.object_in(&path, object)?;
-                }
-                None => continue,
-            }
-            self.matched = true;
-        }
-        if self.matched { Ok(()) } else { Err(missing(&shown)) }
+            Some((named(&parts[plain..], &names)?, object.address().to_string(), object))
+        };
+        let found: Vec<_> = listed.into_iter().filter_map(matching).collect();
+        if found.is_empty() { Err(missing(&shown)) } else { self.objects(found) }
     }
 }
 
