@@ -3,6 +3,7 @@
 # PROFILE=dev builds without optimisation, to try the packaging itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+unset CARGO_TARGET_DIR
 
 profile=${PROFILE:-release}
 folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
@@ -52,7 +53,8 @@ wheel() {
 # What the program is made of, as CycloneDX. Needs `cargo install cargo-cyclonedx`.
 sbom() {
     cargo cyclonedx --format json --describe binaries --target-in-filename --quiet
-    mv dupsieve_bin_*.cdx.json "$packages/dupsieve.cdx.json"
+    sed "s|file://$PWD|file:///build|g" dupsieve_bin_*.cdx.json >"$packages/dupsieve.cdx.json"
+    rm dupsieve_bin_*.cdx.json
 }
 
 [ $# -gt 0 ] || set -- static deb wheel sbom
