@@ -111,3 +111,30 @@ fn a_folder_without_outputs_is_refused() {
     bench.fails_to_answer(73, "report out --output days.html");
     assert_eq!(bench.read("days.html"), "mine");
 }
+
+/// Ids are the words of strangers, so they are shown as text, and not without end.
+#[test]
+fn a_fingerprint_of_very_many_pages_names_some_of_them() {
+    let bench = Bench::new();
+    let long = "x".repeat(900);
+    let pages: Vec<(String, u128)> = (0..1001)
+        .map(|at| (format!("<i>{at:04}&{long}"), 7))
+        .chain([("other".into(), 1 << 40)])
+        .collect();
+    bench.segment("batch", 64, &pages);
+    bench.done("dedup --batch batch.seg --output found");
+    let hot = bench.report("found")["outcome"]["hot_copies"].clone();
+    let ids: Vec<&str> =
+        hot[0]["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!((hot[0]["pages"].as_u64(), ids.len()), (Some(1001), 5));
+    for (at, id) in ids.iter().enumerate() {
+        assert!(id.starts_with(&format!("<i>{at:04}&xx")) && id.len() == 200, "{id}");
+    }
+    let page = bench.read("found/report.html");
+    assert!(
+        page.contains("&lt;i&gt;0004&amp;xx")
+            && !page.contains("<i>")
+            && !page.contains("0005&amp;")
+    );
+    bench.done("verify found");
+}

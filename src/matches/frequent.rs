@@ -15,6 +15,9 @@ use crate::store::Segment;
 const LISTED: usize = 10;
 /// The least number of copies or matches of a fingerprint that is listed.
 const LEAST: u128 = 1000;
+/// How many pages of a fingerprint are named, and the most characters of an id that are shown.
+const NAMED: usize = 5;
+const ID_CHARACTERS: usize = 200;
 
 /// A fingerprint of the batch with very many copies or matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,9 @@ pub struct Frequent {
     /// How many matches these pages have. In a list by copies: with each other. In a list by matches:
     /// with the store and with the smaller fingerprints of the batch.
     pub matches: u128,
+    /// The ids of the first of these pages, as far as they are not too long to show.
+    #[serde(default)]
+    pub ids: Vec<String>,
 }
 
 /// The groups with the highest counts; of equal counts the first groups.
@@ -51,14 +57,20 @@ impl MostFrequent {
         batch: &Batch,
         matches: impl Fn(u128) -> u128,
     ) -> Result<Vec<Frequent>> {
-        let mut fingerprints = segment.fingerprints();
+        let (mut fingerprints, mut ids) = (segment.fingerprints(), segment.ids());
         let listed = self.0.iter().map(|&(Reverse(count), group)| {
             let rows = batch.rows_of(group);
+            let pages = rows.len() as u64;
             let row: u32 = batch.segment_row(rows.start).into();
+            let named = rows.iter().take(NAMED).map(|row| {
+                let row: u32 = batch.segment_row(row).into();
+                Ok(ids.get(row.into())?.chars().take(ID_CHARACTERS).collect())
+            });
             Ok(Frequent {
                 fingerprint: hex(fingerprints.get(row.into())?, segment.width()),
-                pages: rows.len() as u64,
+                pages,
                 matches: matches(count),
+                ids: named.collect::<Result<_>>()?,
             })
         });
         listed.collect()
