@@ -650,3 +650,14 @@ fn a_configuration_may_come_from_a_pipe() {
     assert_eq!(running.end().code, 0);
     assert!(bench.answer("inspect a.seg").contains("shingles"));
 }
+
+#[test]
+#[cfg(not(feature = "object-store"))]
+fn an_address_needs_a_build_that_reaches_it() {
+    let bench = Bench::new();
+    for address in ["s3://b/crawl", "gs://b/*.gz", "az://c/a", "https://h/a.jsonl"] {
+        let said = bench.fails(2, &format!("fingerprint --input {address} --output a.seg"));
+        assert!(said.contains(&format!("{address}: this build")), "{said}");
+        assert!(said.contains("--features object-store"), "{said}");
+    }
+}

@@ -224,15 +224,15 @@ class Handler(BaseHTTPRequestHandler):
         return self.send(206, found.body[first : last + 1], headers)
 
     def send(self, status, body, headers):
-        if self.cut == "cut":
+        if self.command == "HEAD":
+            self.answer(status, b"", headers, length=len(body))
+        elif self.cut == "cut":
             self.answer(status, body[: len(body) // 2], headers, length=len(body))
             self.close_connection = True
         elif self.cut == "short":
             self.answer(status, body[:-1], headers)
         elif self.cut == "long":
             self.answer(status, body + b"x", headers)
-        elif self.command == "HEAD":
-            self.answer(status, b"", headers, length=len(body))
         else:
             self.answer(status, body, headers)
 

@@ -26,6 +26,8 @@ mod main_text;
 mod memory;
 mod metrics;
 mod nothing_lost;
+#[cfg(feature = "object-store")]
+mod objects;
 mod output_formats;
 mod presets;
 mod proof;

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     similarity: Option<PathBuf>,
-    /// Files, folders or globs with the pages. Without --sweep, they show the scores by length and by
+    /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages. Without --sweep, they show the scores by length and by
     /// language
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,

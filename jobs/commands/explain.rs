@@ -32,7 +32,7 @@ use dupsieve::report::{self, Nearest, Verdict};
 dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
        dupsieve explain [OPTIONS] --config <FILE> --date <YYYY-MM-DD> <ID>")]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
     /// Day of `run` whose verdict names the other page; the file named with --config gives the inputs

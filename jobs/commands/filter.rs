@@ -37,7 +37,7 @@ use crate::outcome::summary::Summary;
 /// Copy the records whose ids are in a list, for example the pages that were kept; or all records with their verdicts
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The ids to copy, one a line, such as keep.txt of an output

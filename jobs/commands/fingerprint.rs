@@ -36,7 +36,7 @@ const INPUT_TO_SEGMENT: u64 = 1000;
 /// Make fingerprints of documents, and write them to a segment
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input. A rerun compares the contents of the
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input. A rerun compares the contents of the
     /// files, not their times. If a file changes while the job runs, the job fails
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,

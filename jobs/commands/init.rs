@@ -29,7 +29,7 @@ const MOST_LINES: usize = 3;
 /// Look at the pages of a crawl and write a configuration for it, with the reasons
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Files, folders or globs with pages of one day or of several; without them an example is written, to be filled in
+    /// Files, folders, globs or addresses (s3://BUCKET/...) with pages of one day or of several; without them an example is written, to be filled in
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
     /// The file to write, or - for standard output

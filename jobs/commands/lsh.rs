@@ -52,7 +52,7 @@ use scheme::SchemeFlags;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     about: Option<About>,
-    /// Files, folders, globs, or - for standard input
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required_unless_present = "batch", num_args = 1..)]
     input: Vec<PathBuf>,
     /// In place of documents, a segment that keeps bands, as `fingerprint --keep-bands` writes it. Its signatures, or

@@ -103,7 +103,7 @@ struct Asked {
     /// Files of one text each, or - for standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     text: Vec<PathBuf>,
-    /// Files, folders, globs, or - for standard input, read as `fingerprint` reads them
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, read as `fingerprint` reads them
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
 }

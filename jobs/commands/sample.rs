@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     per_distance: u32,
-    /// Files, folders or globs with the pages; {date} is replaced by the day of a page [default: the
+    /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages; {date} is replaced by the day of a page [default: the
     /// inputs named in the report]
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<String>,

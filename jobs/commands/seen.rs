@@ -52,7 +52,7 @@ struct Asked {
     /// File of ids, one a line, or - for standard input
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
-    /// Files, folders, globs, or - for standard input, read as `fingerprint` reads them
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, read as `fingerprint` reads them
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
 }

@@ -33,7 +33,7 @@ const LEAST_DOCUMENTS: u64 = 2;
 #[command(mut_arg("max_repeated", |flag| flag.hide(true)))]
 #[command(mut_arg("boilerplate", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
-    /// Files, folders, globs, or - for standard input
+    /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     input: Vec<PathBuf>,
     /// The table to write

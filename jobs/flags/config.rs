@@ -20,7 +20,7 @@ use crate::flags::settings::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Files, folders and globs with the pages of a day. `{date}` is replaced by the day, and `{year}`,
+    /// Files, folders, globs and addresses (`s3://BUCKET/...`) with the pages of a day. `{date}` is replaced by the day, and `{year}`,
     /// `{month}` and `{day}` by its parts.
     #[serde(default)]
     pub(crate) inputs: Vec<String>,

@@ -217,9 +217,15 @@ impl Objects {
                 .expected(format_args!("at most {MOST_OBJECTS}"))
                 .help("give a longer address"));
             }
-            if let Some(name) = below(&meta.location, &prefix) {
-                objects.push(Object::of(&meta, name));
+            let Some(name) = below(&meta.location, &prefix) else { continue };
+            let object = Object::of(&meta, name);
+            if milestone(&objects) == Some(&object) {
+                return Err(Error::new(Kind::Io, "the listing repeats itself")
+                    .at(self.address.to_string())
+                    .found(format_args!("{:?} again", object.name))
+                    .help("try again later; if it happens again, the server is broken"));
             }
+            objects.push(object);
         }
         objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         objects.dedup_by(|one, other| one.name == other.name);
@@ -233,6 +239,11 @@ impl Objects {
             Err(cause) => Err(failure(&cause, &self.at(name))),
         }
     }
+}
+
+/// The object that a listing in a circle comes back to, however long the circle is.
+fn milestone(objects: &[Object]) -> Option<&Object> {
+    objects.get(objects.len().checked_ilog2().map_or(0, |log| 1 << log) / 2)
 }
 
 /// Lets go of an upload that failed. What the server keeps of it otherwise costs money.
