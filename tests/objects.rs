@@ -261,8 +261,15 @@ fn what_goes_wrong_ends_the_job_and_is_said() {
         assert!(said.contains(&format!("{nothing}: there is no such input")), "{said}");
     }
     let web = format!("http://me:secret@127.0.0.1:{}/b/none", server.port);
-    let said = server.fails(&bench, 66, &format!("fingerprint --input {web} --output r.seg"));
+    let line = format!("fingerprint --input {web} --output r.seg");
+    let said = server.fails(&bench, 66, &line);
     assert!(said.contains("/b/none: there is no such input") && !said.contains("secret"), "{said}");
+    server.faults(&json!([{"do": "expired"}]));
+    let said = server.fails(&bench, 77, &line);
+    assert!(
+        said.contains("/b/none: the object store does not") && !said.contains("secret"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -63,19 +63,20 @@ fn said(cause: &Cause) -> String {
         }
         below = cause.source();
     }
-    let line = text.split_whitespace().map(without_query).collect::<Vec<_>>().join(" ");
+    let line = text.split_whitespace().map(without_secrets).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MOST_SHOWN) {
         None => line,
         Some((end, _)) => format!("{}...", &line[..end]),
     }
 }
 
-/// The word without what may be a signature.
-fn without_query(word: &str) -> &str {
-    match word.contains("://") {
-        true => word.split('?').next().unwrap_or_default(),
-        false => word,
-    }
+/// The word without what may be a secret: the user and the password of an address, and its query, which may be a signature.
+fn without_secrets(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let place = rest.split('?').next().unwrap_or_default();
+    let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 #[cfg(test)]
@@ -115,10 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_not_shown() {
+    fn no_secret_is_shown() {
         let source = "GET http://h/b/k?X-Amz-Signature=5ec2e7\nfailed".into();
         let error = of(&Cause::Generic { store: "S3", source }).to_string();
         assert!(error.contains("http://h/b/k failed") && !error.contains("5ec2e7"), "{error}");
+        let source = "HEAD https://me:p4ss@h:8/b@k failed".into();
+        let error = of(&Cause::Generic { store: "HTTP", source }).to_string();
+        assert!(error.contains("https://h:8/b@k failed") && !error.contains("p4ss"), "{error}");
         let long = of(&Cause::Generic { store: "S3", source: "é".repeat(999).into() }).to_string();
         assert!(long.len() < 1200, "{long}");
     }
