@@ -15,6 +15,21 @@ const DENIED: (Kind, &str, &str) = (
     "check the credentials: they may have expired, or may not reach this bucket",
 );
 
+/// What it means that the machine was asked for credentials and had none.
+const NO_CREDENTIALS: (Kind, &str, &str) = (
+    Kind::Permission,
+    "there are no credentials for the object store",
+    "set them in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket",
+);
+
+/// Where machines of a cloud are asked for credentials.
+const METADATA_SERVERS: [&str; 2] = ["http://169.254.169.254/", "http://metadata.google.internal/"];
+
+/// Whether the request was one for credentials.
+fn is_for_credentials(said: &str) -> bool {
+    METADATA_SERVERS.iter().any(|server| said.contains(server))
+}
+
 /// Whether the server said that there is not even the bucket. Of a listing, nothing else can be missing.
 fn is_without_bucket(said: &str) -> bool {
     let is_listing = said.contains("list request");
@@ -30,6 +45,7 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
             (Kind::Missing, "there is no such bucket", "check the address")
         }
         Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => DENIED,
+        Cause::Generic { .. } if is_for_credentials(&said(cause)) => NO_CREDENTIALS,
         // What S3 says of a token that has expired; of a HEAD it says no more.
         Cause::Generic { .. } if said(cause).contains("400 Bad Request") => DENIED,
         Cause::Precondition { .. } | Cause::AlreadyExists { .. } | Cause::NotModified { .. } => (
@@ -108,6 +124,10 @@ mod tests {
                 Kind::Missing,
             ),
             (Cause::Generic { store: "S3", source: "400 Bad Request".into() }, Kind::Permission),
+            (
+                Cause::Generic { store: "S3", source: "PUT http://169.254.169.254/latest".into() },
+                Kind::Permission,
+            ),
         ] {
             let error = of(&cause);
             assert_eq!(error.kind(), kind, "{error}");

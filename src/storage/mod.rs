@@ -6,7 +6,7 @@
 //! - `absent`: in place of these in a build without object stores.
 //! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
 //!
-//! Imports `error` and `progress`. Start with [`Address`].
+//! Imports `error`, `progress` and `parallel`. Start with [`Address`].
 
 #[cfg(not(feature = "object-store"))]
 mod absent;

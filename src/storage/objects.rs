@@ -18,10 +18,14 @@ use super::connect::{connect, runtime};
 use super::failure::failure;
 use super::reader::ObjectFile;
 use crate::error::{At, Error, Kind, Result};
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
 /// The bytes of a part of an upload. Shorter files are sent at once.
 const PART_BYTES: usize = 8 << 20;
+
+/// How many objects are asked for at once.
+const AT_ONCE: usize = 16;
 
 /// The most objects below an address.
 const MOST_OBJECTS: usize = 4_000_000;
@@ -185,15 +189,15 @@ impl Objects {
 
     /// All objects below the address, by the bytes of their names, opened for reading.
     pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
-        let mut opened = Vec::new();
-        for object in self.list()? {
+        let listed = self.list()?;
+        let opened = in_parallel(AT_ONCE, &listed, |object| {
             // `name/` without bytes stands for a folder. The listing drops its slash; whoever asks for `name` finds nothing.
-            if object.bytes > 0 || self.find(&object.name)?.is_some() {
-                let file = self.file(&object)?;
-                opened.push((object.name, file));
+            match object.bytes > 0 || self.find(&object.name)?.is_some() {
+                true => Ok(Some((object.name.clone(), self.file(object)?))),
+                false => Ok(None),
             }
-        }
-        Ok(opened)
+        });
+        opened.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// The objects below the address, by the bytes of their names.
