@@ -136,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_the_first_format_is_read_for_ever() {
+        let kept = r#"{"dupsieve":"tree","format":1,"attempt":"9b1f0c6ad2e47530","earlier":["0000000000000001"],"empty_folders":["segments"],"files":{"CURRENT":{"object":"9b1f0c6ad2e47530/CURRENT","bytes":24,"digest":"0123456789abcdef0123456789abcdef"}},"released":["0000000000000001/CURRENT"]}"#;
+        let head = Head::parse(kept.as_bytes()).unwrap();
+        assert_eq!(head.files["CURRENT"].bytes, 24);
+        assert!(head.follows("9b1f0c6ad2e47530") && head.follows("0000000000000001"));
+        assert_eq!(String::from_utf8(head.to_bytes()).unwrap(), format!("{kept}\n"));
+    }
+
+    #[test]
     fn what_is_not_ours_or_leads_elsewhere_is_refused() {
         for foreign in ["", "{}", "[1]", "{\"dupsieve\":\"tree\"}"] {
             assert_eq!(Head::parse(foreign.as_bytes()).unwrap_err().kind(), Kind::Exists);

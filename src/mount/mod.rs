@@ -9,6 +9,8 @@
 //! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
 //! - `absent`: in place of all these in a build without object stores.
 //!
+//! FORMAT.md in this folder specifies the list, and how it is put.
+//!
 //! Imports `error`, `storage`, `parallel` and `output`. Start with [`mount()`].
 
 #[cfg(not(feature = "object-store"))]
