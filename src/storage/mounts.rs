@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(any(test, feature = "object-store"))]
+use std::sync::RwLockWriteGuard;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::error::Result;
 
@@ -41,6 +43,7 @@ impl FileNumber {
 }
 
 /// Adds a mount, or replaces the one of the same address.
+#[cfg(any(test, feature = "object-store"))]
 pub(crate) fn add_mount(mounted: Mounted) {
     let mut table = write();
     table.retain(|other| other.address != mounted.address);
@@ -85,6 +88,7 @@ fn read() -> RwLockReadGuard<'static, Vec<Mounted>> {
     TABLE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[cfg(any(test, feature = "object-store"))]
 fn write() -> RwLockWriteGuard<'static, Vec<Mounted>> {
     TABLE.write().unwrap_or_else(PoisonError::into_inner)
 }

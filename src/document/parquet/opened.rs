@@ -20,7 +20,12 @@ pub(super) type Opened = File;
 pub(super) fn open(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
-        Origin::File(_) => Ok(File::open(path).at(path)?.into()),
+        Origin::File(_) => {
+            let file = File::open(path).at(path)?;
+            #[cfg(feature = "object-store")]
+            let file = file.into();
+            Ok(file)
+        }
         #[cfg(feature = "object-store")]
         Origin::Object(object) => Ok(object.clone().into()),
         _ => {
