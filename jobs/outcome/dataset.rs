@@ -90,7 +90,7 @@ mod tests {
     fn a_place_has_a_namespace_a_name_and_an_address() {
         for (place, name, address) in [
             ("/in/*.gz", ("file", "/in/*.gz"), "file:///in/%2A.gz"),
-            ("s3://pages/day 1/", ("s3://pages", "day 1/"), "s3://pages/day%201/"),
+            ("s3://pages/day 1/", ("s3://pages", "day 1"), "s3://pages/day%201"),
             ("file:///in/a", ("file", "/in/a"), "file:///in/a"),
         ] {
             let dataset = Dataset::at(Path::new(place));

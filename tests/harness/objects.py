@@ -3,7 +3,8 @@ and none that was told to have lost may be there.
 
     python3 tests/harness/objects.py --commits target/release/deps/commits-* --server 127.0.0.1:5000 --bucket faults --count 10000
 
-The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs. Credentials are taken from the
+The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs (which looks at the condition of a put and
+writes in two steps, so that two writers can both win; for it, --one-at-a-time). Credentials are taken from the
 environment. Prints a line of JSON; ends with 1 if a promise was broken.
 """
 
@@ -20,8 +21,9 @@ HERE = pathlib.Path(__file__).parent
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKEXAMPLES3S", "AWS_SECRET_ACCESS_KEY": "SKEXAMPLES3S", "AWS_REGION": "us-east-1"}
 
 
-def start_proxy(server, seed, share):
-    words = [sys.executable, HERE / "proxy.py", "--to", server, "--seed", str(seed), "--share", str(share)]
+def start_proxy(asked):
+    words = [sys.executable, HERE / "proxy.py", "--to", asked.server, "--seed", str(asked.seed), "--share", str(asked.share)]
+    words += ["--one-at-a-time"] if asked.one_at_a_time else []
     proxy = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     return proxy, int(proxy.stdout.readline())
 
@@ -69,10 +71,11 @@ def main():
     words.add_argument("--writers", type=int, default=3)
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--share", type=float, default=0.1, help="of the requests that meet a fault")
+    words.add_argument("--one-at-a-time", action="store_true", help="for a server whose conditional puts are not atomic, as those of s3s-fs 0.14")
     asked = words.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="dupsieve-objects-") as scratch:
-        proxy, port = start_proxy(asked.server, asked.seed, asked.share)
+        proxy, port = start_proxy(asked)
         try:
             told = write(asked, port, scratch)
         finally:

@@ -8,6 +8,7 @@ they ask (a reset in place of the answer, an answer cut short), or a delay. It s
 
 import argparse
 import asyncio
+import contextlib
 import random
 
 BEFORE = ["409", "429", "500", "503", "reset"]
@@ -51,8 +52,9 @@ def refusal(code):
 
 
 class Proxy:
-    def __init__(self, host, port, seed, share):
+    def __init__(self, host, port, seed, share, one_at_a_time):
         self.host, self.port, self.share = host, port, share
+        self.turn = asyncio.Lock() if one_at_a_time else contextlib.nullcontext()
         self.random, self.counts = random.Random(seed), {}
 
     def fault(self):
@@ -79,7 +81,8 @@ class Proxy:
         if fault in BEFORE:
             writer.write(refusal(fault))
             return await writer.drain()
-        answer, whole = await self.ask(lines, body)
+        async with self.turn if lines[0].startswith(b"PUT") else contextlib.nullcontext():
+            answer, whole = await self.ask(lines, body)
         if fault == "late":
             await asyncio.sleep(self.random.random() / 5)
         if fault == "lost":
@@ -111,9 +114,10 @@ async def main():
     words.add_argument("--port", type=int, default=0)
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--share", type=float, default=0.1)
+    words.add_argument("--one-at-a-time", action="store_true", help="pass puts on one by one, to a server whose conditional puts are not atomic")
     asked = words.parse_args()
     host, port = asked.to.split(":")
-    proxy = Proxy(host, int(port), asked.seed, asked.share)
+    proxy = Proxy(host, int(port), asked.seed, asked.share, asked.one_at_a_time)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", asked.port, limit=1 << 20)
     print(server.sockets[0].getsockname()[1], flush=True)
     try:
