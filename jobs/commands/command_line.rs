@@ -378,6 +378,19 @@ mod tests {
     }
 
     #[test]
+    fn ids_of_pages_are_not_taken_for_addresses() {
+        let id = "https://a.example/page";
+        for line in [
+            format!("dupsieve explain --date 2026-11-19 {id}"),
+            format!("dupsieve explain --input a.jsonl -- {id} {id}"),
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let typed = typed(words.clone()).unwrap();
+            assert_eq!(places::mounted_words(&typed, words.clone()), Ok(words), "{line}");
+        }
+    }
+
+    #[test]
     fn flags_are_limited_to_commands_that_exist() {
         let mut command = command();
         command.build();

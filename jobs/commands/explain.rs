@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pages: PageFlags,
     /// Ids of the two documents; with --date, of one document
-    #[arg(value_name = "ID", num_args = 1..=2)]
+    #[arg(id = "pages_to_explain", value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
 }
 

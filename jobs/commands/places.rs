@@ -14,7 +14,8 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
 
-/// The arguments that name outputs, stores, and what earlier commands have written.
+/// The arguments that name outputs, stores, and what earlier commands have written. No other argument may have such an id: the
+/// id of a page is often an address.
 const MOUNTED: [&str; 16] = [
     "another",
     "batch",
