@@ -112,6 +112,26 @@ enum Command {
     Flags(GlobalFlags),
 }
 
+impl Command {
+    /// Whether the command makes and changes no output and no store.
+    fn only_reads(&self) -> bool {
+        match self {
+            Command::Store(store) => store.only_reads(),
+            command => matches!(
+                command,
+                Command::Inspect(_)
+                    | Command::Plan(_)
+                    | Command::Query(_)
+                    | Command::Seen(_)
+                    | Command::Verify(_)
+                    | Command::Compare(_)
+                    | Command::Explain(_)
+                    | Command::Sample(_)
+            ),
+        }
+    }
+}
+
 impl CommandLine {
     /// Reads the command line. Help, the version and usage errors are printed, and the process ends.
     pub(crate) fn read() -> CommandLine {
@@ -245,7 +265,11 @@ impl CommandLine {
             Command::Schema(arguments) => schema::run(arguments, command()),
             Command::Flags(_) => show_flags(),
         }?;
-        places::publish(global)?;
+        match &self.command {
+            command if command.only_reads() => {}
+            Command::Store(store) if store.is_purge() => places::publish_and_sweep(global)?,
+            _ => places::publish(global)?,
+        }
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
     }
 }

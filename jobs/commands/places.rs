@@ -119,6 +119,12 @@ pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
     if leads && !global.dry_run { mount::publish() } else { Ok(()) }
 }
 
+/// Publishes, and deletes what the trees no longer name.
+pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
+    publish(global)?;
+    if global.dry_run { Ok(()) } else { mount::sweep() }
+}
+
 /// The path as a report names it: an address, or an absolute path.
 pub(crate) fn named(path: &Path) -> PathBuf {
     let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

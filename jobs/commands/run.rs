@@ -59,6 +59,8 @@ pub(crate) struct Arguments {
 /// Mounts the store and the outputs of the days that are at addresses.
 pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
     let file = Config::read(&arguments.days)?;
+    // What is mounted first is published first. A run that loses the store must not have written outputs that another sees.
+    file.store.path.as_deref().map_or(Ok(()), |store| places::mounted(store).map(drop))?;
     let ranges = if arguments.dates.is_empty() { &file.dates } else { &arguments.dates };
     let days = ranges.iter().flat_map(|range| range.days()).chain(arguments.redo);
     if let Some(output) = &file.output.path {
@@ -66,7 +68,7 @@ pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
             places::mounted(Path::new(&day.expand(output)))?;
         }
     }
-    file.store.path.as_deref().map_or(Ok(()), |store| places::mounted(store).map(drop))
+    Ok(())
 }
 
 /// Runs the days, one after the other. Days that are done already are skipped.

@@ -37,6 +37,18 @@ pub(crate) struct Arguments {
     change: Change,
 }
 
+impl Arguments {
+    /// Whether the command takes bytes off the disk for good.
+    pub(crate) fn is_purge(&self) -> bool {
+        matches!(self.change, Change::Purge { .. })
+    }
+
+    /// Whether the command changes nothing.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self.change, Change::List { .. } | Change::Log { .. } | Change::Verify { .. })
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Change {
     /// Make an empty store

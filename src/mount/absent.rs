@@ -21,6 +21,14 @@ pub fn publish() -> Result<()> {
     Ok(())
 }
 
+/// Does nothing, because nothing is mounted.
+///
+/// # Errors
+/// None.
+pub fn sweep() -> Result<()> {
+    Ok(())
+}
+
 /// Nothing, because nothing is mounted.
 pub fn inheritance() -> Option<(&'static str, String)> {
     None

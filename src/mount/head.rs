@@ -11,6 +11,9 @@ use crate::error::{Error, Kind, Result};
 /// The name of the list, below the address of the tree. Sensors of schedulers wait for this name.
 pub(super) const HEAD: &str = "_SUCCESS";
 
+/// How the names of attempts begin; 16 hexadecimal digits follow.
+pub(super) const ATTEMPT: &str = "dupsieve-";
+
 /// The most bytes of a list.
 pub(super) const MAX_HEAD_BYTES: u64 = 256 << 20;
 
@@ -97,6 +100,12 @@ impl Head {
         let mut bytes = serde_json::to_vec(self).expect("a list is plain data");
         bytes.push(b'\n');
         bytes
+    }
+
+    /// The list of the same files that `attempt` writes after this one. It has released nothing.
+    pub(super) fn again(&self, attempt: &str) -> Head {
+        let Head { empty_folders, files, .. } = self.clone();
+        Head { empty_folders, files, ..Head::new(attempt, Some(self)) }
     }
 
     /// Whether `attempt` has written this list, or one before it.

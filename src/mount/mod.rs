@@ -30,9 +30,9 @@ mod push;
 mod tree;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{inheritance, mount, publish, unmount};
+pub use absent::{inheritance, mount, publish, sweep, unmount};
 #[cfg(feature = "object-store")]
-pub use mount::{inheritance, mount, publish, unmount};
+pub use mount::{inheritance, mount, publish, sweep, unmount};
 
 #[cfg(all(test, feature = "object-store"))]
 mod tests;

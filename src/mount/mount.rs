@@ -13,7 +13,7 @@ use crate::storage::{self, Address, Mounted, Objects};
 
 use super::files::{self, States, digest};
 use super::pull::{self, RemoteFiles};
-use super::push::push;
+use super::push::{self, push};
 use super::tree::{Listed, Tree, was_faster};
 
 /// How many processes of this machine can have one address mounted at the same time.
@@ -80,6 +80,21 @@ pub fn publish() -> Result<()> {
     mounts().iter_mut().try_for_each(Mount::publish)
 }
 
+/// Deletes from the object stores what the trees of this process no longer name: without it, that stays until the next change, for
+/// those who read what was there before.
+///
+/// # Errors
+/// Those of the object store; [`Kind::Temporary`] if another run has written there since.
+pub fn sweep() -> Result<()> {
+    mounts().iter_mut().try_for_each(|mount| {
+        if let Some(listed) = &mount.before {
+            mount.before = Some(push::sweep(&mount.tree, listed)?);
+            mount.note()?;
+        }
+        Ok(())
+    })
+}
+
 /// Lets go of all mounts of this process, without publishing anything. Their folders stay, for the next mount to begin with.
 pub fn unmount() {
     mounts().drain(..).for_each(|mount| storage::remove_mount(&mount.address.to_string()));
@@ -100,8 +115,10 @@ fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
         let tree = Tree::at(&address)?;
         match tree.listed() {
             Ok(Some(listed)) => return Ok((address, tree, Some(listed))),
-            // What others have there is not ours to look at.
-            Err(error) if error.kind() != Kind::Exists => return Err(error),
+            // What others have there is not ours to look at, or not allowed.
+            Err(error) if ![Kind::Exists, Kind::Permission].contains(&error.kind()) => {
+                return Err(error);
+            }
             _ => above = address.parent(),
         }
     }
@@ -146,7 +163,8 @@ impl Mount {
         let names = remote.keys().filter_map(|path| path.strip_prefix(&place).ok()?.to_str());
         let names: Vec<String> = names.map(str::to_owned).collect();
         let known = files::states(&place, names.iter());
-        let file = place.is_file().then(|| digest(&place)).transpose()?;
+        // A file may be here that no earlier child could write: it is written again.
+        let file = None;
         Ok(Mount { address, place, tree, before, remote, known, file, _slot: None })
     }
 

@@ -30,6 +30,7 @@ pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<Remo
         let path = folder.join(name);
         fs::remove_file(&path).at(&path)?;
     }
+    remove_empty(folder, "", &head.empty_folders)?;
     for name in &head.empty_folders {
         let path = folder.join(name);
         fs::create_dir_all(&path).at(&path)?;
@@ -71,9 +72,28 @@ fn remove_unfinished(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Removes the folders below `folder` that have nothing in them, but for those that the list names. The name of `folder` ends with a
+/// slash or is empty.
+fn remove_empty(folder: &Path, name: &str, listed: &[String]) -> Result<()> {
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let path = entry.path();
+        if !entry.file_type().at(&path)?.is_dir() {
+            continue;
+        }
+        let name = format!("{name}{}", entry.file_name().to_string_lossy());
+        remove_unfinished(&path)?;
+        remove_empty(&path, &format!("{name}/"), listed)?;
+        if !listed.contains(&name) && fs::read_dir(&path).at(&path)?.next().is_none() {
+            fs::remove_dir(&path).at(&path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether the bytes of a file stay in the object store: those of the segments of a store and of its index, which are
 /// read by ranges.
-fn is_read_in_place(name: &str) -> bool {
+pub(super) fn is_read_in_place(name: &str) -> bool {
     let is_in = |folder| name.starts_with(folder) || name.contains(&format!("/{folder}"));
     name.ends_with(".seg") && ["segments/", "index/"].into_iter().any(is_in)
 }

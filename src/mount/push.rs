@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::in_parallel;
 
 use super::files::{self, States, digest};
-use super::head::{HEAD, Head, Held};
-use super::pull::AT_ONCE;
+use super::head::{ATTEMPT, HEAD, Head, Held};
+use super::pull::{AT_ONCE, is_read_in_place};
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
@@ -55,9 +56,9 @@ pub(super) fn push(
     Ok(Some(listed))
 }
 
-/// A name that no other attempt has.
+/// A name that no other attempt has, and nothing of others.
 fn attempt() -> String {
-    format!("{:016x}", rand::random::<u64>())
+    format!("{ATTEMPT}{:016x}", rand::random::<u64>())
 }
 
 /// What the list says of a file. One that has not changed keeps its object.
@@ -68,12 +69,37 @@ fn here(folder: &Path, name: &String, old: Option<&Held>, attempt: &str) -> Resu
             Error::new(Kind::Exists, "this file has the name of the list of a tree").at(&path)
         );
     }
-    let bytes = fs::metadata(&path).at(&path)?.len();
+    let file = fs::metadata(&path).at(&path)?;
+    if is_read_in_place(name) && file.len() > 0 && file.blocks() == 0 {
+        // It stands for bytes that are elsewhere, and another run has put it here.
+        return Err(changed(&path));
+    }
+    let bytes = file.len();
     let digest = digest(&path)?;
     Ok(match old.filter(|old| old.bytes == bytes && old.digest == digest) {
         Some(old) => old.clone(),
         None => Held { object: format!("{attempt}/{name}"), bytes, digest },
     })
+}
+
+/// The error that a file is not as this run has left it.
+fn changed(path: &Path) -> Error {
+    Error::new(Kind::Temporary, "another run has changed this file in the meantime")
+        .at(path)
+        .help("run the same command again")
+}
+
+/// Commits the tree of `listed` once more, and deletes all objects that it does not name: also those that the commit before has
+/// released, which else stay until the next.
+///
+/// # Errors
+/// Those of the object store; what could not be deleted is one.
+pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
+    let head = listed.head.again(&attempt());
+    let strays = tree.strays(Some(listed))?;
+    let listed = tree.commit(head, Some(listed))?;
+    strays.iter().try_for_each(|name| tree.objects.delete(name))?;
+    Ok(listed)
 }
 
 /// Writes the files whose objects are of this attempt.
@@ -82,7 +108,11 @@ fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
     let new: Vec<(&String, &Held)> =
         head.files.iter().filter(|(_, held)| held.object.starts_with(&attempt)).collect();
     let sent = in_parallel(AT_ONCE, &new, |(name, held)| {
-        tree.objects.upload(&held.object, &folder.join(name))
+        let path = folder.join(name);
+        match format!("{:032x}", tree.objects.upload(&held.object, &path)?) == held.digest {
+            true => Ok(()),
+            false => Err(changed(&path)),
+        }
     });
     sent.into_iter().collect()
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::files::States;
 use super::head::HEAD;
 use super::pull::pull;
-use super::push::push;
+use super::push::{push, sweep};
 use super::tree::{Listed, Tree};
 use crate::error::{Kind, Result};
 use crate::storage::{Address, Objects};
@@ -123,15 +123,47 @@ fn an_attempt_whose_answer_was_lost_finds_that_it_has_won() {
 }
 
 #[test]
+fn after_a_sweep_nothing_is_left_that_the_list_does_not_name() {
+    let tree = tree(&in_memory());
+    let first = write(&tree, None, &folder(&[("a", "1"), ("b", "1")])).unwrap().unwrap();
+    let second = write(&tree, Some(&first), &folder(&[("b", "1")])).unwrap().unwrap();
+    assert_eq!(names(&tree).len(), 3);
+    let swept = sweep(&tree, &second).unwrap();
+    assert_eq!(names(&tree), [HEAD.to_owned(), swept.head.files["b"].object.clone()]);
+    assert_eq!(read(&tree), [("b".into(), "1".into())]);
+    assert!(write(&tree, Some(&second), &folder(&[("b", "2")])).is_err());
+}
+
+#[test]
+fn folders_that_the_list_does_not_name_go() {
+    let tree = tree(&in_memory());
+    let written = write(&tree, None, &folder(&[("a/b", "1")])).unwrap().unwrap();
+    let home = folder(&[("c/d/e", "2"), ("a/.redo/f", "3"), ("a/.g.resume/h", "4")]);
+    pull(&tree.objects, &written.head, home.path()).unwrap();
+    let below = |name: &str| home.path().join(name).exists();
+    assert!(!below("c") && !below("a/.redo") && below("a/b") && below("a/.g.resume/h"));
+}
+
+#[test]
+fn a_file_without_bytes_is_not_sent_in_the_place_of_a_segment() {
+    let tree = tree(&in_memory());
+    let home = folder(&[("segments/x.seg", "")]);
+    let path = home.path().join("segments/x.seg");
+    fs::File::options().write(true).open(path).unwrap().set_len(1 << 20).unwrap();
+    assert_eq!(write(&tree, None, &home).unwrap_err().kind(), Kind::Temporary);
+    assert!(tree.listed().unwrap().is_none());
+}
+
+#[test]
 fn what_others_have_below_the_address_stays() {
     let tree = tree(&in_memory());
-    for name in ["notes.txt", "part/0.parquet", "0123456789abcde/x"] {
+    for name in ["notes.txt", "part/0.parquet", "0123456789abcdef/x"] {
         tree.objects.put_if(name, b"theirs", None).unwrap().unwrap();
     }
     let first = write(&tree, None, &folder(&[("a", "1")])).unwrap().unwrap();
     write(&tree, Some(&first), &folder(&[("a", "2")])).unwrap().unwrap();
     let names = names(&tree);
-    for name in ["notes.txt", "part/0.parquet", "0123456789abcde/x", HEAD] {
+    for name in ["notes.txt", "part/0.parquet", "0123456789abcdef/x", HEAD] {
         assert!(names.iter().any(|it| it == name), "{name}: {names:?}");
     }
 }

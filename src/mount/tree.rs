@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! s3://bucket/out/2026-11-20/_SUCCESS                  the list of the files: the tree is what it names
-//! s3://bucket/out/2026-11-20/3fa9.../batch.seg         the bytes, each attempt below a name of its own
-//! s3://bucket/out/2026-11-20/3fa9.../dedup/keep.txt
+//! s3://bucket/out/2026-11-20/dupsieve-3fa9.../batch.seg         the bytes, each attempt below a name of its own
+//! s3://bucket/out/2026-11-20/dupsieve-3fa9.../dedup/keep.txt
 //! ```
 //!
 //! An attempt writes its files and then puts the list, on the condition that the list is still the one it began with. So of
@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::error::{Error, Kind, Result};
 use crate::storage::{Address, Objects, Tag};
 
-use super::head::{HEAD, Head, MAX_HEAD_BYTES};
+use super::head::{ATTEMPT, HEAD, Head, MAX_HEAD_BYTES};
 
 /// How often a list is put again while the old one is there and the server refuses.
 const TRIES: u32 = 8;
@@ -106,6 +106,6 @@ pub(super) fn was_faster(address: &Address) -> Error {
 
 /// Whether an object has a name that an attempt gives, and so is ours to delete.
 fn is_attempts(name: &str) -> bool {
-    let attempt = name.split_once('/').map(|(attempt, _)| attempt);
-    attempt.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let digits = name.split_once('/').and_then(|(attempt, _)| attempt.strip_prefix(ATTEMPT));
+    digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const PATIENCE_VARIABLE: &str = "DUPSIEVE_OBJECT_PATIENCE";
 /// How long a whole answer may take, on a slow line too, and how long the server may be silent meanwhile.
 const DEADLINES: [(ClientConfigKey, &str); 2] =
-    [(ClientConfigKey::Timeout, "1 hour"), (ClientConfigKey::ReadTimeout, "30 seconds")];
+    [(ClientConfigKey::Timeout, "1 hour"), (ClientConfigKey::ReadTimeout, "2 minutes")];
 /// How often it is repeated at most; the patience ends before.
 const MOST_TRIES: usize = 64;
 

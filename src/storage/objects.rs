@@ -13,6 +13,8 @@ use object_store::{
     PutPayload, PutResult, UpdateVersion,
 };
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::address::Address;
 use super::connect::{connect, runtime};
 use super::failure::failure;
@@ -26,6 +28,9 @@ const PART_BYTES: usize = 8 << 20;
 
 /// How many objects are asked for at once.
 const AT_ONCE: usize = 16;
+
+/// The most parts of an upload; S3 takes 10,000.
+const MOST_PARTS: u64 = 9_000;
 
 /// The most objects below an address.
 const MOST_OBJECTS: usize = 4_000_000;
@@ -157,29 +162,31 @@ impl Objects {
     }
 
     /// Makes the file at `path` the object `name`; one that is there is replaced. A long file goes in parts, and appears when all
-    /// of them are there.
-    pub(crate) fn upload(&self, name: &str, path: &Path) -> Result<()> {
+    /// of them are there. Returns the XXH3-128 of what was sent.
+    pub(crate) fn upload(&self, name: &str, path: &Path) -> Result<u128> {
+        let mut hasher = Xxh3::new();
         let mut file = File::open(path).at(path)?;
-        let mut part = part_of(&mut file).at(path)?;
+        let part_bytes = part_bytes(file.metadata().at(path)?.len());
+        let mut part = part_of(&mut file, part_bytes, &mut hasher).at(path)?;
         let (key, address) = (self.key(name)?, self.at(name));
         let failed = |cause: Cause| failure(&cause, &address);
-        if part.len() < PART_BYTES {
+        if part.len() < part_bytes {
             let sent = runtime()?.block_on(self.store.put(&key, part.into()));
-            return sent.map(drop).map_err(failed);
+            return sent.map(|_| hasher.digest128()).map_err(failed);
         }
         let mut upload = runtime()?.block_on(self.store.put_multipart(&key)).map_err(failed)?;
         let sent = (|| {
             while !part.is_empty() {
                 runtime()?.block_on(upload.put_part(part.into())).map_err(failed)?;
                 progress::tick(Activity::Writing);
-                part = part_of(&mut file).at(path)?;
+                part = part_of(&mut file, part_bytes, &mut hasher).at(path)?;
             }
             runtime()?.block_on(upload.complete()).map(drop).map_err(failed)
         })();
         if sent.is_err() {
             abort(&mut *upload);
         }
-        sent
+        sent.map(|()| hasher.digest128())
     }
 
     /// The object at the address, opened for reading; none if there is none.
@@ -258,10 +265,17 @@ fn abort(upload: &mut dyn MultipartUpload) {
     }
 }
 
+/// The bytes of a part of a file of `bytes`: whole MiB, so many that there are not too many parts.
+fn part_bytes(bytes: u64) -> usize {
+    let least = bytes.div_ceil(MOST_PARTS).next_multiple_of(1 << 20);
+    PART_BYTES.max(least as usize)
+}
+
 /// The next part of a file; shorter than others at its end.
-fn part_of(file: &mut File) -> std::io::Result<Vec<u8>> {
+fn part_of(file: &mut File, part_bytes: usize, hasher: &mut Xxh3) -> std::io::Result<Vec<u8>> {
     let mut part = Vec::new();
-    file.take(PART_BYTES as u64).read_to_end(&mut part)?;
+    file.take(part_bytes as u64).read_to_end(&mut part)?;
+    hasher.update(&part);
     Ok(part)
 }
 
@@ -298,5 +312,19 @@ impl From<PutResult> for Tag {
 impl From<&Tag> for UpdateVersion {
     fn from(Tag { e_tag, version }: &Tag) -> UpdateVersion {
         UpdateVersion { e_tag: e_tag.clone(), version: version.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_any_size_has_few_enough_parts() {
+        assert_eq!(part_bytes(0), PART_BYTES);
+        for bytes in [1 << 30, 78 << 30, 5 << 40] {
+            let part = part_bytes(bytes) as u64;
+            assert!(bytes.div_ceil(part) <= 10_000 && part.is_multiple_of(1 << 20), "{bytes}");
+        }
     }
 }
