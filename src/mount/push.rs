@@ -1,8 +1,8 @@
 //! Writes what has changed in a folder here into its tree in an object store.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
@@ -69,12 +69,11 @@ fn here(folder: &Path, name: &String, old: Option<&Held>, attempt: &str) -> Resu
             Error::new(Kind::Exists, "this file has the name of the list of a tree").at(&path)
         );
     }
-    let file = fs::metadata(&path).at(&path)?;
-    if is_read_in_place(name) && file.len() > 0 && file.blocks() == 0 {
-        // It stands for bytes that are elsewhere, and another run has put it here.
+    if is_read_in_place(name) && is_placeholder(&path)? {
+        // Another run has put it here.
         return Err(changed(&path));
     }
-    let bytes = file.len();
+    let bytes = fs::metadata(&path).at(&path)?.len();
     let digest = digest(&path)?;
     Ok(match old.filter(|old| old.bytes == bytes && old.digest == digest) {
         Some(old) => old.clone(),
@@ -100,6 +99,13 @@ pub(super) fn sweep(tree: &Tree, listed: &Listed) -> Result<Listed> {
     let listed = tree.commit(head, Some(listed))?;
     strays.iter().try_for_each(|name| tree.objects.delete(name))?;
     Ok(listed)
+}
+
+/// Whether a file stands for bytes that are elsewhere: it begins with zeros, as no segment does.
+fn is_placeholder(path: &Path) -> Result<bool> {
+    let mut start = [1; 8];
+    let read = File::open(path).and_then(|mut file| file.read(&mut start)).at(path)?;
+    Ok(read > 0 && start[..read].iter().all(|&byte| byte == 0))
 }
 
 /// Writes the files whose objects are of this attempt.
