@@ -1,11 +1,12 @@
 """An evening with a crawl in web archives, by the book alone:
 
-    python3 tests/evening.py target/release/dupsieve
+    python3 tests/evening.py target/release/dupsieve [--objects]
 
 Makes two days of WARC.gz, runs every command of the chapter "An evening with web archives" as it stands there, in its order, and checks
 what comes out. Of Python it needs the standard library; the queries are run where duckdb can be imported, and pyarrow reads the verdicts where that
-is. A program with the feature `object-store` goes through the part about object stores too, with the server of the tests."""
+is. A program with the feature `object-store` goes through the part about object stores too, with the server of the tests; --objects demands the feature."""
 
+import argparse
 import gzip
 import importlib.util
 import json
@@ -218,9 +219,12 @@ def walk(evening):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    program = pathlib.Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--objects", action="store_true")
+    asked = parser.parse_args()
+    program = asked.program.resolve()
+    check(has_objects(program) or not asked.objects, f"{program} has no feature `object-store`")
     with tempfile.TemporaryDirectory(prefix="evening-") as folder:
         walk(Evening(program, pathlib.Path(folder)))
     print("the evening went as the book says")
