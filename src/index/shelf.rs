@@ -7,7 +7,7 @@ use super::table_file::TableFile;
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::{Access, KeyRange, Paged, Ranked, Segment};
+use crate::store::{Access, Codec, KeyRange, Paged, Ranked, Segment};
 
 /// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +64,10 @@ enum Table<F> {
 }
 
 impl<F: Fingerprint> Table<F> {
-    fn open(segment: &Segment, access: Access) -> Result<Table<F>> {
-        Ok(match Paged::open(segment, access)? {
-            Some(paged) => Table::Paged(paged),
-            None => Table::Ranked(Ranked::open(segment, access)?),
+    fn open(segment: &Segment, codec: Codec, access: Access) -> Result<Table<F>> {
+        Ok(match codec {
+            Codec::Huffman => Table::Paged(Paged::open(segment, access)?),
+            _ => Table::Ranked(Ranked::open(segment, access)?),
         })
     }
 }
@@ -87,7 +87,7 @@ impl<F: Fingerprint> Tables<F> {
             let table = match shape.file {
                 None => Table::Primary,
                 Some(number) => match files.open(segment, design, number)? {
-                    Some(table) => Table::open(&table, access)?,
+                    Some(table) => Table::open(&table, design.codec(), access)?,
                     None => {
                         let shapes = Design::None.shapes(F::WIDTH, distance)?;
                         let itself = |shape| (shape, Table::Primary);

@@ -27,7 +27,9 @@ mod reader;
 pub(crate) use absent::{ObjectFile, Objects};
 pub use address::Address;
 #[cfg(feature = "object-store")]
-pub(crate) use mounts::{FileNumber, Mounted, add_mount, remove_mount};
+pub(crate) use mounts::remove_mount;
+#[cfg(any(test, feature = "object-store"))]
+pub(crate) use mounts::{FileNumber, Mounted, add_mount};
 pub(crate) use mounts::{Remote, remote};
 pub use mounts::{place_of, shown};
 #[cfg(feature = "object-store")]

@@ -9,7 +9,8 @@
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
-//!   places out in which nothing is near; `paged` looks in the paper's code, as the paper does;
+//!   places out in which nothing is near; `paged` looks in the paper's code, as the paper does; `fetched` brings
+//!   what they look at from an object store;
 //!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
@@ -23,6 +24,7 @@ mod columns;
 mod details;
 mod directory;
 mod elias_fano;
+mod fetched;
 mod huffman;
 mod lookup;
 mod metadata;

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Sum, has_magic};
+use crate::parallel::in_parallel;
 use crate::storage::{self, Remote};
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
@@ -21,6 +22,9 @@ use super::block::{self, Codec, unknown};
 use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
 use super::metadata::{MAGIC, Metadata, RecordCounts, content_digest};
 use super::source::{Placed, SegmentFile, TRAILER_BYTES};
+
+/// How many blocks of a segment in an object store are asked for their codecs at once.
+const ASKED_AT_ONCE: usize = 32;
 
 /// An open segment. Reads do not move a file position, so many threads can share it. A clone is the same
 /// open file.
@@ -193,15 +197,20 @@ impl Segment {
     /// # Errors
     /// An unknown codec is [`Kind::BadData`].
     pub fn codecs(&self) -> Result<BTreeMap<Codec, u64>> {
+        let blocks = &self.fingerprint_blocks().all;
+        let threads = if self.0.remote.is_some() { ASKED_AT_ONCE } else { 1 };
         let mut codecs = BTreeMap::new();
-        let mut number = Vec::new();
-        for block in &self.fingerprint_blocks().all {
-            self.read(block.offset..block.offset + 1, &mut number)?;
-            let codec = Codec::of(number[0])
-                .ok_or_else(|| unknown(number[0]).at(self.path()).offset(block.offset))?;
-            *codecs.entry(codec).or_default() += u64::from(block.bytes);
+        for (block, codec) in blocks.iter().zip(in_parallel(threads, blocks, |it| self.codec(it))) {
+            *codecs.entry(codec?).or_default() += u64::from(block.bytes);
         }
         Ok(codecs)
+    }
+
+    /// The codec of a block of fingerprints.
+    fn codec(&self, block: &Block) -> Result<Codec> {
+        let mut number = Vec::new();
+        self.read(block.offset..block.offset + 1, &mut number)?;
+        Codec::of(number[0]).ok_or_else(|| unknown(number[0]).at(self.path()).offset(block.offset))
     }
 
     /// Whether it has the day of each row.

@@ -41,14 +41,12 @@ pub(crate) struct Paged<F> {
 type Codes<F> = HashMap<Box<[u8]>, Arc<Code<F>>>;
 
 impl<F: Fingerprint> Paged<F> {
-    /// Those of `segment`, of the width of `F`; none if some block is in another codec.
+    /// Those of `segment`, of the width of `F`.
     ///
     /// # Errors
-    /// Damage is [`crate::Kind::BadData`]. With [`Access::Resident`] all damage is found here.
-    pub(crate) fn open(segment: &Segment, access: Access) -> Result<Option<Paged<F>>> {
-        if !segment.codecs()?.keys().all(|&codec| codec == Codec::Huffman) {
-            return Ok(None);
-        }
+    /// Damage is [`crate::Kind::BadData`]; so is a block in another code when it is looked at. With [`Access::Resident`] all damage is
+    /// found here.
+    pub(crate) fn open(segment: &Segment, access: Access) -> Result<Paged<F>> {
         let firsts: Vec<F> =
             segment.fingerprint_blocks().firsts.iter().map(|&first| F::from_u128(first)).collect();
         let codes = firsts.iter().map(|_| OnceLock::new()).collect();
@@ -57,7 +55,7 @@ impl<F: Fingerprint> Paged<F> {
         if access == Access::Resident {
             (0..paged.codes.len()).try_for_each(|at| paged.block(at).map(drop))?;
         }
-        Ok(Some(paged))
+        Ok(paged)
     }
 
     /// Adds to `near` what in `range` is within `distance` of `asked`.
@@ -98,17 +96,14 @@ impl<F: Fingerprint> Paged<F> {
     /// A block and its code; it is verified if it was not yet.
     fn block(&self, at: usize) -> Result<(Parts<'_>, &Code<F>)> {
         let entry = self.segment.fingerprint_blocks().all[at];
-        let coded = self.bytes.get(&entry).ok_or_else(|| {
-            damaged("the file is shorter than when it was opened").at(self.segment.path())
-        })?;
+        let (coded, _) = self.bytes.block(&self.segment, at)?;
         if let Some(code) = self.codes[at].get() {
             let parts = Parts::of::<F>(&coded[HEADER_BYTES..]).map_err(|it| self.here(at, it))?;
             return Ok((parts, code));
         }
         self.segment.count(u64::from(entry.bytes));
         self.segment.check(&entry, coded)?;
-        let parts = coded.get(HEADER_BYTES..).ok_or_else(|| damaged("the block has no header"));
-        let parts = parts.and_then(Parts::of::<F>).map_err(|it| self.here(at, it))?;
+        let parts = in_the_code(coded).and_then(Parts::of::<F>).map_err(|it| self.here(at, it))?;
         let code = self.code(parts.lengths).map_err(|it| self.here(at, it))?;
         Ok((parts, self.codes[at].get_or_init(|| code)))
     }
@@ -127,6 +122,15 @@ impl<F: Fingerprint> Paged<F> {
     fn here(&self, block: usize, error: Error) -> Error {
         let entry = self.segment.fingerprint_blocks().all[block];
         error.at(self.segment.path()).offset(entry.offset)
+    }
+}
+
+/// What follows the header of a block in the paper's code.
+fn in_the_code(coded: &[u8]) -> Result<&[u8]> {
+    match coded.get(HEADER_BYTES..) {
+        Some(parts) if coded[0] == Codec::Huffman as u8 => Ok(parts),
+        Some(_) => Err(damaged("the block is in another code than its table")),
+        None => Err(damaged("the block has no header")),
     }
 }
 

@@ -22,7 +22,8 @@ use crate::parallel::in_parallel;
 use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
-use super::directory::{Block as Entry, Column};
+use super::directory::Column;
+use super::fetched::Fetched;
 use super::lookup::place;
 use super::open::Segment;
 use super::scan::KeyRange;
@@ -42,7 +43,8 @@ pub(crate) const LANES: usize = 64;
 /// Where the bytes of the fingerprints are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// In the file, which the system keeps in its cache as far as memory allows. Ready at once.
+    /// In the file, which the system keeps in its cache as far as memory allows. Ready at once. What is in an object store is
+    /// fetched when it is looked at.
     #[default]
     Mapped,
     /// In the memory of the process, read and verified at once.
@@ -64,6 +66,8 @@ pub(crate) struct Ranked<F> {
 /// The bytes of the blocks of fingerprints.
 pub(super) enum Bytes {
     Mapped(Mapped),
+    /// Pieces of an object, mapped when they were looked at.
+    Fetched(Fetched),
     /// The column of the fingerprints, and where it begins in the file.
     Held(Vec<u8>, u64),
 }
@@ -156,7 +160,7 @@ impl<F: Fingerprint> Ranked<F> {
             if let Some(number) = number {
                 prefetch(block.select.below(), block.select.range_of(number));
             }
-            *lane = Some((block, self.code(block), number));
+            *lane = Some((block, self.code(cursor.block, block), number));
         }
         let lanes = &lanes[..keys.len()];
         for (block, code, number) in lanes.iter().flatten() {
@@ -197,7 +201,7 @@ impl<F: Fingerprint> Ranked<F> {
         let mut left = most;
         while cursor.block < self.blocks.len() {
             let block = self.block(cursor.block)?;
-            let code = self.code(block);
+            let code = self.code(cursor.block, block);
             let first = (cursor.block * BLOCK_ROWS) as u64;
             while cursor.spot.row < block.rows {
                 let row = first + u64::from(cursor.spot.row);
@@ -223,7 +227,7 @@ impl<F: Fingerprint> Ranked<F> {
     pub(crate) fn get(&self, row: u64) -> Result<F> {
         let (at, within) = place(row, BLOCK_ROWS);
         let block = self.block(at)?;
-        let code = self.code(block);
+        let code = self.code(at, block);
         let mut spot = Spot { word: word(block.vector(code), 0), ..Spot::default() };
         block.skip_rows(code, within as u32, &mut spot);
         Ok(block.read(code, &mut spot))
@@ -266,10 +270,15 @@ impl<F: Fingerprint> Ranked<F> {
 
     /// Begins to read the blocks at `cursors` that were never looked at.
     fn fetch(&self, cursors: &[Cursor]) {
-        let Bytes::Mapped(mapped) = &self.bytes else { return };
-        for cursor in cursors.iter().filter(|it| self.blocks[it.block].get().is_none()) {
-            let range = self.segment.fingerprint_blocks().all[cursor.block].range();
-            mapped.fetch(range.start as usize..range.end as usize);
+        let unseen =
+            cursors.iter().map(|it| it.block).filter(|&it| self.blocks[it].get().is_none());
+        match &self.bytes {
+            Bytes::Mapped(mapped) => unseen.for_each(|at| {
+                let range = self.segment.fingerprint_blocks().all[at].range();
+                mapped.fetch(range.start as usize..range.end as usize);
+            }),
+            Bytes::Fetched(fetched) => fetched.fetch(&self.segment, unseen),
+            Bytes::Held(..) => {}
         }
     }
 
@@ -279,7 +288,7 @@ impl<F: Fingerprint> Ranked<F> {
             return Ok(Cursor { block: at, spot: Spot::default() });
         }
         let block = self.block(at)?;
-        let word = word(block.vector(self.code(block)), 0);
+        let word = word(block.vector(self.code(at, block)), 0);
         Ok(Cursor { block: at, spot: Spot { word, ..Spot::default() } })
     }
 
@@ -298,16 +307,14 @@ impl<F: Fingerprint> Ranked<F> {
     #[cold]
     fn verified(&self, at: usize) -> Result<Block> {
         let entry = self.segment.fingerprint_blocks().all[at];
-        let coded = self.bytes.get(&entry).ok_or_else(|| {
-            damaged("the file is shorter than when it was opened").at(self.segment.path())
-        })?;
+        let (coded, place) = self.bytes.block(&self.segment, at)?;
         self.segment.count(u64::from(entry.bytes));
         self.segment.check(&entry, coded)?;
         let first = self.firsts[at];
         let rows = self.segment.rows_in(Column::Fingerprints, at);
         let here = |error: Error| error.at(self.segment.path()).offset(entry.offset);
         if coded.first() == Some(&(Codec::EliasFano as u8)) {
-            return Block::of(coded, rows, first, self.bytes.place(&entry)).map_err(here);
+            return Block::of(coded, rows, first, place).map_err(here);
         }
         let mut run = Vec::new();
         self.segment.scan_blocks::<F>(at..at + 1).next(&mut run)?;
@@ -318,12 +325,13 @@ impl<F: Fingerprint> Ranked<F> {
         Ok(block)
     }
 
-    /// The code of `block`.
+    /// The code of `block`, which has the number `at`.
     #[inline(always)]
-    pub(super) fn code<'a>(&'a self, block: &'a Block) -> &'a [u8] {
+    pub(super) fn code<'a>(&'a self, at: usize, block: &'a Block) -> &'a [u8] {
         let bytes = match (&block.own, &self.bytes) {
             (Some(own), _) => own,
             (None, Bytes::Mapped(mapped)) => &mapped[..],
+            (None, Bytes::Fetched(fetched)) => fetched.held(at),
             (None, Bytes::Held(held, _)) => &held[..],
         };
         &bytes[block.begin..block.end]
@@ -338,25 +346,27 @@ impl Bytes {
                 let mapped = Mapped::of(file);
                 mapped.map(Bytes::Mapped).map_err(|cause| Error::io(segment.path(), &cause))
             }
-            // What is not in a file cannot be mapped.
-            _ => held(segment),
+            (Access::Mapped, None) => Ok(Bytes::Fetched(Fetched::of(segment))),
+            (Access::Resident, _) => held(segment),
         }
     }
 
-    /// Where a block begins and ends in them.
-    fn place(&self, entry: &Entry) -> Range<usize> {
-        let skipped = if let Bytes::Held(_, skipped) = self { *skipped } else { 0 };
-        let Range { start, end } = entry.range();
-        (start - skipped) as usize..(end - skipped) as usize
-    }
-
-    /// The bytes of a block; none if the file has become shorter.
-    pub(super) fn get(&self, entry: &Entry) -> Option<&[u8]> {
-        let bytes = match self {
-            Bytes::Mapped(mapped) => &mapped[..],
-            Bytes::Held(held, _) => &held[..],
+    /// Block `at` of `segment`, whose bytes these are, and its place among those that are together with it.
+    ///
+    /// # Errors
+    /// A file that has become shorter is [`crate::Kind::BadData`].
+    pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<(&[u8], Range<usize>)> {
+        let (bytes, begin) = match self {
+            Bytes::Mapped(mapped) => (&mapped[..], 0),
+            Bytes::Fetched(fetched) => fetched.piece(segment, at)?,
+            Bytes::Held(held, begin) => (&held[..], *begin),
         };
-        bytes.get(self.place(entry))
+        let Range { start, end } = segment.fingerprint_blocks().all[at].range();
+        let place = (start - begin) as usize..(end - begin) as usize;
+        let block = bytes.get(place.clone()).ok_or_else(|| {
+            damaged("the file is shorter than when it was opened").at(segment.path())
+        })?;
+        Ok((block, place))
     }
 }
 

@@ -76,7 +76,8 @@ impl<F: Fingerprint> Multiversion for Sieve<'_, F> {
                 && block.low_bytes > 0
             {
                 prefetch(block.select.below(), block.select.range_of(first));
-                lanes[held] = Some(Lane { block, code: ranked.code(block), first, last, number });
+                lanes[held] =
+                    Some(Lane { block, code: ranked.code(at, block), first, last, number });
                 held += 1;
             } else {
                 maybe |= 1 << number;
