@@ -3,9 +3,9 @@ and none that was told to have lost may be there.
 
     python3 tests/harness/objects.py --commits target/release/deps/commits-* --server 127.0.0.1:5000 --bucket faults --count 10000
 
-The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs (which looks at the condition of a put and
-writes in two steps, so that two writers can both win; for it, --one-at-a-time). Credentials are taken from the
-environment. Prints a line of JSON; ends with 1 if a promise was broken.
+The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs. Both look at the condition of a put and write in
+two steps, so that two writers can both win; the proxy counts such puts (`both won`), and passes puts on one by one with --one-at-a-time.
+Credentials are taken from the environment. Prints a line of JSON; ends with 1 if a promise was broken.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def main():
     words.add_argument("--writers", type=int, default=3)
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--share", type=float, default=0.1, help="of the requests that meet a fault")
-    words.add_argument("--one-at-a-time", action="store_true", help="for a server whose conditional puts are not atomic, as those of s3s-fs 0.14")
+    words.add_argument("--one-at-a-time", action="store_true", help="for a server whose conditional puts are not atomic")
     asked = words.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="dupsieve-objects-") as scratch:
@@ -80,6 +80,7 @@ def main():
             told = write(asked, port, scratch)
         finally:
             proxy.terminate()
+            faults = json.loads(proxy.communicate()[0])
         there = lines_there(asked, scratch)
     names = {kind: {name for said, name in told if said == kind} for kind in ("done", "lost", "unsure")}
     broken = {
@@ -90,7 +91,7 @@ def main():
     }
     figures = {kind: len(those) for kind, those in names.items()}
     figures["unsure and there"] = len(names["unsure"] & set(there))
-    figures |= {what: len(those) for what, those in broken.items()}
+    figures |= {what: len(those) for what, those in broken.items()} | faults
     print(json.dumps({"server": asked.server, "seconds": round(time.monotonic() - began, 1), **figures}))
     return 1 if any(broken.values()) else 0
 

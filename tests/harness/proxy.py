@@ -4,16 +4,22 @@
 
 Of the requests, `share` meet a fault: before the server has seen them (409, 429, 500, 503, a reset), or after it has done what
 they ask (a reset in place of the answer, an answer cut short), or a delay. It speaks HTTP/1.1, one request a connection.
+
+At the end (SIGTERM) it prints a line of JSON: the number of each fault, and `both won`, how many puts the server has accepted on a condition that an
+earlier put had made untrue. A server that checks and writes in one step has none.
 """
 
 import argparse
 import asyncio
 import contextlib
+import json
 import random
+import signal
 
 BEFORE = ["409", "429", "500", "503", "reset"]
 AFTER = ["lost", "cut", "late"]
 WORDS = {"409": "Conflict", "429": "Too Many Requests", "500": "Internal Server Error", "503": "Slow Down"}
+CONDITIONS = (b"if-match", b"if-none-match")
 CODES = {"409": "ConditionalRequestConflict", "429": "TooManyRequests", "500": "InternalError", "503": "SlowDown"}
 
 
@@ -55,7 +61,8 @@ class Proxy:
     def __init__(self, host, port, seed, share, one_at_a_time):
         self.host, self.port, self.share = host, port, share
         self.turn = asyncio.Lock() if one_at_a_time else contextlib.nullcontext()
-        self.random, self.counts = random.Random(seed), {}
+        self.random, self.counts = random.Random(seed), {"both won": 0}
+        self.used_up = set()
 
     def fault(self):
         chosen = self.random.choice(BEFORE + AFTER) if self.random.random() < self.share else None
@@ -83,6 +90,7 @@ class Proxy:
             return await writer.drain()
         async with self.turn if lines[0].startswith(b"PUT") else contextlib.nullcontext():
             answer, whole = await self.ask(lines, body)
+        self.look(lines, answer)
         if fault == "late":
             await asyncio.sleep(self.random.random() / 5)
         if fault == "lost":
@@ -93,6 +101,14 @@ class Proxy:
             return writer.transport.abort()
         writer.write(answer + whole)
         await writer.drain()
+
+    def look(self, lines, answer):
+        """Counts a put that was accepted although its condition was used up."""
+        conditions = [line for line in lines[1:] if line.partition(b":")[0].lower() in CONDITIONS]
+        if lines[0].startswith(b"PUT") and conditions and answer.split()[1].startswith(b"2"):
+            condition = (lines[0], *conditions)
+            self.counts["both won"] += condition in self.used_up
+            self.used_up.add(condition)
 
     async def ask(self, lines, body):
         """The head and the body of the server's answer."""
@@ -120,11 +136,11 @@ async def main():
     proxy = Proxy(host, int(port), asked.seed, asked.share, asked.one_at_a_time)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", asked.port, limit=1 << 20)
     print(server.sockets[0].getsockname()[1], flush=True)
-    try:
-        async with server:
-            await server.serve_forever()
-    except asyncio.CancelledError:
-        print(dict(sorted(proxy.counts.items())), flush=True)
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    async with server:
+        await ended.wait()
+    print(json.dumps(proxy.counts), flush=True)
 
 
 if __name__ == "__main__":
