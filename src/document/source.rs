@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::GzDecoder;
 use xxhash_rust::xxh3::Xxh3;
 
+use self::frames::Frames;
+pub(super) use self::frames::decoder as zstd_decoder;
 use super::inputs::Input;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
 
-/// The most memory that a zstd frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+mod frames;
 
 /// How many bytes of a file are read at once.
 const READ_BYTES: usize = 1 << 17;
@@ -58,8 +59,7 @@ impl<'a> Source<'a> {
         let path = input.path();
         let (file, packing) = begin(input.open()?, path, READ_BYTES)?;
         let taken = Rc::new(RefCell::default());
-        let reader =
-            packing.unpack(Packed { file, taken: Rc::clone(&taken), progress }).at(path)?;
+        let reader = packing.unpack(Packed { file, taken: Rc::clone(&taken), progress });
         let packed = packing != Packing::Plain;
         Ok(Source { path, reader, packed, accept_truncated, taken, end: None })
     }
@@ -120,14 +120,13 @@ pub(super) fn head(file: impl Read + 'static, path: &Path) -> Result<Vec<u8>> {
     let taken = Rc::default();
     let progress = AtomicU64::new(0);
     let mut head = Vec::new();
-    if let Ok(unpacked) = packing.unpack(Packed { file, taken, progress: &progress }) {
-        let read = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
-        // Damage is reported when the file is read.
-        if let Some(cause) = read.err().filter(is_failure) {
-            return Err(Error::io(path, &cause));
-        }
+    let unpacked = packing.unpack(Packed { file, taken, progress: &progress });
+    let read = unpacked.take(HEAD_BYTES).read_to_end(&mut head);
+    // Damage is reported when the file is read.
+    match read.err().filter(is_failure) {
+        Some(cause) => Err(Error::io(path, &cause)),
+        None => Ok(head),
     }
-    Ok(head)
 }
 
 /// Looks at the first bytes of a file to find out how it is compressed.
@@ -170,21 +169,14 @@ impl Packing {
         }
     }
 
-    fn unpack<'a>(self, packed: Packed<'a>) -> io::Result<Box<dyn Read + 'a>> {
-        Ok(match self {
+    fn unpack<'a>(self, packed: Packed<'a>) -> Box<dyn Read + 'a> {
+        match self {
             Packing::Plain => Box::new(packed),
             Packing::Gzip => Box::new(Members(Some(GzDecoder::new(packed)))),
-            Packing::Zstd => Box::new(zstd_decoder(packed)?),
+            Packing::Zstd => Box::new(Frames::new(packed)),
             Packing::Nothing => Box::new(BrokenOff),
-        })
+        }
     }
-}
-
-/// Unpacks zstd within a bound of memory.
-pub(super) fn zstd_decoder<R: BufRead>(packed: R) -> io::Result<zstd::Decoder<'static, R>> {
-    let mut frames = zstd::Decoder::with_buffer(packed)?;
-    frames.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-    Ok(frames)
 }
 
 /// A compressed file that ends within its first four bytes.

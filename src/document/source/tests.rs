@@ -67,6 +67,40 @@ fn members_and_frames_follow_one_another() {
     assert_eq!(read("page", &skippable, false).unwrap(), (page, End::Whole));
 }
 
+/// A file whose frames need the dictionary in front of them, and what it holds.
+fn with_dictionary(is_packed: bool) -> (Vec<u8>, Vec<u8>) {
+    let pages: Vec<String> = (0..500).map(|n| format!("<title>{n}</title><p>page {n}")).collect();
+    let dictionary = zstd::dict::from_samples(&pages, 1 << 10).unwrap();
+    let mut packer = zstd::bulk::Compressor::with_dictionary(1, &dictionary).unwrap();
+    let front = if is_packed { zstd(&dictionary) } else { dictionary };
+    let mut file = [&[0x5d, 0x2a, 0x4d, 0x18][..], &(front.len() as u32).to_le_bytes()].concat();
+    file.extend(front);
+    pages.iter().for_each(|page| file.extend(packer.compress(page.as_bytes()).unwrap()));
+    (file, pages.concat().into_bytes())
+}
+
+#[test]
+fn the_first_frame_may_hold_a_dictionary() {
+    for is_packed in [false, true] {
+        let (packed, whole) = with_dictionary(is_packed);
+        assert_eq!(read("page", &packed, false).unwrap(), (whole.clone(), End::Whole));
+        for len in (4..packed.len()).step_by(97) {
+            match read("page.zst", &packed[..len], true) {
+                Ok((some, _)) => assert!(whole.starts_with(&some), "{len}"),
+                Err(error) => panic!("{len}: {error}"),
+            }
+        }
+        let length = u32::MAX.to_le_bytes();
+        let error = read("page", &[&packed[..4], &length, &packed[8..]].concat(), false);
+        assert!(error.unwrap_err().to_string().contains("ends too early"));
+    }
+    let zeros = zstd(&vec![0; (16 << 20) + 1]);
+    let bomb =
+        [&[0x5d, 0x2a, 0x4d, 0x18][..], &(zeros.len() as u32).to_le_bytes(), &zeros].concat();
+    let error = read("page", &bomb, false).unwrap_err().to_string();
+    assert!(error.contains("a dictionary of more than 16777216 bytes"), "{error}");
+}
+
 #[test]
 fn every_truncation_is_an_error_or_counted() {
     let page = page();

@@ -50,7 +50,7 @@ fn unpack(name: &[u8], body: &[u8], max_bytes: usize) -> Result<Option<Vec<u8>>,
         b"deflate" if !is_text(body) => Box::new(DeflateDecoder::new(body)),
         b"br" if !is_text(body) => Box::new(Decompressor::new(body, 1 << 12)),
         b"zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
-            Box::new(zstd_decoder(body).map_err(|error| damaged(&error))?)
+            Box::new(zstd_decoder(body, &[]).map_err(|error| damaged(&error))?)
         }
         _ => return Ok(None),
     };

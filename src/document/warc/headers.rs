@@ -1,7 +1,9 @@
 //! Lines of `Name: value`, as WARC and HTTP have them. They are not trusted: lines without a colon are
-//! passed over, and lines may end in LF alone.
+//! passed over, and lines may end in LF alone. A line that begins with white space goes on with the line before.
 
-use memchr::{memchr, memmem};
+use std::iter;
+
+use memchr::{memchr, memchr_iter, memmem};
 
 /// The lines of a head.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +12,23 @@ pub(super) struct Headers<'a>(pub(super) &'a [u8]);
 impl<'a> Headers<'a> {
     /// The value of the first line of this name, in any case, without white space around it.
     pub(super) fn get(self, name: &str) -> Option<&'a [u8]> {
-        self.0.split(|&byte| byte == b'\n').find_map(|line| {
-            let (key, value) = line.split_at(memchr(b':', line)?);
-            let is_same = key.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-            is_same.then(|| value[1..].trim_ascii())
-        })
+        let mut rest = self.0;
+        let lines =
+            iter::from_fn(|| rest.split_off(..line_bytes(rest)).filter(|it| !it.is_empty()));
+        lines.filter_map(|line| Some(line.split_at(memchr(b':', line)?))).find_map(
+            |(key, value)| {
+                let is_same = key.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+                is_same.then(|| value[1..].trim_ascii())
+            },
+        )
     }
+}
+
+/// The length of the first line, with those that go on with it.
+fn line_bytes(bytes: &[u8]) -> usize {
+    let mut ends = memchr_iter(b'\n', bytes).map(|at| at + 1);
+    let goes_on = |end: usize| matches!(bytes.get(end), Some(b' ' | b'\t'));
+    ends.find(|&end| !goes_on(end)).unwrap_or(bytes.len())
 }
 
 /// The length of a head, its blank line included; `None` if it does not end.

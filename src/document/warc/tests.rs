@@ -147,6 +147,20 @@ fn a_time_that_cannot_be_read_is_missing() {
     assert_eq!(read_all(odd.as_bytes()).records, [(1, "http://a/ -1 page http://a/".to_owned())]);
 }
 
+/// White space at the beginning of a line goes on with the line before.
+#[test]
+fn the_value_of_a_header_may_stand_on_the_next_line() {
+    let page = String::from_utf8(page("http://a/")).unwrap();
+    let folded = page.replace("WARC-Date: ", "WARC-Date:\r\n\t").replace("URI: ", "URI:\r\n ");
+    let other = folded.replace("WARC-Type", "X: y\r\n WARC-Type: request\r\nWARC-Type");
+    for folded in [folded, other] {
+        assert_eq!(
+            read_all(folded.as_bytes()).records,
+            [(1, "http://a/ 60 page http://a/".into())]
+        );
+    }
+}
+
 #[test]
 fn arc_files_are_read_in_both_versions() {
     let one = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n\

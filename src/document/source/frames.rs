@@ -1,0 +1,84 @@
+//! Frames of zstd. The first may hold a dictionary for the others, as in web archives: a skippable frame, in which the dictionary
+//! stands as it is or is itself compressed.
+
+use std::io::{self, BufRead, Error, ErrorKind, Read};
+
+/// The most memory that a frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// How a frame with a dictionary begins. Four bytes with its length follow.
+const DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
+
+/// How a dictionary begins.
+const DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
+
+/// The most bytes of a dictionary.
+const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
+
+/// The frames of a file. Its dictionary is read when the first bytes are.
+pub(super) enum Frames<R: BufRead> {
+    /// Nothing was read; `None` after a failure.
+    Unopened(Option<R>),
+    Opened(zstd::Decoder<'static, R>),
+}
+
+impl<R: BufRead> Frames<R> {
+    pub(super) fn new(packed: R) -> Frames<R> {
+        Frames::Unopened(Some(packed))
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Frames::Opened(frames) => frames.read(into),
+            Frames::Unopened(packed) => {
+                let Some(mut packed) = packed.take() else { return Ok(0) };
+                let dictionary = dictionary(&mut packed)?;
+                *self = Frames::Opened(decoder(packed, &dictionary)?);
+                self.read(into)
+            }
+        }
+    }
+}
+
+/// Unpacks frames within a bound of memory.
+pub(in crate::document) fn decoder<R: BufRead>(
+    packed: R,
+    dictionary: &[u8],
+) -> io::Result<zstd::Decoder<'static, R>> {
+    let mut frames = zstd::Decoder::with_dictionary(packed, dictionary)?;
+    frames.window_log_max(WINDOW_LOG_MAX)?;
+    Ok(frames)
+}
+
+/// The dictionary at the beginning, which is taken from `packed`; no bytes if there is none.
+fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    if !packed.fill_buf()?.starts_with(DICTIONARY_FRAME) {
+        return Ok(Vec::new());
+    }
+    let mut head = [0; 8];
+    packed.read_exact(&mut head)?;
+    let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
+    let mut content = Vec::new();
+    at_most(packed.by_ref().take(length), &mut content)?;
+    if (content.len() as u64) < length {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    if content.starts_with(DICTIONARY) {
+        return Ok(content);
+    }
+    let mut unpacked = Vec::new();
+    at_most(decoder(&content[..], &[])?, &mut unpacked)?;
+    Ok(unpacked)
+}
+
+/// Reads all, if that is not longer than a dictionary may be.
+fn at_most(from: impl Read, into: &mut Vec<u8>) -> io::Result<()> {
+    from.take(MAX_DICTIONARY_BYTES + 1).read_to_end(into)?;
+    if into.len() as u64 > MAX_DICTIONARY_BYTES {
+        let what = format!("a dictionary of more than {MAX_DICTIONARY_BYTES} bytes");
+        return Err(Error::new(ErrorKind::InvalidData, what));
+    }
+    Ok(())
+}
