@@ -1,10 +1,13 @@
-//! Memory: what a join holds of a batch beside `--memory` is what `plan` says, under a limit of the
+//! Memory: what is packed to next to nothing takes what one record may. What a join holds of a batch beside `--memory` is what `plan` says, under a limit of the
 //! address space. The signatures are part of `--memory`.
 
+use std::io::{self, Read};
 use std::process::Command;
 
 use dupsieve::fingerprint::Class;
 use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
@@ -70,4 +73,35 @@ fn a_million_pages_with_a_check_take_what_plan_says() {
     );
     assert_eq!(within(&bench, memory + held + BASE_MIB, &join), 0);
     assert!(bench.read("out/drop.txt").lines().count() > 100);
+}
+
+/// Pages of a gigabyte that are packed to some kilobytes, as whole files and within a web archive.
+#[test]
+fn bombs_take_the_memory_of_a_record() {
+    let bench = Bench::new();
+    let zeros = || io::repeat(b'0').take(1 << 30);
+    let zstd = zstd::encode_all(zeros(), 1).unwrap();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    io::copy(&mut zeros(), &mut gzip).unwrap();
+    let gzip = gzip.finish().unwrap();
+    for (name, bomb) in [("gzip", gzip), ("zstd", zstd)] {
+        let head =
+            format!("HTTP/1.1 200\r\nContent-Type: text/html\r\nContent-Encoding: {name}\r\n\r\n");
+        let length = head.len() + bomb.len();
+        let record = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: a\r\nContent-Length: {length}\r\n\r\n{head}"
+        );
+        bench.write("page.warc", [record.as_bytes(), &bomb].concat());
+        bench.write("page", bomb);
+        for (format, file) in [("jsonl", "page"), ("html", "page"), ("warc", "page.warc")] {
+            let line = format!(
+                "fingerprint --overwrite --format {format} --max-record 8MiB --max-bad 100% --input {file} --output out.seg"
+            );
+            assert_eq!(within(&bench, BASE_MIB, &line), 0, "{name} {format}");
+            assert!(
+                bench.read("out.seg.quarantine.tsv").contains("longer than"),
+                "{name} {format}"
+            );
+        }
+    }
 }

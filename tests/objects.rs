@@ -313,3 +313,25 @@ fn an_output_in_an_input_prefix_is_refused() {
     let said = server.fails(&bench, 2, line);
     assert!(said.contains("the output lies in an input folder"), "{said}");
 }
+
+#[test]
+fn a_server_of_files_that_redirects_to_itself_ends_the_job() {
+    let (bench, server) = crawl();
+    server.faults(&json!([{"do": "redirect"}]));
+    let file = format!("http://127.0.0.1:{}/b/crawl/part-1.jsonl.gz", server.port);
+    let said = server.fails(&bench, 74, &format!("fingerprint --input {file} --output r.seg"));
+    assert!(said.contains(&file) && said.contains("too many redirects"), "{said}");
+}
+
+#[test]
+fn nothing_is_there_if_the_credentials_expire_before_the_commit() {
+    let (bench, server) = crawl();
+    bench.done("fingerprint --input crawl --output l.seg");
+    let line = "dedup --batch l.seg --output s3://b/out";
+    server.faults(&json!([{"do": "expired", "method": "PUT", "path": "_SUCCESS"}]));
+    assert!(server.fails(&bench, 77, line).contains("check the credentials"));
+    server.faults(&json!([]));
+    server.fails(&bench, 66, "verify s3://b/out");
+    assert_eq!(server.run(&bench, line).code, 0);
+    assert_eq!(server.run(&bench, "verify s3://b/out").code, 0);
+}

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{
+    ColumnChunkMetaDataBuilder, KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
@@ -168,6 +171,71 @@ fn damage_ends_with_an_error() {
         assert!([Kind::BadData, Kind::Usage].contains(&error.kind()), "{error}");
     }
     assert!(failed > whole.len() / 8, "{failed} of {}", whole.len());
+}
+
+/// Lengths that a file declares are not believed: a group of many gigabytes that is not there ends with an error at once.
+#[test]
+fn declared_lengths_reserve_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &ROWS, Compression::ZSTD(ZstdLevel::default()));
+    let whole = fs::read(&path).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&File::open(&path).unwrap());
+    let metadata = metadata.unwrap();
+    let huge = 1 << 40;
+    let declared: [fn(ColumnChunkMetaDataBuilder, i64) -> ColumnChunkMetaDataBuilder; 4] = [
+        ColumnChunkMetaDataBuilder::set_num_values,
+        ColumnChunkMetaDataBuilder::set_total_compressed_size,
+        ColumnChunkMetaDataBuilder::set_total_uncompressed_size,
+        ColumnChunkMetaDataBuilder::set_data_page_offset,
+    ];
+    for declare in declared {
+        let groups = metadata.row_groups().iter().map(|group| {
+            let columns = group.columns().iter().cloned();
+            let columns = columns.map(|it| declare(it.into_builder(), huge).build().unwrap());
+            let builder = group.clone().into_builder().set_total_byte_size(huge);
+            let builder = builder.set_num_rows(huge).set_column_metadata(columns.collect());
+            builder.build().unwrap()
+        });
+        let lying = metadata.clone().into_builder().set_row_groups(groups.collect()).build();
+        let mut bytes = whole.clone();
+        ParquetMetaDataWriter::new(&mut bytes, &lying).finish().unwrap();
+        fs::write(&path, bytes).unwrap();
+        let error = read_all(path.clone(), fields("number"), 1 << 20).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{error}");
+    }
+}
+
+#[test]
+fn ten_thousand_columns_and_deep_lists_are_passed_over() {
+    let lists = |depth: usize| match depth {
+        0 => "repeated int64 leaf;".to_owned(),
+        _ => format!("repeated group g{depth} {{ {} }}", "X"),
+    };
+    let deep = (1..=60).fold(lists(0), |inner, depth| lists(depth).replace('X', &inner));
+    let wide: String = (0..10_000).map(|at| format!("optional int64 c{at};")).collect();
+    let schema = format!(
+        "message page {{ required binary id (STRING); {wide} {deep} required binary text (STRING); }}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let mut writer =
+        SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        match column.untyped() {
+            ColumnWriter::ByteArrayColumnWriter(it) => it.write_batch(&["a b".into()], None, None),
+            ColumnWriter::Int64ColumnWriter(it) => it.write_batch(&[], Some(&[0]), Some(&[0])),
+            _ => unreachable!("no other column"),
+        }
+        .unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let read = read_all(path, Fields::default(), 1 << 20).unwrap();
+    assert!(matches!(&read[..], [(1, page)] if page.contains("\"a b\"")), "{} rows", read.len());
 }
 
 const NESTED: &str = "message page {
