@@ -201,6 +201,12 @@ fn lists_of_parquet() {
 }
 
 #[test]
+fn addresses() {
+    let files = ["s3://bucket/a/b", "https://user:word@host:8/a?b#c", "az://b//c", "file:///a"];
+    attack_often(8 * COPIES, &files.map(|it| it.as_bytes().to_vec()), readers::address);
+}
+
+#[test]
 fn callers() {
     let greeting = b"\x01\x40\0\0\0\0\0\0\0greeting".to_vec();
     attack(&[greeting, b"\0dupsiev2\x30\0then".to_vec()], readers::handshake::hear);

@@ -10,7 +10,8 @@ pub mod tables;
 pub mod texts;
 
 use std::fs;
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::Error;
@@ -27,6 +28,7 @@ use dupsieve::ledger::Ledger;
 use dupsieve::output::{Lock, Staging};
 use dupsieve::peers::hosts;
 use dupsieve::seen::{self, By, Holdings, Sought};
+use dupsieve::storage::Address;
 use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::tables::Design;
 use tempfile::TempDir;
@@ -427,4 +429,19 @@ pub fn counts(bytes: &[u8]) {
 /// A user's dictionary, which is slow to read: it comes to a whole one.
 pub fn dictionary(bytes: &[u8]) {
     let _ = UserDictionary::read(&file("dictionary.txt", bytes));
+}
+
+/// The address of an object store. What is shown of it is an address too, and shown the same.
+pub fn address(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = Address::local(Path::new(text));
+    let Ok(Some(address)) = Address::of(Path::new(text)) else { return };
+    assert_eq!(address.with_key(address.key()), address);
+    assert!(!address.last().contains('/'), "{text:?}");
+    let above = iter::successors(Some(address.clone()), Address::parent).count();
+    assert_eq!(above, 1 + address.key().split_terminator('/').count(), "{text:?}");
+    let shown = address.to_string();
+    if let Ok(Some(again)) = Address::of(Path::new(&shown)) {
+        assert_eq!(again.to_string(), shown);
+    }
 }

@@ -17,7 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).parent.resolve()
 MUSEUM = HERE.parent / "data"
 RECIPES = HERE.parents[1] / "src/fingerprint/recipes.toml"
-BUILT = HERE / "target/x86_64-unknown-linux-gnu/release"
+BUILT = HERE / "target/x86_64-unknown-linux-gnu"
 TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
 CONFIGS = HERE.parents[1] / "configs"
 PAGES = [
@@ -25,6 +25,8 @@ PAGES = [
     "id\ttext\ttime\nb\twords of a page\t7\n",
     "c\t0x1f\nd\t31\n",
     "e\tfeature:1.5 other:-2\n",
+    'id,text\n"a, ""b""","words\nof a page"\n',
+    "<!doctype html><title>a</title><table><td>words of<td>a page</table>",
     "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: f\r\nContent-Length: 4\r\n\r\npage\r\n\r\n",
     "filedesc://a 0.0.0.0 20050101000000 text/plain 0\n\nhttp://g/ 1.2.3.4 20050101000000 text/html 4\npage\n",
 ]
@@ -38,6 +40,9 @@ TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity"
 CERTIFICATE = '{"format": 2, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}'
 SETTINGS = ["default", "blocks:6,choose:2", "2026-11-21", "minhash:0.5"]
 UNITS = ["<!--", "](a ", "<a ", "&amp", "http://", "a", "words ", "2024-02-", "1 May ", "中国", "e\u0301\u0327", "\ufdfa"]
+ADDRESSES = ["s3://bucket/a/b", "s3a://b", "gs://b/", "az://b//c", "https://user:word@host:8/a?b#c", "http://[::1]/%2f/..", "file:///a"]
+HEAD = ('{"dupsieve":"tree","format":1,"attempt":"9b1f0c6ad2e47530","earlier":["0000000000000001"],"empty_folders":["a"],'
+        '"files":{"b/c":{"object":"9b1f0c6ad2e47530/b/c","bytes":24,"digest":"0123456789abcdef0123456789abcdef"}},"released":["d/e"]}')
 CALLS = ["\1\x40\0\0\0\0\0\0\0greeting", "\0dupsiev2\x30\0then"]
 FIGURES = {"executions": r"stat::number_of_executed_units: *(\d+)", "inputs kept": r"corp: (\d+)/",
            "branches reached": r"cov: (\d+)", "peak MB": r"stat::peak_rss_mb: *(\d+)",
@@ -49,25 +54,29 @@ def main():
     words.add_argument("--seconds", type=int, default=60, help="for each target")
     words.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--dev", action="store_true", help="build with cargo's profile `dev`")
     asked = words.parse_args()
-    subprocess.run(["cargo", "fuzz", "build", "--fuzz-dir", HERE, "--sanitizer", "none", "-a"], cwd=HERE.parent,
+    profile = "--dev" if asked.dev else "-a"
+    subprocess.run(["cargo", "fuzz", "build", "--fuzz-dir", HERE, "--sanitizer", "none", profile], cwd=HERE.parent,
                    env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, check=True)
+    built = BUILT / ("debug" if asked.dev else "release")
     failed = False
     for target in asked.targets:
-        figures = run(target, asked.seconds, asked.seed)
+        figures = run(built / target, asked.seconds, asked.seed)
         print(json.dumps(figures), flush=True)
         failed |= figures["code"] != 0
     return 1 if failed else 0
 
 
-def run(target, seconds, seed):
+def run(program, seconds, seed):
+    target = program.name
     corpus = HERE / "corpus" / target
     corpus.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(seeds(target)):
         (corpus / f"seed-{number}").write_bytes(text)
     artifacts = HERE / "artifacts" / target
     artifacts.mkdir(parents=True, exist_ok=True)
-    command = [BUILT / target, corpus, "-rss_limit_mb=1024", "-timeout=10", f"-max_total_time={seconds}",
+    command = [program, corpus, "-rss_limit_mb=1024", "-timeout=10", f"-max_total_time={seconds}",
                f"-seed={seed}", f"-artifact_prefix={artifacts}/", "-print_final_stats=1"]
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     figures = {"target": target, "seed": seed, "seconds": seconds, "code": ended.returncode}
@@ -90,7 +99,8 @@ def seeds(target):
     if target == "annotated":
         return [bytes([choice]) + page.encode() for choice in range(3) for page in PAGES]
     if target == "documents":
-        return [bytes([choice]) + page.encode() for choice in range(12) for page in PAGES]
+        parquet = [path.read_bytes() for path in sorted(MUSEUM.glob("**/*.parquet"))]
+        return [bytes([choice]) + page for choice in range(12) for page in [*map(str.encode, PAGES), *parquet]]
     if target == "config":
         return [path.read_bytes() for path in sorted(CONFIGS.glob("*.toml"))]
     if target == "recipe":
@@ -98,7 +108,8 @@ def seeds(target):
         return [text.encode() for text in [*SETTINGS, *named, *(re.sub(r"^\[.*\]\n", "", one) for one in named)]]
     if target == "page":
         return [bytes([way]) + unit.encode() for way, unit in enumerate(UNITS * 4)]
-    texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES, "certificate": [CERTIFICATE]}.get(target, LISTS)
+    texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES, "certificate": [CERTIFICATE],
+             "address": ADDRESSES, "head": [HEAD]}.get(target, LISTS)
     return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
 
 
