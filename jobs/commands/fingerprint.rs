@@ -327,10 +327,10 @@ impl Job {
         reading::remove_stale(output, has_quarantine, has_repeated);
         let mut summary = self.summary(&segment.counts());
         if has_quarantine {
-            summary = summary.path("quarantine", &beside(output, reading::QUARANTINE));
+            summary = summary.path("quarantine", &beside(output, output::QUARANTINE));
         }
         if has_repeated {
-            summary = summary.path("repeated", &beside(output, reading::REPEATED));
+            summary = summary.path("repeated", &beside(output, output::REPEATED));
         }
         if self.recipe.boilerplate().is_some() {
             summary = summary.count("only_boilerplate", only_boilerplate);
@@ -377,7 +377,7 @@ impl Job {
             return Err(error.at(path));
         }
         if repeated > 0 {
-            let path = beside(output, reading::REPEATED);
+            let path = beside(output, output::REPEATED);
             tracing::warn!(
                 "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
                 path.display()

@@ -426,8 +426,8 @@ impl Job {
                 .count("hot_buckets", buckets.hot);
         }
         for (count, name, suffix) in [
-            (batch.quarantined, "quarantine", reading::QUARANTINE),
-            (batch.repeated, "repeated", reading::REPEATED),
+            (batch.quarantined, "quarantine", output::QUARANTINE),
+            (batch.repeated, "repeated", output::REPEATED),
         ] {
             if count > 0 {
                 summary = summary.path(name, &beside(output, suffix));

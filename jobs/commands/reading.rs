@@ -10,7 +10,7 @@ use dupsieve::document::{
     Contents, Format, Inputs, PageText, Quarantine, ReadOptions, Repeated, Share, Tolerance,
 };
 use dupsieve::flow::{Cluster, Collected, Documents, Harvest, Read};
-use dupsieve::output::{self, Fence, ListFile, Listed, Lock, beside};
+use dupsieve::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
 use dupsieve::report::Parameters;
 use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::step::{self, Step};
@@ -358,10 +358,6 @@ impl Pages {
 const ALL_TEXT: &str = "all 1";
 const MAIN_TEXT: &str = "main 1";
 
-/// The suffix of the list of records that could not be read.
-pub(crate) const QUARANTINE: &str = ".quarantine.tsv";
-/// The suffix of the list of repeated ids.
-pub(crate) const REPEATED: &str = ".repeated.tsv";
 /// Precedes the suffix if a job failed to replace an output.
 const FAILED: &str = ".failed";
 

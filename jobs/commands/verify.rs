@@ -12,7 +12,7 @@ use clap::Args;
 use dupsieve::matches::{
     Audit, ByDistance, Confirm, Detail, Document, Near, Recompute, Recomputed,
 };
-use dupsieve::output::{SUCCESS, Sum, beside};
+use dupsieve::output::{QUARANTINE, REPEATED, SUCCESS, Sum, beside};
 use dupsieve::report::{Made, Report, records};
 use dupsieve::runs::{SortedRecords, Sorter};
 use dupsieve::step::{self, Step};
@@ -21,7 +21,6 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
 use crate::commands::places;
-use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::parse_count;

@@ -277,7 +277,7 @@ impl Job {
         if !has_bad {
             return Ok(summary);
         }
-        Ok(summary.path("quarantine", &beside(output, reading::QUARANTINE)))
+        Ok(summary.path("quarantine", &beside(output, output::QUARANTINE)))
     }
 }
 

@@ -85,14 +85,19 @@ impl Head {
                 .found(head.format)
                 .help("use the version of dupsieve that wrote it"));
         }
-        let objects = head.files.values().map(|held| &held.object).chain(&head.released);
-        match head.files.keys().chain(&head.empty_folders).chain(objects).find(|it| !is_safe(it)) {
+        match head.unsafe_name() {
             None => Ok(head),
             Some(name) => {
                 Err(Error::new(Kind::BadData, "a name in the list of the files leads elsewhere")
                     .found(format_args!("{name:.100?}")))
             }
         }
+    }
+
+    /// A name that no list may have; none if all are well.
+    pub(super) fn unsafe_name(&self) -> Option<&String> {
+        let objects = self.files.values().map(|held| &held.object).chain(&self.released);
+        self.files.keys().chain(&self.empty_folders).chain(objects).find(|it| !is_safe(it))
     }
 
     /// Its bytes.
@@ -160,7 +165,7 @@ mod tests {
         }
         let later = Head { format: 2, ..head("a") };
         assert_eq!(Head::parse(&later.to_bytes()).unwrap_err().kind(), Kind::BadData);
-        for name in ["../x", "/etc/passwd", "a//b", "", "a/./b", "a\0"] {
+        for name in ["../x", "/etc/passwd", "a//b", "", "a/./b", "a\0", "a\\b"] {
             assert_eq!(Head::parse(&head(name).to_bytes()).unwrap_err().kind(), Kind::BadData);
         }
     }

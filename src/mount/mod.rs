@@ -5,8 +5,9 @@
 //! [published](publish): new files are written under names of their own, and one conditional put of the list of all files
 //! commits them. So a reader sees the old tree or the new one, and of two writers one wins.
 //!
-//! - `mount`: the mounts of this process. `pull`, `push`: from the tree to the folder, and back.
+//! - `mount`: the mounts of this process; `cache`: the folders that they are in. `pull`, `push`: from the tree to the folder, and back.
 //! - `tree`, `head`: the tree in the object store, and the list of its files. `files`: those of a folder.
+//! - `single`: an output that is one file, which is an object and no tree.
 //! - `absent`: in place of all these in a build without object stores.
 //!
 //! FORMAT.md in this folder specifies the list, and how it is put.
@@ -15,6 +16,8 @@
 
 #[cfg(not(feature = "object-store"))]
 mod absent;
+#[cfg(feature = "object-store")]
+mod cache;
 #[cfg(feature = "object-store")]
 mod files;
 #[cfg(feature = "object-store")]
@@ -26,6 +29,8 @@ mod mount;
 mod pull;
 #[cfg(feature = "object-store")]
 mod push;
+#[cfg(feature = "object-store")]
+mod single;
 #[cfg(feature = "object-store")]
 mod tree;
 

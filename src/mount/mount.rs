@@ -1,38 +1,36 @@
 //! A place in an object store, as a folder or file of this machine.
 
 use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
 use crate::output::{Lock, parent_of};
 use crate::small_file;
-use crate::storage::{self, Address, Mounted, Objects};
+use crate::storage::{self, Address, FileNumber, Mounted};
 
-use super::files::{self, States, digest};
+use super::cache::{KEPT, free_slot, remove_unused};
+use super::files::{self, States};
 use super::pull::{self, RemoteFiles};
 use super::push::{self, push};
+use super::single::Single;
 use super::tree::{Listed, Tree, was_faster};
-
-/// How many processes of this machine can have one address mounted at the same time.
-const SLOTS: u32 = 64;
 
 /// The variable of the environment by which children find the mounts of their parent.
 const INHERITED: &str = "DUPSIEVE_MOUNTS";
 
 /// The most bytes of a note.
-const NOTE_BYTES: u64 = 64;
+const NOTE_BYTES: u64 = 4 << 10;
 
 /// The mounts of this process.
 static MOUNTS: Mutex<Vec<Mount>> = Mutex::new(Vec::new());
 
 /// One mount.
-struct Mount {
+pub(super) struct Mount {
     address: Address,
     /// What stands for the address here: a folder, or a file if the address is one object. Nothing, if there is nothing yet.
-    place: PathBuf,
+    pub(super) place: PathBuf,
     tree: Tree,
     /// The list of the tree when it was mounted or written last.
     before: Option<Listed>,
@@ -40,10 +38,12 @@ struct Mount {
     remote: RemoteFiles,
     /// The states of the files that are as the list says.
     known: States,
-    /// The digest of the file when it was mounted or written last.
-    file: Option<String>,
+    /// The object at the address; none if a tree is there.
+    single: Option<Single>,
     /// Keeps other processes out of the folder; none in a child of the process that holds it.
-    _slot: Option<Lock>,
+    slot: Option<Lock>,
+    /// The folder that the place is in.
+    home: Option<FileNumber>,
 }
 
 /// Mounts `address`, or the tree it is in, below the folder `cache`. Returns the path here that stands for it. Mounting an
@@ -57,8 +57,11 @@ pub fn mount(address: &Address, cache: &Path) -> Result<PathBuf> {
     if let Some(place) = storage::place_of(&wanted) {
         return Ok(place);
     }
+    if mounts.is_empty() {
+        remove_unused(cache, KEPT);
+    }
     let mount = match inherited(&wanted) {
-        Some((address, place)) => Mount::attach(&address, place)?,
+        Some((address, place)) => Mount::attach(address, place)?,
         None => {
             let (root, tree, before) = nearest(address)?;
             Mount::new(root, tree, before, cache)?
@@ -126,18 +129,23 @@ fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed>)> {
 }
 
 impl Mount {
-    fn new(address: Address, tree: Tree, before: Option<Listed>, cache: &Path) -> Result<Mount> {
+    pub(super) fn new(
+        address: Address,
+        tree: Tree,
+        before: Option<Listed>,
+        cache: &Path,
+    ) -> Result<Mount> {
         let (slot, folder) = free_slot(&address, cache)?;
-        let place = folder.join(address.last());
         let mut mount = Mount {
-            address,
-            place,
+            address: address.clone(),
+            place: folder.join(address.last()),
             tree,
             before,
             remote: RemoteFiles::new(),
             known: States::new(),
-            file: None,
-            _slot: Some(slot),
+            single: None,
+            slot: Some(slot),
+            home: FileNumber::of(&folder),
         };
         mount.fill()?;
         mount.note()?;
@@ -145,34 +153,59 @@ impl Mount {
     }
 
     /// The mount of the parent of this process, which has filled it.
-    fn attach(address: &str, place: PathBuf) -> Result<Mount> {
-        let address = Address::of(Path::new(address))?.ok_or_else(|| {
-            Error::new(Kind::Internal, "the mounts of the parent cannot be read").found(address)
-        })?;
+    fn attach(address: Address, place: PathBuf) -> Result<Mount> {
         let tree = Tree::at(&address)?;
         let before = tree.listed()?;
-        let attempt = before.as_ref().map_or("", |listed| &listed.head.attempt);
-        let noted = note_of(&place);
-        if small_file::read_text(&noted, NOTE_BYTES, Kind::Internal)? != attempt {
-            return Err(was_faster(&address));
-        }
-        let remote = match &before {
-            Some(listed) => pull::placed(&tree.objects, &listed.head, &place)?,
-            None => RemoteFiles::new(),
+        let (remote, single) = match &before {
+            Some(listed) => (pull::placed(&tree.objects, &listed.head, &place)?, None),
+            None => (RemoteFiles::new(), Some(Single::at(&tree.objects)?)),
         };
         let names = remote.keys().filter_map(|path| path.strip_prefix(&place).ok()?.to_str());
         let names: Vec<String> = names.map(str::to_owned).collect();
         let known = files::states(&place, names.iter());
-        // A file may be here that no earlier child could write: it is written again.
-        let file = None;
-        Ok(Mount { address, place, tree, before, remote, known, file, _slot: None })
+        let home = FileNumber::of(parent_of(&place));
+        let mount = Mount { address, place, tree, before, remote, known, single, slot: None, home };
+        match mount.is_noted()? {
+            true => Ok(mount),
+            false => Err(was_faster(&mount.address)),
+        }
     }
 
-    /// Notes, for children, which list the folder stands for.
+    /// What is at the address, as the note beside the place says it.
+    fn state(&self) -> String {
+        match (&self.before, &self.single) {
+            (Some(listed), _) => listed.head.attempt.clone(),
+            (None, Some(single)) => single.tags(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Notes, for children, what the place stands for.
     fn note(&self) -> Result<()> {
-        let attempt = self.before.as_ref().map_or("", |listed| &listed.head.attempt);
         let path = note_of(&self.place);
-        fs::write(&path, attempt).at(&path)
+        fs::write(&path, self.state()).at(&path)
+    }
+
+    /// Whether the note says what this process has seen at the address.
+    fn is_noted(&self) -> Result<bool> {
+        let noted = small_file::read_text(&note_of(&self.place), NOTE_BYTES, Kind::Internal)?;
+        Ok(noted == self.state())
+    }
+
+    /// Fails with [`Kind::Temporary`] if the place is no longer the one that was filled. A folder that was deleted is not an
+    /// empty tree.
+    fn check_held(&self) -> Result<()> {
+        let home = parent_of(&self.place);
+        let is_locked = self.slot.as_ref().is_none_or(|slot| slot.check().is_ok());
+        if is_locked && FileNumber::of(home) == self.home && self.is_noted() == Ok(true) {
+            return Ok(());
+        }
+        Err(Error::new(
+            Kind::Temporary,
+            "the copy in the cache was deleted or replaced meanwhile, so nothing is written",
+        )
+        .at(home)
+        .help("run the same command again, and leave the cache alone until it has ended"))
     }
 
     /// Makes the place here equal to what is at the address.
@@ -183,81 +216,58 @@ impl Mount {
             return Ok(());
         }
         remove(&self.place)?;
-        if let Some(object) = self.tree.objects.find("")? {
-            tracing::info!("fetching {} ({} bytes)", self.address, object.bytes);
-            self.file = Some(pull::fetch_object(&self.tree.objects.file(&object)?, &self.place)?);
-        }
+        self.single = Some(Single::pull(&self.tree.objects, &self.place)?);
         Ok(())
     }
 
-    fn publish(&mut self) -> Result<()> {
-        if self.place.is_file() {
-            return self.publish_file();
-        }
-        let pushed = push(&self.tree, self.before.as_ref(), &self.place, &mut self.known)?;
-        if let Some(listed) = pushed {
+    pub(super) fn publish(&mut self) -> Result<()> {
+        self.check_held()?;
+        let is_written = match &mut self.single {
+            Some(single) if self.place.is_file() => single.push(&self.place)?,
+            _ => self.publish_tree()?,
+        };
+        if is_written {
             tracing::info!("written to {}", self.address);
-            self.before = Some(listed);
             self.note()?;
         }
         Ok(())
     }
 
-    /// Writes an output that is one file, and what lies beside it. The file itself comes last.
-    fn publish_file(&mut self) -> Result<()> {
-        let now = digest(&self.place)?;
-        if self.file.as_ref() == Some(&now) {
-            return Ok(());
-        }
-        for (suffix, path) in beside(&self.place)? {
-            let address = self.address.with_key(&format!("{}{suffix}", self.address.key()));
-            Objects::open(&address)?.upload("", &path)?;
-        }
-        self.tree.objects.upload("", &self.place)?;
-        tracing::info!("written to {}", self.address);
-        self.file = Some(now);
-        Ok(())
+    /// Returns whether anything had changed.
+    fn publish_tree(&mut self) -> Result<bool> {
+        let mut known = mem::take(&mut self.known);
+        let is_held = || self.check_held();
+        let pushed = push(&self.tree, self.before.as_ref(), &self.place, &mut known, &is_held);
+        self.known = known;
+        let Some(listed) = pushed? else { return Ok(false) };
+        self.before = Some(listed);
+        Ok(true)
     }
 }
 
 /// The variable of the environment, and its value, by which children find the mounts of this process; none without mounts.
 pub fn inheritance() -> Option<(&'static str, String)> {
     let mounts = mounts();
-    let all = mounts.iter().map(|mount| (mount.address.to_string(), &mount.place));
+    let all = mounts.iter().map(|mount| (mount.address.with_secrets(), &mount.place));
     let all: Vec<_> = all.collect();
     let told = serde_json::to_string(&all).expect("addresses and paths of UTF-8 are plain data");
     (!all.is_empty()).then_some((INHERITED, told))
 }
 
 /// The mount of the parent of this process that `wanted` is in.
-fn inherited(wanted: &str) -> Option<(String, PathBuf)> {
+fn inherited(wanted: &str) -> Option<(Address, PathBuf)> {
     let told = std::env::var(INHERITED).ok()?;
-    let all: Vec<(String, PathBuf)> = serde_json::from_str(&told).ok()?;
+    let all: Vec<(PathBuf, PathBuf)> = serde_json::from_str(&told).ok()?;
+    let all = all.into_iter().filter_map(|(told, place)| Some((Address::of(&told).ok()??, place)));
     all.into_iter().find(|(address, _)| {
-        wanted.strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let rest = wanted.strip_prefix(&address.to_string());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
 /// The file beside a mount that names the list it stands for.
 fn note_of(place: &Path) -> PathBuf {
     parent_of(place).join(".attempt")
-}
-
-/// The files whose names begin with that of `file` and a dot: what the name adds, and the path.
-fn beside(file: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let folder = parent_of(file);
-    let name = format!("{}.", file.file_name().unwrap_or_default().to_string_lossy());
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).at(folder)? {
-        let path = entry.at(folder)?.path();
-        let rest =
-            path.file_name().and_then(|it| it.to_str()?.strip_prefix(&name).map(str::to_owned));
-        if let Some(rest) = rest.filter(|_| path.is_file()) {
-            found.push((format!(".{rest}"), path));
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// Removes what is at `place`, if anything.
@@ -267,25 +277,4 @@ fn remove(place: &Path) -> Result<()> {
         Ok(_) => fs::remove_file(place).at(place),
         Err(_) => Ok(()),
     }
-}
-
-/// A folder below `cache` for `address` that no other process uses, and the lock that keeps it so.
-fn free_slot(address: &Address, cache: &Path) -> Result<(Lock, PathBuf)> {
-    fs::create_dir_all(cache).at(cache)?;
-    let cache = cache.canonicalize().at(cache)?;
-    let home = cache.join(format!("{:016x}", xxh3_64(address.to_string().as_bytes())));
-    fs::create_dir_all(&home).at(&home)?;
-    let mut held = None;
-    for slot in 0..SLOTS {
-        match Lock::take(&home.join(format!("{slot}.lock"))) {
-            Ok(lock) => {
-                let folder = home.join(slot.to_string());
-                fs::create_dir_all(&folder).at(&folder)?;
-                return Ok((lock, folder));
-            }
-            Err(error) if error.kind() == Kind::Temporary => held = Some(error),
-            Err(error) => return Err(error),
-        }
-    }
-    Err(held.expect("there is at least one slot"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -143,15 +143,26 @@ pub(super) fn fetch_object(object: &ObjectFile, path: &Path) -> Result<String> {
 /// Reads an object into a new file beside `path`. Returns it with its digest.
 fn copy(object: &ObjectFile, path: &Path) -> Result<(NewFile, String)> {
     let mut file = NewFile::beside(path)?;
+    let digest = read_all(object, &mut file).at(path)?;
+    Ok((file, digest))
+}
+
+/// The digest of an object.
+pub(super) fn digest_of(object: &ObjectFile) -> Result<String> {
+    read_all(object, &mut io::sink()).at(object.address().to_string())
+}
+
+/// Reads an object into `out`. Returns its digest.
+fn read_all(object: &ObjectFile, out: &mut dyn Write) -> io::Result<String> {
     let mut reader = object.reader();
     let mut hasher = Xxh3::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
-        let read = reader.read(&mut buffer).at(path)?;
+        let read = reader.read(&mut buffer)?;
         if read == 0 {
-            return Ok((file, format!("{:032x}", hasher.digest128())));
+            return Ok(format!("{:032x}", hasher.digest128()));
         }
         hasher.update(&buffer[..read]);
-        file.write_all(&buffer[..read]).at(path)?;
+        out.write_all(&buffer[..read])?;
     }
 }

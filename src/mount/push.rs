@@ -14,12 +14,14 @@ use super::pull::{AT_ONCE, is_read_in_place};
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
-/// has changed. `known` are the states of files that are as `before` says.
+/// has changed. `known` are the states of files that are as `before` says. `check` is called right before the commit, and stops it
+/// if it fails.
 pub(super) fn push(
     tree: &Tree,
     before: Option<&Listed>,
     folder: &Path,
     known: &mut States,
+    check: &dyn Fn() -> Result<()>,
 ) -> Result<Option<Listed>> {
     let names = files::below(folder)?;
     let states = files::states(folder, names.files.iter());
@@ -41,10 +43,17 @@ pub(super) fn push(
         *known = states;
         return Ok(None);
     }
+    if let Some(name) = head.unsafe_name() {
+        let what = "a file of this name cannot be kept in an object store";
+        return Err(Error::new(Kind::Usage, what)
+            .at(folder.join(name))
+            .expected("a name without a backslash, of less than 1000 bytes"));
+    }
     // What is there before the commit, and not named, belongs to attempts that will have lost, or was released by the last commit.
     let strays = tree.strays(before)?;
     upload(tree, folder, &head)?;
     head.released = released(&old, &head);
+    check()?;
     let listed = tree.commit(head, before)?;
     *known = states;
     for name in &strays {

@@ -11,10 +11,12 @@ use tempfile::TempDir;
 
 use super::files::States;
 use super::head::HEAD;
+use super::mount::Mount;
 use super::pull::pull;
 use super::push::{push, sweep};
 use super::tree::{Listed, Tree};
 use crate::error::{Kind, Result};
+use crate::output::{QUARANTINE, REPEATED, beside};
 use crate::storage::{Address, Objects};
 
 /// A tree at an address of `store`.
@@ -40,7 +42,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Writes a folder over what was `before`.
 fn write(tree: &Tree, before: Option<&Listed>, folder: &TempDir) -> Result<Option<Listed>> {
-    push(tree, before, folder.path(), &mut States::new())
+    push(tree, before, folder.path(), &mut States::new(), &|| Ok(()))
 }
 
 /// What is in the tree, read into a new folder: names and contents.
@@ -158,7 +160,7 @@ fn a_file_without_bytes_is_not_sent_in_the_place_of_a_segment() {
 fn what_others_have_below_the_address_stays() {
     let tree = tree(&in_memory());
     for name in ["notes.txt", "part/0.parquet", "0123456789abcdef/x"] {
-        tree.objects.put_if(name, b"theirs", None).unwrap().unwrap();
+        tree.objects.put_if(name, b"theirs".to_vec(), None).unwrap().unwrap();
     }
     let first = write(&tree, None, &folder(&[("a", "1")])).unwrap().unwrap();
     write(&tree, Some(&first), &folder(&[("a", "2")])).unwrap().unwrap();
@@ -169,12 +171,131 @@ fn what_others_have_below_the_address_stays() {
 }
 
 #[test]
+fn a_name_that_no_list_may_have_is_refused_before_anything_is_written() {
+    let tree = tree(&in_memory());
+    for name in
+        ["a\\b", &format!("{}/{}", "a".repeat(250), ["b"; 4].map(|it| it.repeat(200)).join("/"))]
+    {
+        let error = write(&tree, None, &folder(&[(name, "1")])).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage, "{error}");
+        assert!(names(&tree).is_empty());
+    }
+}
+
+#[test]
 fn a_list_of_somebody_else_is_not_replaced() {
     let tree = tree(&in_memory());
-    tree.objects.put_if(HEAD, b"", None).unwrap().unwrap();
+    tree.objects.put_if(HEAD, Vec::new(), None).unwrap().unwrap();
     assert_eq!(tree.listed().unwrap_err().kind(), Kind::Exists);
     assert!(write(&tree, None, &folder(&[("a", "1")])).is_err());
     assert_eq!(tree.objects.get(HEAD, 9).unwrap().unwrap().0, b"");
+}
+
+/// The folders that stand for an address of `store`, and for no other address, below a new cache.
+fn mounts<const N: usize>(store: &Arc<dyn ObjectStore>) -> (TempDir, [Mount; N]) {
+    let cache = tempfile::tempdir().unwrap();
+    let mounts = [(); N].map(|()| {
+        let tree = tree(store);
+        let before = tree.listed().unwrap();
+        Mount::new(tree.objects.at(""), tree, before, cache.path()).unwrap()
+    });
+    (cache, mounts)
+}
+
+/// What is in the object with this suffix to its name.
+fn object(store: &Arc<dyn ObjectStore>, suffix: &str) -> Option<String> {
+    let object = tree(store).objects.beside(suffix).get("", 99).unwrap();
+    object.map(|(bytes, _)| String::from_utf8(bytes).unwrap())
+}
+
+#[test]
+fn of_two_writers_of_one_file_one_wins() {
+    let store = in_memory();
+    let (_cache, [mut one, mut other]) = mounts(&store);
+    fs::write(&one.place, "one").unwrap();
+    fs::write(beside(&one.place, QUARANTINE), "bad").unwrap();
+    fs::write(&other.place, "other").unwrap();
+    one.publish().unwrap();
+    assert_eq!(other.publish().unwrap_err().kind(), Kind::Temporary);
+    assert_eq!(object(&store, "").unwrap(), "one");
+    // Another list is not put over that of the winner either.
+    let (_cache, [mut one, mut other]) = mounts(&store);
+    for (mount, text) in [(&one, "third"), (&other, "fourth")] {
+        fs::write(&mount.place, text).unwrap();
+        fs::write(beside(&mount.place, QUARANTINE), text).unwrap();
+    }
+    one.publish().unwrap();
+    assert_eq!(other.publish().unwrap_err().kind(), Kind::Temporary);
+    assert_eq!(
+        [object(&store, ""), object(&store, QUARANTINE)],
+        [Some("third".into()), Some("third".into())]
+    );
+}
+
+#[test]
+fn a_file_whose_answer_was_lost_is_known_by_its_bytes() {
+    let store = in_memory();
+    let (_cache, [mut one, mut other]) = mounts(&store);
+    fs::write(&one.place, "the same").unwrap();
+    fs::write(&other.place, "the same").unwrap();
+    one.publish().unwrap();
+    other.publish().unwrap();
+    fs::write(&other.place, "new").unwrap();
+    other.publish().unwrap();
+    assert_eq!(object(&store, "").unwrap(), "new");
+}
+
+#[test]
+fn a_file_has_its_own_lists_and_no_others() {
+    let store = in_memory();
+    let (cache, [mut mount]) = mounts(&store);
+    fs::write(&mount.place, "one").unwrap();
+    for suffix in [QUARANTINE, REPEATED, ".failed.json"] {
+        fs::write(beside(&mount.place, suffix), "list").unwrap();
+    }
+    mount.publish().unwrap();
+    assert_eq!(object(&store, ".failed.json"), None);
+    fs::remove_file(beside(&mount.place, REPEATED)).unwrap();
+    fs::write(&mount.place, "two").unwrap();
+    mount.publish().unwrap();
+    assert_eq!([object(&store, QUARANTINE), object(&store, REPEATED)], [Some("list".into()), None]);
+    // A list that is left in the cache does not come back.
+    let place = mount.place.clone();
+    fs::write(beside(&place, REPEATED), "stale").unwrap();
+    drop(mount);
+    let tree = tree(&store);
+    let mount = Mount::new(tree.objects.at(""), tree, None, cache.path()).unwrap();
+    assert_eq!(mount.place, place);
+    assert!(beside(&place, QUARANTINE).exists() && !beside(&place, REPEATED).exists());
+}
+
+#[test]
+fn a_long_file_is_put_together_only_in_the_place_of_what_was_there() {
+    let objects = tree(&in_memory()).objects;
+    let home = folder(&[("long", "")]);
+    let path = home.path().join("long");
+    fs::File::options().write(true).open(&path).unwrap().set_len(65 << 20).unwrap();
+    let first = objects.upload_if("", &path, None).unwrap().unwrap();
+    assert_eq!(objects.find("").unwrap().unwrap().bytes, 65 << 20);
+    assert!(objects.upload_if("", &path, None).unwrap().is_none());
+    let second = objects.upload_if("", &path, Some(&first)).unwrap().unwrap();
+    assert_eq!(objects.find("").unwrap().unwrap().tag, second);
+}
+
+#[test]
+fn a_cache_that_was_deleted_is_not_an_empty_tree() {
+    let store = in_memory();
+    write(&tree(&store), None, &folder(&[("a", "1")])).unwrap();
+    let (cache, [mut mount]) = mounts(&store);
+    fs::remove_dir_all(cache.path()).unwrap();
+    assert_eq!(mount.publish().unwrap_err().kind(), Kind::Temporary);
+    // Somebody else begins in the same place.
+    let before = tree(&store).listed().unwrap();
+    let _other =
+        Mount::new(tree(&store).objects.at(""), tree(&store), before, cache.path()).unwrap();
+    fs::write(mount.place.join("a"), "2").unwrap();
+    assert_eq!(mount.publish().unwrap_err().kind(), Kind::Temporary);
+    assert_eq!(read(&tree(&store)), [("a".into(), "1".into())]);
 }
 
 #[test]
@@ -183,7 +304,7 @@ fn an_object_that_was_changed_behind_the_list_is_noticed() {
     let written = write(&tree, None, &folder(&[("a", "12")])).unwrap().unwrap();
     let object = &written.head.files["a"].object;
     tree.objects.delete(object).unwrap();
-    tree.objects.put_if(object, b"21", None).unwrap().unwrap();
+    tree.objects.put_if(object, b"21".to_vec(), None).unwrap().unwrap();
     let home = tempfile::tempdir().unwrap();
     let error = pull(&tree.objects, &written.head, home.path()).err().unwrap();
     assert_eq!(error.kind(), Kind::BadData, "{error}");

@@ -59,7 +59,7 @@ impl Tree {
         let bytes = head.to_bytes();
         let mut wait = Duration::from_millis(50);
         for _ in 1..TRIES {
-            let failure = match self.objects.put_if(HEAD, &bytes, before.map(|it| &it.tag)) {
+            let failure = match self.objects.put_if(HEAD, bytes.clone(), before.map(|it| &it.tag)) {
                 Ok(Some(tag)) => return Ok(Listed { head, tag }),
                 Ok(None) => None,
                 Err(error) => Some(error),

@@ -11,6 +11,11 @@ use super::new_file::NewFile;
 use super::output_file::Sum;
 use crate::error::{At, Error, Result};
 
+/// The suffix of the list of records that could not be read.
+pub const QUARANTINE: &str = ".quarantine.tsv";
+/// The suffix of the list of repeated ids.
+pub const REPEATED: &str = ".repeated.tsv";
+
 /// A list that is being written. Dropped before it is published, it leaves nothing behind.
 pub struct ListFile {
     path: PathBuf,

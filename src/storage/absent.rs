@@ -23,6 +23,14 @@ impl Objects {
         match self.0 {}
     }
 
+    pub(crate) fn below(&self, _: &str) -> Objects {
+        match self.0 {}
+    }
+
+    pub(crate) fn folders(&self) -> Result<Vec<String>> {
+        match self.0 {}
+    }
+
     pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
         match self.0 {}
     }

@@ -118,7 +118,7 @@ impl Address {
     }
 
     /// Whether it can only be the address of one object: a server of files does not list them.
-    pub(crate) fn is_one_object(&self) -> bool {
+    pub fn is_one_object(&self) -> bool {
         self.scheme == Scheme::Http
     }
 
@@ -132,6 +132,12 @@ impl Address {
     #[cfg(feature = "object-store")]
     pub(super) fn bucket(&self) -> &str {
         &self.bucket
+    }
+
+    /// The address as it was given, with a user and a password.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn with_secrets(&self) -> String {
+        format!("{}/{}", self.bucket, self.key)
     }
 
     /// The error that this build cannot reach object stores.
@@ -179,6 +185,8 @@ mod tests {
         ] {
             let address = address(text);
             assert_eq!((address.to_string().as_str(), address.last()), (shown, last), "{text}");
+            #[cfg(feature = "object-store")]
+            assert_eq!(Address::of(Path::new(&address.with_secrets())), Ok(Some(address)));
         }
         let above = address("s3://b/a/c").parent().unwrap();
         assert_eq!(

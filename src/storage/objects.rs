@@ -1,6 +1,6 @@
 //! A client for the objects below an address. Its calls wait for their answers; the connections are driven by threads of their own.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use object_store::{
     PutPayload, PutResult, UpdateVersion,
 };
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::address::Address;
 use super::connect::{connect, runtime};
@@ -25,6 +25,9 @@ use crate::progress::{self, Activity};
 
 /// The bytes of a part of an upload. Shorter files are sent at once.
 const PART_BYTES: usize = 8 << 20;
+
+/// The most bytes of an object that is put on a condition in one request.
+const MOST_IN_ONE: u64 = 64 << 20;
 
 /// How many objects are asked for at once.
 const AT_ONCE: usize = 16;
@@ -43,7 +46,7 @@ pub(crate) struct Objects {
 }
 
 /// What a server calls the contents of an object: they are the same while the tag is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tag {
     pub(super) e_tag: Option<String>,
     pub(super) version: Option<String>,
@@ -82,6 +85,17 @@ impl Objects {
             (name, "") => self.address.with_key(name),
             (name, key) => self.address.with_key(&format!("{key}/{name}")),
         }
+    }
+
+    /// A client for the object whose key is that of the address and `suffix`.
+    pub(crate) fn beside(&self, suffix: &str) -> Objects {
+        let address = self.address.with_key(&format!("{}{suffix}", self.address.key()));
+        Objects { store: Arc::clone(&self.store), address }
+    }
+
+    /// A client for what is below the object or folder `name`.
+    pub(crate) fn below(&self, name: &str) -> Objects {
+        Objects { store: Arc::clone(&self.store), address: self.at(name) }
     }
 
     fn key(&self, name: &str) -> Result<Key> {
@@ -148,11 +162,11 @@ impl Objects {
     pub(crate) fn put_if(
         &self,
         name: &str,
-        bytes: &[u8],
+        bytes: Vec<u8>,
         before: Option<&Tag>,
     ) -> Result<Option<Tag>> {
         let mode = before.map_or(PutMode::Create, |tag| PutMode::Update(tag.into()));
-        let payload = PutPayload::from_bytes(Bytes::copy_from_slice(bytes));
+        let payload = PutPayload::from(bytes);
         let key = self.key(name)?;
         match runtime()?.block_on(self.store.put_opts(&key, payload, PutOptions::from(mode))) {
             Ok(put) => Ok(Some(put.into())),
@@ -164,29 +178,64 @@ impl Objects {
     /// Makes the file at `path` the object `name`; one that is there is replaced. A long file goes in parts, and appears when all
     /// of them are there. Returns the XXH3-128 of what was sent.
     pub(crate) fn upload(&self, name: &str, path: &Path) -> Result<u128> {
+        let bytes = fs::metadata(path).at(path)?.len();
+        if bytes >= PART_BYTES as u64 {
+            return self.upload_parts(name, path, || Ok(true)).map(|(digest, _)| digest);
+        }
+        let whole = fs::read(path).at(path)?;
+        let digest = xxh3_128(&whole);
+        let sent = runtime()?.block_on(self.store.put(&self.key(name)?, whole.into()));
+        sent.map(|_| digest).map_err(|cause| failure(&cause, &self.at(name)))
+    }
+
+    /// Makes the file at `path` the object `name`, if there is still the one with the tag `before`, or still none. Returns its
+    /// tag; none if the condition does not hold. Of a long file, which goes in parts, the condition is looked at before the
+    /// parts are put together, and not in the same step.
+    pub(crate) fn upload_if(
+        &self,
+        name: &str,
+        path: &Path,
+        before: Option<&Tag>,
+    ) -> Result<Option<Tag>> {
+        if fs::metadata(path).at(path)?.len() <= MOST_IN_ONE {
+            return self.put_if(name, fs::read(path).at(path)?, before);
+        }
+        let is_as_before = || Ok(self.find(name)?.map(|found| found.tag).as_ref() == before);
+        self.upload_parts(name, path, is_as_before).map(|(_, tag)| tag)
+    }
+
+    /// Sends a file in parts, and puts them together if they are still wanted then. Returns the XXH3-128 of what was sent,
+    /// and the tag of the object if there is one now.
+    fn upload_parts(
+        &self,
+        name: &str,
+        path: &Path,
+        is_wanted: impl FnOnce() -> Result<bool>,
+    ) -> Result<(u128, Option<Tag>)> {
         let mut hasher = Xxh3::new();
         let mut file = File::open(path).at(path)?;
         let part_bytes = part_bytes(file.metadata().at(path)?.len());
-        let mut part = part_of(&mut file, part_bytes, &mut hasher).at(path)?;
         let (key, address) = (self.key(name)?, self.at(name));
         let failed = |cause: Cause| failure(&cause, &address);
-        if part.len() < part_bytes {
-            let sent = runtime()?.block_on(self.store.put(&key, part.into()));
-            return sent.map(|_| hasher.digest128()).map_err(failed);
-        }
         let mut upload = runtime()?.block_on(self.store.put_multipart(&key)).map_err(failed)?;
         let sent = (|| {
-            while !part.is_empty() {
+            loop {
+                let part = part_of(&mut file, part_bytes, &mut hasher).at(path)?;
+                if part.is_empty() {
+                    break;
+                }
                 runtime()?.block_on(upload.put_part(part.into())).map_err(failed)?;
                 progress::tick(Activity::Writing);
-                part = part_of(&mut file, part_bytes, &mut hasher).at(path)?;
             }
-            runtime()?.block_on(upload.complete()).map(drop).map_err(failed)
+            match is_wanted()? {
+                true => runtime()?.block_on(upload.complete()).map(Some).map_err(failed),
+                false => Ok(None),
+            }
         })();
-        if sent.is_err() {
+        if !matches!(sent, Ok(Some(_))) {
             abort(&mut *upload);
         }
-        sent.map(|()| hasher.digest128())
+        sent.map(|put| (hasher.digest128(), put.map(Tag::from)))
     }
 
     /// The object at the address, opened for reading; none if there is none.
@@ -205,6 +254,15 @@ impl Objects {
             }
         });
         opened.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
+    pub(crate) fn folders(&self) -> Result<Vec<String>> {
+        let prefix = self.key("")?;
+        let listed = runtime()?.block_on(self.store.list_with_delimiter(Some(&prefix)));
+        progress::tick(Activity::Reading);
+        let listed = listed.map_err(|cause| failure(&cause, &self.address))?;
+        Ok(listed.common_prefixes.iter().filter_map(|folder| below(folder, &prefix)).collect())
     }
 
     /// The objects below the address, by the bytes of their names.
@@ -298,10 +356,24 @@ impl Tag {
         Tag { e_tag: Some("\"of nothing\"".to_owned()), version: None }
     }
 
+    /// The tag as text.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.e_tag.as_deref().or(self.version.as_deref())
+    }
+
     fn of(meta: &ObjectMeta) -> Tag {
         Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
     }
 }
+
+/// Servers need not tell a version everywhere, so the ETag decides where there is one.
+impl PartialEq for Tag {
+    fn eq(&self, other: &Tag) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Tag {}
 
 impl From<PutResult> for Tag {
     fn from(PutResult { e_tag, version, .. }: PutResult) -> Tag {

@@ -1,7 +1,7 @@
 //! Adding a day to a store: the checks, the copy of the segment (or its name, if it was made in the store), the entry in the manifest.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -10,6 +10,7 @@ use std::thread;
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Stamp;
 use crate::output::{Lock, NewFile, check_free_space, parent_of, sync_folder};
+use crate::storage;
 
 use super::dated::Dated;
 use super::day::Day;
@@ -22,6 +23,9 @@ use super::manifest::{Entry, Manifest, SEGMENTS};
 use super::removals::{Removals, RemovedRows};
 use super::segment::Segment;
 use super::version::Version;
+
+/// How many bytes of a segment that is elsewhere are read at once.
+const SLAB: u64 = 8 << 20;
 
 /// The result of adding a segment.
 #[derive(Clone, Debug)]
@@ -240,7 +244,7 @@ impl Store {
         check_free_space(self.path(), segment.bytes())?;
         let mut copy = NewFile::beside(path)?;
         copy.fenced(lock.fence());
-        copy.copy(segment.path())?;
+        copy_bytes(segment, &mut copy)?;
         let copied = Segment::open(copy.unfinished()).and_then(|it| it.verify().map(|()| it));
         let copied = copied.map_err(|error| error.at(segment.path()))?;
         if copied.digest() != segment.digest() {
@@ -251,6 +255,17 @@ impl Store {
         copy.publish()?;
         Segment::open(path)
     }
+}
+
+/// Copies the bytes of a segment, which may be elsewhere.
+fn copy_bytes(segment: &Segment, copy: &mut NewFile) -> Result<()> {
+    let Some(remote) = storage::remote(segment.path()) else { return copy.copy(segment.path()) };
+    for at in (0..segment.bytes()).step_by(SLAB as usize) {
+        let mut slab = vec![0; SLAB.min(segment.bytes() - at) as usize];
+        remote.read_exact_at(&mut slab, at)?;
+        copy.write_all(&slab).at(segment.path())?;
+    }
+    Ok(())
 }
 
 /// Gives a segment that was made in the store its name.
