@@ -227,10 +227,10 @@ impl CommandLine {
             let line = CommandLine::of(&typed).map_err(parsed)?;
             self.command = line.command;
         }
-        if let Command::Run(arguments) = &self.command {
-            run::mount(arguments)?;
+        match &self.command {
+            Command::Run(arguments) => run::mount(arguments),
+            _ => places::mount_tables(&self.global.config()?),
         }
-        Ok(())
     }
 
     /// Runs the command.

@@ -12,6 +12,7 @@ use dupsieve::mount;
 use dupsieve::storage::{self, Address};
 use dupsieve::{Error, Kind, Result};
 
+use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 
 /// The arguments that name outputs, stores, and what earlier commands have written. No other argument may have such an id: the
@@ -59,6 +60,28 @@ pub(crate) fn mounted(path: &Path) -> Result<PathBuf> {
     mount::mount(&address, cache)
 }
 
+/// Like [`mounted`], for an output.
+pub(crate) fn mounted_output(path: &Path) -> Result<PathBuf> {
+    Address::of(path)?.as_ref().map_or(Ok(()), check_output)?;
+    mounted(path)
+}
+
+/// Fails if no output can be written to an address.
+fn check_output(address: &Address) -> Result<()> {
+    match address.is_one_object() {
+        false => Ok(()),
+        true => Err(Error::new(Kind::Usage, "a server of files takes no outputs")
+            .at(address.to_string())
+            .expected("a path, or an address in an object store, such as s3://BUCKET/KEY")),
+    }
+}
+
+/// Mounts the tables that a configuration file names by addresses. What reads them asks for the places
+/// ([`storage::here`]).
+pub(crate) fn mount_tables(file: &Config) -> Result<()> {
+    file.fingerprint.boilerplate.as_deref().map_or(Ok(()), |path| mounted(path).map(drop))
+}
+
 /// The words of the command line, with the paths of mounts in the place of their addresses.
 ///
 /// # Errors
@@ -77,7 +100,7 @@ pub(crate) fn mounted_words(typed: &ArgMatches, words: Vec<OsString>) -> Result<
     Ok(words.into_iter().map(|word| replaced(word, &paths)).collect())
 }
 
-/// The addresses among the arguments of the innermost command.
+/// The addresses among the arguments of the innermost command, which may also come from the environment.
 fn addresses(typed: &ArgMatches) -> Result<BTreeSet<OsString>> {
     let mut innermost = typed;
     while let Some((_, below)) = innermost.subcommand() {
@@ -87,7 +110,10 @@ fn addresses(typed: &ArgMatches) -> Result<BTreeSet<OsString>> {
     for name in MOUNTED {
         let values = innermost.try_get_raw(name).ok().flatten().into_iter().flatten();
         for value in values {
-            if Address::of(Path::new(value))?.is_some() {
+            if let Some(address) = Address::of(Path::new(value))? {
+                if name == "output" {
+                    check_output(&address)?;
+                }
                 found.insert(value.to_os_string());
             }
         }

@@ -56,19 +56,32 @@ pub(crate) struct Arguments {
     dedup: DedupSettings,
 }
 
-/// Mounts the store and the outputs of the days that are at addresses.
+/// Mounts the store and the outputs of the days that are at addresses, and the tables that the file names.
 pub(crate) fn mount(arguments: &Arguments) -> Result<()> {
     let file = Config::read(&arguments.days)?;
+    places::mount_tables(&file)?;
     // What is mounted first is published first. A run that loses the store must not have written outputs that another sees.
     file.store.path.as_deref().map_or(Ok(()), |store| places::mounted(store).map(drop))?;
-    let ranges = if arguments.dates.is_empty() { &file.dates } else { &arguments.dates };
-    let days = ranges.iter().flat_map(|range| range.days()).chain(arguments.redo);
     if let Some(output) = &file.output.path {
-        for day in days {
-            places::mounted(Path::new(&day.expand(output)))?;
+        for day in days_to_mount(arguments, &file)? {
+            places::mounted_output(Path::new(&day.expand(output)))?;
         }
     }
     Ok(())
+}
+
+/// The days whose outputs are made: all processes of the machine share the mounts of these. Of other days, outputs are only read.
+fn days_to_mount(arguments: &Arguments, file: &Config) -> Result<Vec<Day>> {
+    match (arguments.redo, &file.store.path) {
+        // What is wrong with the store, the run will say.
+        (Some(day), Some(store)) => {
+            Ok(redo::days(&places::mounted(store)?, day).unwrap_or_else(|_| vec![day]))
+        }
+        _ => {
+            let ranges = if arguments.dates.is_empty() { &file.dates } else { &arguments.dates };
+            Ok(ranges.iter().flat_map(|range| range.days()).collect())
+        }
+    }
 }
 
 /// Runs the days, one after the other. Days that are done already are skipped.
@@ -126,14 +139,14 @@ fn run_day(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     identity::set_day(day);
-    let made = plan.to_fingerprint(day);
-    let mut joined = plan.to_join(day);
+    let made = plan.to_fingerprint(day)?;
+    let mut joined = plan.to_join(day)?;
     if global.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
         return Err(Error::new(
             Kind::Exists,
             "the output of a day in the store cannot be replaced",
         )
-        .at(plan.output(day)));
+        .at(plan.output(day)?));
     }
     let read =
         fingerprint(cluster, &made, global).map_err(|error| plan.explain_missing(day, error))?;
@@ -184,7 +197,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let output = output.display();
     let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-    let format = plan.to_join(day).format;
+    let format = plan.to_join(day)?.format;
     let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
     let [pages, kept, dropped, empty, repeated, bad] =
         ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
@@ -220,7 +233,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
 
 /// Adds where the pages that overlap are, if the file asks for them. `day` is the last day.
 fn with_overlaps(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary> {
-    let output = plan.overlaps(day);
+    let output = plan.overlaps(day)?;
     let report = plan.config.lsh.as_ref().map(|_| Report::read(&output)).transpose()?.flatten();
     let Some(Report { outcome, .. }) = report else { return Ok(total) };
     let named = plan.named_output(day).join("lsh");
@@ -233,7 +246,7 @@ fn with_overlaps(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
 
 /// Adds what became of the clusters, if the file asks for them. `day` is the last day.
 fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary> {
-    let output = plan.clusters(day);
+    let output = plan.clusters(day)?;
     let report = plan.config.clusters.map(|_| ClusterReport::read(&output)).transpose()?.flatten();
     let Some(ClusterReport { found, days, .. }) = report else { return Ok(total) };
     let (members, clusters) = (found.members, found.clusters);

@@ -7,6 +7,7 @@ use dupsieve::document::PageText;
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Recipe, Stamp};
 use dupsieve::join::{self, Preset};
+use dupsieve::storage;
 
 use crate::flags::settings::FingerprintSettings;
 
@@ -66,7 +67,7 @@ pub(super) fn of(stamp: &str, settings: &FingerprintSettings) -> Result<Recipe> 
         },
     };
     let recipe = match &settings.boilerplate {
-        Some(path) => recipe.with_boilerplate(Counts::read(path)?)?,
+        Some(path) => recipe.with_boilerplate(Counts::read(&storage::here(path))?)?,
         None => recipe,
     };
     let whole = with_columns(recipe.clone(), &held)?;

@@ -95,7 +95,7 @@ impl<'a> Chain<'a> {
     ) -> Result<Summary> {
         let method = settings.method;
         let last = self.days.len() - 1;
-        let output = self.clusters(last).path;
+        let output = self.clusters(last)?.path;
         match self.standing(last, method) {
             Ok(None) => {}
             Ok(Some(report)) => match cluster::done(&report, &output) {
@@ -124,7 +124,7 @@ impl<'a> Chain<'a> {
     /// The request for clusters from the matches of the days `from` to `to` and, unless `from` is the first day,
     /// the clusters before these.
     fn request(&self, settings: ClustersSettings, from: usize, to: usize) -> Result<Request> {
-        let matches: Vec<Input> = (from..=to).map(|at| self.joined(at)).collect();
+        let matches = (from..=to).map(|at| self.joined(at)).collect::<Result<Vec<Input>>>()?;
         for Input { path, day, .. } in &matches {
             if !path.exists() {
                 let day = day.map(|day| day.to_string()).unwrap_or_default();
@@ -142,9 +142,9 @@ impl<'a> Chain<'a> {
         }
         Ok(Request {
             matches,
-            output: self.clusters(to).path,
+            output: self.clusters(to)?.path,
             method: Some(settings.method),
-            previous: from.checked_sub(1).map(|before| self.clusters(before)),
+            previous: from.checked_sub(1).map(|before| self.clusters(before)).transpose()?,
             removed: None,
             writes_lists: settings.lists,
             format: self.plan.format(),
@@ -155,7 +155,7 @@ impl<'a> Chain<'a> {
     /// The report of the clusters of a day, if they are as they would be made now. Outputs that were moved away
     /// since are not compared.
     fn standing(&self, at: usize, method: Method) -> Result<Option<ClusterReport>> {
-        let Some(report) = ClusterReport::read(&self.clusters(at).path)? else { return Ok(None) };
+        let Some(report) = ClusterReport::read(&self.clusters(at)?.path)? else { return Ok(None) };
         let mut days: Vec<String> = self.days[..=at].iter().map(Day::to_string).collect();
         days.sort();
         if report.method != method || report.days != days {
@@ -163,13 +163,13 @@ impl<'a> Chain<'a> {
         }
         for (at, day) in self.days[..=at].iter().enumerate() {
             let Some(made) = report.parameters.get(&matches_of(day)) else { continue };
-            let joined = Report::read(&self.joined(at).path)?;
+            let joined = Report::read(&self.joined(at)?.path)?;
             if joined.is_some_and(|joined| sums(&joined) != *made) {
                 return Ok(None);
             }
         }
         if let (Some(made), Some(before)) = (report.parameters.get(PREVIOUS), at.checked_sub(1)) {
-            let before = ClusterReport::read(&self.clusters(before).path)?;
+            let before = ClusterReport::read(&self.clusters(before)?.path)?;
             if before.is_some_and(|before| state(&before) != *made) {
                 return Ok(None);
             }
@@ -178,22 +178,22 @@ impl<'a> Chain<'a> {
     }
 
     /// The matches of a day.
-    fn joined(&self, at: usize) -> Input {
+    fn joined(&self, at: usize) -> Result<Input> {
         self.output(at, self.matches.folder())
     }
 
     /// The clusters of a day.
-    fn clusters(&self, at: usize) -> Input {
+    fn clusters(&self, at: usize) -> Result<Input> {
         self.output(at, "clusters")
     }
 
-    fn output(&self, at: usize, name: &str) -> Input {
+    fn output(&self, at: usize, name: &str) -> Result<Input> {
         let day = self.days[at];
-        let output = self.plan.output(day);
+        let output = self.plan.output(day)?;
         let place = output.join(name);
         let is_staged = self.redone.contains(&day);
         let path = if is_staged { output.join(STAGED).join(name) } else { place.clone() };
-        Input { path, place, day: Some(day) }
+        Ok(Input { path, place, day: Some(day) })
     }
 }
 

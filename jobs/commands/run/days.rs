@@ -54,13 +54,8 @@ impl DayPlan<'_> {
     }
 
     /// The folder for the output of a day.
-    pub(crate) fn output(&self, day: Day) -> PathBuf {
-        let named = self.named_output(day);
-        let here = places::mounted(&named).unwrap_or_else(|error| {
-            tracing::warn!("the output of {day} cannot be reached: {error}");
-            named
-        });
-        absolute(&here)
+    pub(crate) fn output(&self, day: Day) -> Result<PathBuf> {
+        places::mounted(&self.named_output(day)).map(|here| absolute(&here))
     }
 
     /// The folder for the output of a day, as written in the file.
@@ -130,33 +125,33 @@ impl DayPlan<'_> {
     }
 
     /// The segment of a day.
-    pub(crate) fn batch(&self, day: Day) -> PathBuf {
-        self.output(day).join("batch.seg")
+    pub(crate) fn batch(&self, day: Day) -> Result<PathBuf> {
+        Ok(self.output(day)?.join("batch.seg"))
     }
 
     /// The output folder of the join of a day.
-    pub(crate) fn found(&self, day: Day) -> PathBuf {
-        self.output(day).join("dedup")
+    pub(crate) fn found(&self, day: Day) -> Result<PathBuf> {
+        Ok(self.output(day)?.join("dedup"))
     }
 
     /// The output folder of the pages of a day that overlap.
-    pub(crate) fn overlaps(&self, day: Day) -> PathBuf {
-        self.output(day).join("lsh")
+    pub(crate) fn overlaps(&self, day: Day) -> Result<PathBuf> {
+        Ok(self.output(day)?.join("lsh"))
     }
 
     /// The output folder of the clusters of a day.
-    pub(crate) fn clusters(&self, day: Day) -> PathBuf {
-        self.output(day).join("clusters")
+    pub(crate) fn clusters(&self, day: Day) -> Result<PathBuf> {
+        Ok(self.output(day)?.join("clusters"))
     }
 
     /// The request to fingerprint a day.
-    pub(crate) fn to_fingerprint(&self, day: Day) -> fingerprint::Request {
-        fingerprint::Request {
+    pub(crate) fn to_fingerprint(&self, day: Day) -> Result<fingerprint::Request> {
+        Ok(fingerprint::Request {
             inputs: self.inputs(day).map(PathBuf::from).collect(),
-            output: self.batch(day),
+            output: self.batch(day)?,
             settings: self.config.fingerprint.clone(),
             known: StoreAt::Before(self.store.clone(), day),
-        }
+        })
     }
 
     /// The format of the tables of a day that is made now.
@@ -166,18 +161,19 @@ impl DayPlan<'_> {
 
     /// The request to join a day with the store as it was before that day. A day that is joined already keeps the format of
     /// its tables: another one in the file is for the days to come.
-    pub(crate) fn to_join(&self, day: Day) -> dedup::Request {
-        let made = Report::read(&self.found(day)).ok().flatten();
-        dedup::Request {
-            batch: self.batch(day),
+    pub(crate) fn to_join(&self, day: Day) -> Result<dedup::Request> {
+        let output = self.found(day)?;
+        let made = Report::read(&output).ok().flatten();
+        Ok(dedup::Request {
+            batch: self.batch(day)?,
             batch_place: None,
             store: StoreAt::Before(self.store.clone(), day),
-            output: self.found(day),
+            output,
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),
             unchanged: None,
-        }
+        })
     }
 
     /// The list of the pages that enter the store, in the output `found` of a join; none if all pages do.

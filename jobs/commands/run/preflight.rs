@@ -46,11 +46,11 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         return Ok(());
     }
     for &day in &plan.days {
-        let output = plan.output(day);
+        let output = plan.output(day)?;
         check_batch(&output.join("batch.seg"), &recipe)
             .and_then(|()| check_output(&output.join("dedup"), dedup, &recipe))
             .map_err(|error| plan.advise_redo(day, config, error))?;
-        check_clusters(&plan.clusters(day), plan.config.clusters)?;
+        check_clusters(&plan.clusters(day)?, plan.config.clusters)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use dupsieve::error::At;
 use dupsieve::flow::Cluster;
-use dupsieve::output::{self, Lock};
+use dupsieve::output::{self, Lock, QUARANTINE, REPEATED};
 use dupsieve::report::{self, Made, Report};
 use dupsieve::step::{self, Step};
 use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
@@ -23,7 +23,6 @@ use super::days::{DayPlan, STAGED};
 use super::overlaps;
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
-use crate::commands::reading::{QUARANTINE, REPEATED};
 use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
@@ -66,7 +65,7 @@ pub(crate) fn redo(
         let redo_plan = RedoPlan::of(plan, day, global)?;
         if !redo_plan.is_done && !global.dry_run {
             draft = Some(Store::open(&plan.store)?.draft(redo_plan.newest, redo_plan.base)?);
-            redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)))?;
+            redo_plan.days.iter().try_for_each(|&day| clear(&plan.output(day)?))?;
         }
         Ok(redo_plan)
     })?;
@@ -85,9 +84,9 @@ pub(crate) fn redo(
     }
     cluster.agree("commit the days", || {
         // The new outputs must survive a power cut before the store relies on them.
-        redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)))?;
+        redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)?))?;
         draft.map_or(Ok(()), Draft::commit)?;
-        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)))?;
+        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)?))?;
         plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
@@ -99,11 +98,26 @@ pub(crate) fn redo(
         .say(format!("These days were made again and added to the store again: {days}.")))
 }
 
+/// The days that are made again with `day`: itself, and those that entered the store after it.
+pub(super) fn days(store: &Path, day: Day) -> Result<Vec<Day>> {
+    let current = Store::open(store)?.at(None)?;
+    let added = |base| added_after(&current, base).iter().map(|entry| entry.day).collect();
+    Ok(current.joined_by(day).map_or_else(|| vec![day], added))
+}
+
+/// The entries that a version has since the version `base`, in the order in which they were added.
+fn added_after(version: &Version, base: u64) -> Vec<&Entry> {
+    let mut entries: Vec<&Entry> =
+        version.all_entries().iter().filter(|entry| entry.added_in > base).collect();
+    entries.sort_by_key(|entry| entry.added_in);
+    entries
+}
+
 /// Moves outputs to their places that an earlier redo of these days left in [`STAGED`], if it ended after
 /// the store had moved.
 pub(crate) fn finish(plan: &DayPlan<'_>, days: &[Day]) -> Result<()> {
     for &day in days {
-        let output = plan.output(day);
+        let output = plan.output(day)?;
         if output.join(STAGED).exists() && is_committed(plan, day, &output) {
             put_in_place(&output)?;
         }
@@ -138,9 +152,7 @@ impl RedoPlan {
                 .at(&plan.store)
                 .help("`store rollback` to a version from before brings it back"));
         }
-        let mut entries: Vec<&Entry> =
-            current.all_entries().iter().filter(|entry| entry.added_in > base).collect();
-        entries.sort_by_key(|entry| entry.added_in);
+        let entries = added_after(&current, base);
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
         tracing::info!("making {day} again: the store goes back to version {base}");
         tracing::info!(
@@ -157,19 +169,19 @@ impl RedoPlan {
         let settings = &plan.config.fingerprint;
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
         dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
-        let is_done = fingerprint::stands(&plan.to_fingerprint(day))
+        let is_done = fingerprint::stands(&plan.to_fingerprint(day)?)
             .map_err(|error| plan.explain_missing(day, error))?;
         let firsts = firsts(&store, &entries, &current)?;
         let mut redo_plan = RedoPlan { newest: current.number(), base, days, firsts, is_done };
         for (place, entry) in entries.iter().enumerate() {
-            let found = plan.found(entry.day);
+            let found = plan.found(entry.day)?;
             if found.exists() {
                 report::refuse_strangers(&found, [].iter())?;
             }
             if place > 0 {
-                check_batch(&plan.batch(entry.day), entry)?;
+                check_batch(&plan.batch(entry.day)?, entry)?;
             }
-            redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day);
+            redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day)?;
         }
         let verification = store.verification(Some(base))?;
         let (read, _shown) = show_verifying(verification.bytes(), global);
@@ -232,12 +244,12 @@ fn check_batch(path: &Path, entry: &Entry) -> Result<()> {
 }
 
 /// Whether the outputs of a day exist as they would be made, and the store holds it.
-fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> bool {
-    let only = plan.only(&plan.found(day));
-    let joined = dedup::Request { format: plan.format(), ..plan.to_join(day) };
-    dedup::stands(&joined).unwrap_or(false)
+fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
+    let joined = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
+    let only = plan.only(&joined.output);
+    Ok(dedup::stands(&joined).unwrap_or(false)
         && overlaps::stand(plan, &joined)
-        && store.would_add(&plan.batch(day), day, only.as_deref()) == Ok(false)
+        && store.would_add(&joined.batch, day, only.as_deref()) == Ok(false))
 }
 
 /// Makes one of the days, that at `at`, in [`STAGED`] and adds it to the draft.
@@ -251,11 +263,11 @@ fn make(
 ) -> Result<Summary> {
     let day = redo_plan.days[at];
     identity::set_day(day);
-    let staged = plan.output(day).join(STAGED);
-    let asked = dedup::Request { format: plan.format(), ..plan.to_join(day) };
+    let staged = plan.output(day)?.join(STAGED);
+    let asked = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
     let (batch, read) = if at == 0 {
         let output = staged.join("batch.seg");
-        let request = fingerprint::Request { output, ..plan.to_fingerprint(day) };
+        let request = fingerprint::Request { output, ..plan.to_fingerprint(day)? };
         let read = fingerprint(cluster, &request, global)?;
         (request.output, read)
     } else {

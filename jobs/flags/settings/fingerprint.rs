@@ -10,6 +10,7 @@ use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
 use dupsieve::lsh::Bands;
+use dupsieve::storage;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -186,7 +187,7 @@ impl FingerprintSettings {
     pub(crate) fn recipe(&self, format: Format) -> Result<Recipe> {
         let recipe = self.recipe_of(format)?;
         let recipe = match &self.boilerplate {
-            Some(path) => recipe.with_boilerplate(Counts::read(path)?)?,
+            Some(path) => recipe.with_boilerplate(Counts::read(&storage::here(path))?)?,
             None => recipe,
         };
         // A recipe of its own goes with no preset, unless one is named too.
