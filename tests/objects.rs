@@ -47,7 +47,7 @@ impl Server {
         stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+        assert!(answer.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(&answer));
         let end = answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap();
         answer.split_off(end + 4)
     }
@@ -66,16 +66,41 @@ impl Server {
         self.put("/-/faults", &rules.to_string());
     }
 
-    /// Runs the program with this server as its S3.
-    fn run(&self, bench: &Bench, line: &str) -> Ended {
-        self.run_with(bench, line, &[])
+    /// The requests of this kind since the last time.
+    fn requests(&self, method: &str, part: &str) -> usize {
+        let log: Vec<(String, String, u16)> =
+            serde_json::from_slice(&self.ask("GET", "/-/log", b"")).unwrap();
+        log.iter().filter(|(it, path, _)| it == method && path.contains(part)).count()
     }
 
-    /// Like [`Server::run`], with arguments that may have spaces.
-    fn run_with(&self, bench: &Bench, line: &str, more: &[&str]) -> Ended {
+    /// The list of the tree at this key of the bucket `b`.
+    fn list(&self, key: &str) -> Value {
+        serde_json::from_slice(&self.ask("GET", &format!("/b/{key}/_SUCCESS"), b"")).unwrap()
+    }
+
+    /// The bytes of a file of a tree.
+    fn held(&self, key: &str, name: &str) -> Vec<u8> {
+        let list = self.list(key);
+        let object = list["files"][name]["object"].as_str().unwrap_or_else(|| panic!("{list}"));
+        self.ask("GET", &format!("/b/{key}/{object}"), b"")
+    }
+
+    /// Runs the program with this server as its S3.
+    fn run(&self, bench: &Bench, line: &str) -> Ended {
+        Running::start(self.command(bench, line)).end()
+    }
+
+    /// Like [`Server::run`]; the job must succeed.
+    fn done(&self, bench: &Bench, line: &str) -> Ended {
+        let ended = self.run(bench, line);
+        assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
+        ended
+    }
+
+    /// The program with this server as its S3.
+    fn command(&self, bench: &Bench, line: &str) -> Command {
         let mut command = bench.command(line);
         command
-            .args(more)
             .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port))
             .env("AWS_ALLOW_HTTP", "true")
             .env("AWS_ACCESS_KEY_ID", "a")
@@ -83,7 +108,7 @@ impl Server {
             .env("AWS_REGION", "us-east-1")
             .env("DUPSIEVE_CACHE", bench.path("cache"))
             .env("DUPSIEVE_OBJECT_PATIENCE", "5");
-        Running::start(command).end()
+        command
     }
 
     /// Runs the program, which must fail with `code` within seconds; returns what it said.
@@ -227,15 +252,137 @@ fn a_day_is_run_with_everything_in_an_object_store() {
     bench.done("run local.toml");
     let ended = server.run(&bench, "run remote.toml");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let list = server.ask("GET", "/b/out/2026-11-20/_SUCCESS", b"");
-    let list: Value = serde_json::from_slice(&list).unwrap();
     for name in ["batch.seg", "dedup/verdicts.tsv", "dedup/keep.txt"] {
-        let object = list["files"][name]["object"].as_str().unwrap_or_else(|| panic!("{list}"));
-        let published = server.ask("GET", &format!("/b/out/2026-11-20/{object}"), b"");
+        let published = server.held("out/2026-11-20", name);
         assert_eq!(published, bench.bytes(&format!("out/2026-11-20/{name}")), "{name}");
     }
     let again = server.run(&bench, "run remote.toml");
     assert_eq!((again.code, &again.summary()["already_done"]), (0, &json!(true)));
+}
+
+/// The days of [`two_days`].
+const DAYS: [&str; 2] = ["2026-11-20", "2026-11-21"];
+
+/// A bench and a server with two days, run here and there, by `local.toml` and `remote.toml`. These have no dates.
+fn two_days() -> (Bench, Server) {
+    let (bench, server) = crawl();
+    let config = |root: &str, crawl: &str| {
+        format!(
+            "inputs = [\"{crawl}/{{date}}.jsonl\"]\noutput = \"{root}/{{date}}\"\n\
+             store = \"{root}/store\"\n[clusters]\n"
+        )
+    };
+    bench.write("local.toml", config("out", "days"));
+    bench.write("remote.toml", config("s3://b/out", "s3://b/days"));
+    for (day, pages) in DAYS.into_iter().zip([bench.documents(0, 60), bench.documents(40, 90)]) {
+        bench.write(&format!("days/{day}.jsonl"), pages);
+    }
+    server.load(&bench, "days");
+    bench.done(&format!("run local.toml --date {}..{}", DAYS[0], DAYS[1]));
+    (bench, server)
+}
+
+#[test]
+fn days_are_made_again_by_several_processes() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}..{} --processes 2", DAYS[0], DAYS[1]));
+    bench.write(&format!("days/{}.jsonl", DAYS[0]), bench.documents(0, 50));
+    server.load(&bench, "days");
+    bench.done(&format!("run local.toml --redo {}", DAYS[0]));
+    server.done(&bench, &format!("run remote.toml --redo {} --processes 2", DAYS[0]));
+    for day in DAYS {
+        for name in ["batch.seg", "dedup/verdicts.tsv", "clusters/clusters.tsv"] {
+            let published = server.held(&format!("out/{day}"), name);
+            assert_eq!(published, bench.bytes(&format!("out/{day}/{name}")), "{day} {name}");
+        }
+    }
+}
+
+#[test]
+fn an_output_of_another_day_that_cannot_be_reached_is_no_missing_one() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    server.faults(&json!([{"do": "expired", "path": format!("out/{}", DAYS[0])}]));
+    let line = format!("run remote.toml --date {}", DAYS[1]);
+    let said = server.fails(&bench, 77, &line);
+    assert!(said.contains("the object store does not allow this"), "{said}");
+    server.faults(&json!([]));
+    server.done(&bench, &line);
+}
+
+#[test]
+fn a_segment_of_a_store_at_an_address_enters_another_store() {
+    let (bench, server) = two_days();
+    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    let list = server.list("out/store");
+    let mut names = list["files"].as_object().unwrap().keys();
+    let name = names.find(|name| name.starts_with("segments/")).unwrap();
+    bench.done("store init copied");
+    let line = format!("store add copied --day {} --segment s3://b/out/store/{name}", DAYS[0]);
+    server.done(&bench, &line);
+    let copied = bench.names("copied/segments");
+    assert_eq!(
+        bench.bytes(&format!("copied/segments/{}", copied[0])),
+        server.held("out/store", name)
+    );
+}
+
+#[test]
+fn an_output_that_is_one_file_is_put_only_over_what_was_there() {
+    let (bench, server) = crawl();
+    bench.done("fingerprint --input crawl/part-0.jsonl --output l.seg");
+    let line = "fingerprint --input s3://b/crawl/part-0.jsonl --output s3://b/one.seg";
+    let theirs = json!({"do": "replace", "method": "PUT", "path": "one.seg", "body": "theirs"});
+    server.faults(&json!([theirs]));
+    let said = server.fails(&bench, 75, line);
+    assert!(said.contains("s3://b/one.seg: another run has written here"), "{said}");
+    assert_eq!(server.ask("GET", "/b/one.seg", b""), b"theirs");
+    // The answer is lost, and the client asks again.
+    server.ask("DELETE", "/b/one.seg", b"");
+    server.faults(&json!([{"do": "lost", "method": "PUT", "path": "one.seg", "times": 1}]));
+    server.done(&bench, line);
+    assert_eq!(server.ask("GET", "/b/one.seg", b""), bench.bytes("l.seg"));
+    let web = format!("http://127.0.0.1:{}/b/two.seg", server.port);
+    let line = format!("fingerprint --input s3://b/crawl --output {web}");
+    assert!(server.fails(&bench, 2, &line).contains("a server of files takes no outputs"));
+}
+
+#[test]
+fn a_table_at_an_address_is_found_however_it_is_named() {
+    let (bench, server) = crawl();
+    let page = |at: usize| format!("{{\"id\":\"h{at}\",\"text\":\"Home\\nabout page {at}\"}}\n");
+    bench.write("pages.jsonl", (0..20).map(page).collect::<String>());
+    bench.done("weights --lines --input pages.jsonl --output tables/lines.counts");
+    server.load(&bench, "tables");
+    let table = "s3://b/tables/lines.counts";
+    bench.write("table.toml", format!("[fingerprint]\nboilerplate = \"{table}\"\n"));
+    let line = "fingerprint --input pages.jsonl --output";
+    bench.done(&format!("{line} l.seg --boilerplate tables/lines.counts"));
+    let mut command = server.command(&bench, &format!("{line} named.seg"));
+    command.env("DUPSIEVE_BOILERPLATE", table);
+    assert_eq!(Running::start(command).end().code, 0);
+    server.done(&bench, &format!("{line} filed.seg --config table.toml"));
+    for made in ["named.seg", "filed.seg"] {
+        assert_eq!(bench.bytes(made), bench.bytes("l.seg"), "{made}");
+    }
+}
+
+#[test]
+fn only_folders_that_match_a_pattern_are_listed() {
+    let (bench, server) = (Bench::new(), Server::start());
+    for day in 10..30 {
+        for part in 0..9 {
+            let name = format!("pages/2026-11-{day}/x-{part}.jsonl");
+            bench.write(&name, bench.documents(9 * day + part, 9 * day + part + 1));
+        }
+    }
+    server.load(&bench, "pages");
+    server.requests("GET", "");
+    // Seven pages of three days each, and three objects a page of one day: all of it would take 60 requests.
+    server.same(&bench, "pages/2026-11-20/x-*", "s3://b/pages/2026-11-20/x-*", "");
+    assert_eq!(server.requests("GET", "list-type=2"), 3);
+    server.same(&bench, "pages/2026-11-2[01]/x-*", "s3://b/pages/2026-11-2[01]/x-*", "");
+    assert_eq!(server.requests("GET", "list-type=2"), 7 + 2 * 3);
 }
 
 #[test]
@@ -293,7 +440,9 @@ fn no_key_is_taken_for_another() {
     for name in ["a b.txt", "100%2F.txt", "é[1].txt", "plus+.txt"] {
         let input = format!("s3://b/odd/{name}");
         let line = "fingerprint --overwrite --output r.seg --input";
-        let ended = server.run_with(&bench, line, &[&input]);
+        let mut command = server.command(&bench, line);
+        command.arg(&input);
+        let ended = Running::start(command).end();
         assert_eq!((ended.code, ended.count("fingerprinted")), (0, 1), "{name} {}", ended.stderr);
     }
     std::fs::remove_file(bench.path("r.seg")).unwrap();

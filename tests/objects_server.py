@@ -4,7 +4,7 @@
 
 Prints `{"port": N}` when it listens on 127.0.0.1, and ends when its standard input does. Signatures are not checked. Objects are
 read and written as S3 does it: GET (with Range and If-Match), HEAD, PUT (with If-Match and If-None-Match: *), multipart uploads,
-ListObjectsV2 in pages of --page keys, DELETE and the batch delete. A folder can be loaded with `PUT /-/load`.
+ListObjectsV2 in pages of --page keys, with and without a delimiter, DELETE and the batch delete. A folder can be loaded with `PUT /-/load`.
 
     PUT  /-/faults   a list of rules, in place of those before; --faults gives the first ones
     GET  /-/log      the requests since the last time: [[method, path and query, status], ...]
@@ -22,6 +22,7 @@ part of the query), `skip` (so many pass first), `times` (so many are hit; all, 
     {"do": "redirect"}                                     307 to the same place, for ever
     {"do": "same_token"}                                   a listing that never ends: its token stays the same
     {"do": "replace", "body": "..."}                       another object is there from now on
+    {"do": "lost"}                                         it is done, and the connection is reset before the answer
 """
 
 import argparse
@@ -104,6 +105,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def answer(self, status, body=b"", headers=(), length=None):
+        if self.cut == "lost":
+            return self.reset()
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
@@ -121,6 +124,8 @@ class Handler(BaseHTTPRequestHandler):
     def xml(self, name, inner):
         body = "<?xml version='1.0' encoding='UTF-8'?><%s>%s</%s>" % (name, inner, name)
         self.answer(200, body.encode(), [("Content-Type", "application/xml")])
+
+    cut = None
 
     def any(self):
         raw, _, query = self.path.partition("?")
@@ -167,10 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         elif do == "redirect":
             self.answer(307, headers=[("Location", self.path)])
         elif do == "reset":
-            linger = struct.pack("ii", 1, 0)
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            self.connection.close()
-            self.close_connection = True
+            self.reset()
         elif do == "replace":
             with self.store.lock:
                 self.store.objects[name] = Object(fault["body"].encode())
@@ -182,6 +184,11 @@ class Handler(BaseHTTPRequestHandler):
             self.cut = do
             return False
         return True
+
+    def reset(self):
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
 
     # Objects
 
@@ -270,6 +277,9 @@ class Handler(BaseHTTPRequestHandler):
         after = self.query.get("continuation-token") or self.query.get("start-after", "")
         names = sorted(it for it in self.store.objects if it.startswith(start))
         keys = [it[len(bucket) + 1 :] for it in names]
+        if self.query.get("delimiter"):
+            skipped = len(self.query.get("prefix", ""))
+            keys = sorted({key[: key.find("/", skipped) + 1] or key for key in keys})
         left = [key for key in keys if key > after]
         page = left[: min(self.store.page, int(self.query.get("max-keys", 1000)))]
         is_more = len(page) < len(left)
@@ -283,6 +293,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.xml("ListBucketResult", inner + "".join(map(self.listed, [bucket] * len(page), page)))
 
     def listed(self, bucket, key):
+        if key.endswith("/") and bucket + "/" + key not in self.store.objects:
+            return "<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>" % quoted(key)
         found = self.store.objects[bucket + "/" + key]
         when = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(found.time))
         return "<Contents><Key>%s</Key><LastModified>%s</LastModified><ETag>%s</ETag><Size>%d</Size></Contents>" % (

@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use glob::Pattern;
+
 use super::{Found, Part, SHELL, missing, parts};
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
@@ -15,6 +17,9 @@ use crate::storage::{Address, ObjectFile, Objects};
 
 /// How many objects are asked for their first bytes at once.
 const AT_ONCE: usize = 16;
+
+/// The most folders that are listed one by one.
+const MOST_FOLDERS: usize = 1000;
 
 /// How an object was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,21 +88,53 @@ impl Found {
         Ok(())
     }
 
-    /// Takes all objects that match a pattern. What is listed is below the part of it that has no wildcards.
+    /// Takes all objects that match a pattern.
     fn objects_like(&mut self, pattern: &Address) -> Result<()> {
         let shown = PathBuf::from(pattern.to_string());
         let parts = parts(Path::new(pattern.key())).map_err(|error| error.at(&shown))?;
-        let is_name = |part: &&Part| matches!(part, Part::Name(_));
-        let plain = parts.iter().take_while(is_name).count();
-        let base: Vec<&str> = pattern.key().split('/').take(plain).collect();
-        let listed = Objects::open(&pattern.with_key(&base.join("/")))?.all()?;
-        let matching = |(name, object): (String, ObjectFile)| {
-            let names: Vec<&str> = name.split('/').collect();
-            Some((named(&parts[plain..], &names)?, object.address().to_string(), object))
-        };
-        let found: Vec<_> = listed.into_iter().filter_map(matching).collect();
+        let (folders, rest) = folders_like(Objects::open(&pattern.with_key(""))?, &parts)?;
+        let mut found = Vec::new();
+        for listed in in_parallel(AT_ONCE, &folders, Objects::all) {
+            found.extend(listed?.into_iter().filter_map(|(name, object)| {
+                let names: Vec<&str> = name.split('/').collect();
+                Some((named(rest, &names)?, object.address().to_string(), object))
+            }));
+        }
         if found.is_empty() { Err(missing(&shown)) } else { self.objects(found) }
     }
+}
+
+/// The folders that are to be listed for a pattern, and the parts of it that what is below them must match. Only folders that
+/// match are looked into, unless they are so many that one long listing is quicker.
+fn folders_like(bucket: Objects, parts: &[Part]) -> Result<(Vec<Objects>, &[Part])> {
+    let mut folders = vec![bucket];
+    let mut rest = parts;
+    while let [part, below @ ..] = rest
+        && !below.is_empty()
+    {
+        let next = match part {
+            Part::Name(name) => {
+                folders.iter().map(|folder| folder.below(&name.to_string_lossy())).collect()
+            }
+            Part::Wild(pattern) => folders_in(&folders, pattern)?,
+            Part::Deep | Part::Everything => break,
+        };
+        if next.len() > MOST_FOLDERS {
+            break;
+        }
+        (folders, rest) = (next, below);
+    }
+    Ok((folders, rest))
+}
+
+/// The folders in these folders whose names match.
+fn folders_in(folders: &[Objects], pattern: &Pattern) -> Result<Vec<Objects>> {
+    let mut found = Vec::new();
+    for (folder, names) in folders.iter().zip(in_parallel(AT_ONCE, folders, Objects::folders)) {
+        let names = names?.into_iter().filter(|name| pattern.matches_with(name, SHELL));
+        found.extend(names.map(|name| folder.below(&name)));
+    }
+    Ok(found)
 }
 
 /// How a pattern names the object whose name has these parts; none if it does not.
