@@ -190,7 +190,7 @@ def whole():
         ("one-frame.warc.zst", packed(stream.ZstdWriter, plain), NO_ZSTD),
         ("old.warc", by_hand(records, "WARC/0.18"), {}),
         ("lf.warc", by_hand(records, line_end="\n", between="\n\n"), {"fastwarc": "it wants heads that end in CRLF"}),
-        ("folded.warc", by_hand(records).replace(b"Target-URI: ", b"Target-URI:\r\n "), {}),
+        ("folded.warc", by_hand(records).replace(b"URI: http", b"URI:\r\n http"), {}),
         ("one-line-end.warc", by_hand(records, between="\r\n"), {}),
         ("no-line-end.warc", by_hand(records, between=""), {"warcio": "it takes the first line of the next record for the end of this one"}),
         ("many-line-ends.warc", by_hand(records, between="\r\n" * 9), {}),
