@@ -64,6 +64,13 @@ pub(super) fn open_parts(
     Ok((parts, file))
 }
 
+/// What the pages of the journals in a folder are; none if there is no journal.
+pub(super) fn header_of(folder: &Path) -> Result<Option<Header>> {
+    let first = if folder.exists() { numbers(folder)?.first().copied() } else { None };
+    let read = first.map(|number| file::read(&folder.join(file_name(number)))).transpose()?;
+    Ok(read.map(|contents| contents.header))
+}
+
 /// The numbers of the journals in a folder, in order.
 fn numbers(folder: &Path) -> Result<Vec<u64>> {
     let mut numbers = Vec::new();

@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 
 use super::committer;
-use super::files::open_parts;
+use super::files::{header_of, open_parts};
 use super::header::{Header, damaged};
 use super::insertion::Insertion;
 use super::part::{Remembered, Wanted};
@@ -26,7 +26,9 @@ use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::output::{Lock, sync_folder};
 use crate::runs::Sorter;
-use crate::store::{Day, JOURNAL, RecordCounts, Segment, SegmentBuilder, SegmentOptions};
+use crate::store::{
+    Day, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder, SegmentOptions,
+};
 
 /// The lock of whoever writes them.
 const LOCK: &str = "LOCK";
@@ -82,6 +84,19 @@ impl Journal {
         let committer =
             committer.map_err(|cause| Error::system("cannot start a thread", &cause))?;
         Ok(Journal { shared, committer: Some(committer) })
+    }
+
+    /// Forgets pages that were removed from the store in this folder, where no service does. As
+    /// [`Journal::leave_out_removed`], it leaves them if a day is being committed.
+    ///
+    /// # Errors
+    /// [`Kind::Temporary`] if a service runs; [`Kind::BadData`] if the journal is damaged.
+    pub fn leave_out_removed_at(store: &Path) -> Result<()> {
+        let Some(Header { width, options }) = header_of(&store.join(JOURNAL))? else {
+            return Ok(());
+        };
+        let options = JournalOptions { width, segment: options, most_bytes: 0 };
+        Journal::open(store, options)?.leave_out_removed()
     }
 
     /// The nearest pages on disk, at most `limit`, by distance, id and day; and how many more there are.
@@ -140,7 +155,7 @@ impl Journal {
     /// As [`Journal::turn`]; the pages are sealed then as before.
     pub fn unseal(&self, day: Day) -> Result<()> {
         let _turn = lock(&self.shared.turn);
-        self.shared.unseal(day)
+        self.shared.put_back(day, |_| true).map(drop)
     }
 
     /// Forgets pages that were removed from the store, unless pages are sealed: those must go first. The next
@@ -217,16 +232,18 @@ impl Journal {
         builder.write(&format!("journal {day}"), Default::default(), &shared.lock)
     }
 
-    /// Forgets the sealed pages of `day`, which the store has.
-    pub fn forget(&self, day: Day) -> Result<()> {
+    /// Forgets the sealed pages of `day`, which the store has, except those with an id that it `left_out` of that day:
+    /// they are put back to those that came since, unless they were removed after they were remembered. Returns how
+    /// many these are.
+    ///
+    /// # Errors
+    /// As [`Journal::turn`]; the pages are sealed then as before.
+    pub fn forget(&self, day: Day, left_out: impl Fn(&str) -> bool) -> Result<u64> {
         let shared = &*self.shared;
         let _turn = lock(&shared.turn);
-        let Some(number) = shared.number_of(day) else { return Ok(()) };
-        let path = shared.path(number);
-        fs::remove_file(&path).at(&path)?;
-        sync_folder(&shared.folder)?;
-        shared.parts_mut().retain(|it| it.0 != number);
-        Ok(())
+        let notes = RemovalNote::all(&shared.folder)?;
+        let is_removed = |id: &str| notes.iter().any(|note| note.names(id));
+        shared.put_back(day, |id| left_out(id) && !is_removed(id))
     }
 }
 

@@ -1,5 +1,5 @@
 //! Journals that are written anew: after a write that failed, without pages that were removed from the store, and with
-//! those of a day that the store does not take.
+//! those that a day of the store does not take.
 //!
 //! Each is one rename of a whole file, so a journal is as it was or as it is to be.
 
@@ -80,16 +80,13 @@ impl Shared {
 
     /// Takes the pages that the notes name out of a part.
     fn leave_out(&self, number: u64, notes: &[RemovalNote]) -> Result<()> {
-        let is_removed =
-            |page: &FingerprintedDocument| notes.iter().any(|note| note.names(&page.id));
-        let mut pages = self.pages_of(number);
-        let held = pages.len();
-        pages.retain(|page| !is_removed(page));
-        if pages.len() == held {
+        let is_removed = |id: &str| notes.iter().any(|note| note.names(id));
+        let removed = self.pages_of(number, is_removed).len();
+        if removed == 0 {
             return Ok(());
         }
-        tracing::info!("forgot {} pages, which were removed from the store", held - pages.len());
-        self.replace(number, pages, None)
+        tracing::info!("forgot {removed} pages, which were removed from the store");
+        self.replace(number, self.pages_of(number, |id| !is_removed(id)), None)
     }
 
     /// Takes the pages that were removed from the store out of those that are sealed as `day`.
@@ -101,32 +98,46 @@ impl Shared {
         }
     }
 
-    /// Puts the pages that are sealed as `day` back, before those that came since. Where one of these has the id of
-    /// one of those, it is left out, as if it had come on the same day.
-    pub(super) fn unseal(&self, day: Day) -> Result<()> {
-        let Some(number) = self.number_of(day) else { return Ok(()) };
+    /// Ends the seal of `day`: forgets its pages, but for those with an id that `stays`. Returns how many stay.
+    pub(super) fn put_back(&self, day: Day, stays: impl Fn(&str) -> bool) -> Result<u64> {
+        let Some(number) = self.number_of(day) else { return Ok(0) };
+        let pages = self.pages_of(number, stays);
+        let staying = pages.len() as u64;
+        if staying > 0 {
+            self.put_before_last(pages, number)?;
+        }
+        let path = self.path(number);
+        fs::remove_file(&path).at(&path)?;
+        sync_folder(&self.folder)?;
+        self.parts_mut().retain(|it| it.0 != number);
+        Ok(staying)
+    }
+
+    /// Puts pages of the part with this number before those that came since, and takes that part away. A page that came
+    /// since with the id of one of them is left out, as if it had come on the same day.
+    fn put_before_last(&self, mut pages: Vec<FingerprintedDocument>, number: u64) -> Result<()> {
         self.mend()?;
         self.begin_after_seal()?;
         let Some(last) = self.parts().last().map(|it| it.0) else { return Ok(()) };
-        let mut pages = self.pages_of(number);
-        let since = self.pages_of(last);
-        let all = pages.len() + since.len();
         let ids: HashSet<String> = pages.iter().map(|page| page.id.clone()).collect();
-        pages.extend(since.into_iter().filter(|page| !ids.contains(&page.id)));
-        if pages.len() < all {
-            tracing::warn!("{} pages have the ids of earlier ones, which stay", all - pages.len());
+        let repeated = self.pages_of(last, |id| ids.contains(id)).len();
+        if repeated > 0 {
+            tracing::warn!("{repeated} pages have the ids of earlier ones, which stay");
         }
-        self.replace(last, pages, Some(number))?;
-        let path = self.path(number);
-        fs::remove_file(&path).at(&path)?;
-        sync_folder(&self.folder)
+        pages.extend(self.pages_of(last, |id| !ids.contains(id)));
+        self.replace(last, pages, Some(number))
     }
 
-    /// The pages of a part on disk.
-    fn pages_of(&self, number: u64) -> Vec<FingerprintedDocument> {
+    /// The pages of a part on disk, those whose ids are wanted.
+    fn pages_of(
+        &self,
+        number: u64,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<FingerprintedDocument> {
         let parts = self.parts();
         let part = parts.iter().find(|it| it.0 == number).map(|it| &it.1);
-        part.map_or_else(Vec::new, |part| part.pages[..part.on_disk].to_vec())
+        let pages = part.map_or(&[][..], |part| &part.pages[..part.on_disk]);
+        pages.iter().filter(|page| is_wanted(&page.id)).cloned().collect()
     }
 
     /// Replaces a part by these pages, first on disk; and takes away the part `gone`, whose pages they have.

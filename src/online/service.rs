@@ -63,6 +63,9 @@ pub struct Committed {
     pub rows: u64,
     /// The pages of the day without a fingerprint.
     pub empties: u64,
+    /// The pages that wait in the journal for a later day: the store has removed their ids up to this day or a later
+    /// one, and they were remembered again after that.
+    pub waiting: u64,
     /// Whether the store had the day before.
     pub already: bool,
 }
@@ -222,7 +225,7 @@ impl Online {
     pub fn commit(&self, day: Day) -> Result<Committed> {
         let _changing = lock(&self.changing);
         let is_sealed = self.journal.sealed().contains(&day);
-        self.finish()?;
+        let waiting = self.finish()?.into_iter().find(|it| it.0 == day).map_or(0, |it| it.1);
         self.take_up()?;
         let version = self.version();
         if let Some(entry) = version.entry(day) {
@@ -233,14 +236,14 @@ impl Online {
             }
             let (store_version, rows) = (version.number(), entry.rows);
             let already = !is_sealed;
-            return Ok(Committed { store_version, rows, empties: entry.empties, already });
+            return Ok(Committed { store_version, rows, empties: entry.empties, waiting, already });
         }
         version.expect_unexpired(day)?;
         self.journal.seal(day)?;
-        self.finish()?;
+        let waiting = self.finish()?.into_iter().map(|it| it.1).sum();
         let version = self.version();
         let (rows, empties) = version.entry(day).map_or((0, 0), |it| (it.rows, it.empties));
-        Ok(Committed { store_version: version.number(), rows, empties, already: false })
+        Ok(Committed { store_version: version.number(), rows, empties, waiting, already: false })
     }
 
     /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many
@@ -250,18 +253,19 @@ impl Online {
     /// As [`Online::commit`].
     pub fn finish_commits(&self) -> Result<usize> {
         let _changing = lock(&self.changing);
-        self.finish()
+        self.finish().map(|days| days.len())
     }
 
-    fn finish(&self) -> Result<usize> {
+    /// Finishes the days that are sealed. Returns them, each with its pages that wait for a later one.
+    fn finish(&self) -> Result<Vec<(Day, u64)>> {
         let sealed = self.journal.sealed();
-        sealed.iter().try_for_each(|&day| self.finish_day(day))?;
-        Ok(sealed.len())
+        sealed.into_iter().map(|day| Ok((day, self.finish_day(day)?))).collect()
     }
 
     /// Adds the pages that are sealed as `day` to the store. If it does not take them, as when another process has added
-    /// that day, they are put back into the journal, for another day.
-    fn finish_day(&self, day: Day) -> Result<()> {
+    /// that day, they are put back into the journal, for another day. So are those that it leaves out of this day
+    /// because they were removed before they were remembered; their number is returned.
+    fn finish_day(&self, day: Day) -> Result<u64> {
         let added = self.store.add_made(day, |path, held| {
             // Pages that were removed must not come back. Where the store has the day, it is compared.
             if held.is_none() {
@@ -279,7 +283,13 @@ impl Online {
             Err(error) => return Err(error),
         }
         self.take_up()?;
-        self.journal.forget(day)
+        let waiting = self.journal.forget(day, self.store.left_out_of(day)?)?;
+        if waiting > 0 {
+            tracing::warn!(
+                "{waiting} pages of {day} wait for a later day: their ids were removed up to that day or a later one"
+            );
+        }
+        Ok(waiting)
     }
 
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.

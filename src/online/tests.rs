@@ -314,6 +314,38 @@ fn removed_pages_leave_the_journal_and_come_back_only_as_new_pages() -> Result<(
 }
 
 #[test]
+fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [day, next, last]: [Day; 3] =
+        ["2026-11-19".parse()?, "2026-11-20".parse()?, "2026-11-21".parse()?];
+    let online = open(&store)?;
+    // Up to 2026-11-20, since the store has no day.
+    remove(&store, "again\nempty\n")?;
+    let all = [page("again", Some(0xa)), page("other", Some(0xff00)), page("empty", None)];
+    remember(&online, &all, Remember::All)?;
+    let committed = online.commit(day)?;
+    assert_eq!((committed.rows, committed.empties, committed.waiting), (1, 0, 2));
+    assert_eq!((online.journal().pages(), online.journal().sealed()), (2, vec![]));
+    assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), None)]);
+    // It is cut short after the day is in the store, and a page comes meanwhile.
+    online.journal().seal(next)?;
+    remember(&online, &[page("since", Some(0xff_ffff))], Remember::All)?;
+    let made = home.path().join("next.seg");
+    online.journal().write_segment(next, &made, 1 << 20)?;
+    store.add(&made, next, None, None)?;
+    drop(online);
+    let online = open(&store)?;
+    let committed = online.commit(next)?;
+    assert_eq!((committed.rows, committed.waiting, online.journal().pages()), (0, 2, 3));
+    let committed = online.commit(last)?;
+    assert_eq!((committed.rows, committed.empties, committed.waiting), (2, 1, 0));
+    assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), Some(last))]);
+    assert_eq!((online.journal().pages(), store.verify()?.rows()), (0, 3));
+    Ok(())
+}
+
+#[test]
 fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let (store, _) = Store::init(home.path().join("store"))?;

@@ -103,6 +103,16 @@ impl Store {
         }
     }
 
+    /// Tells of an id whether [`Store::add`] leaves its page out of `day`, because it was removed up to that day or a
+    /// later one.
+    ///
+    /// # Errors
+    /// Damage of the list of removed pages is [`Kind::BadData`].
+    pub(crate) fn left_out_of(&self, day: Day) -> Result<impl Fn(&str) -> bool + use<>> {
+        let removals = Removals::read(self.path())?;
+        Ok(move |id: &str| removals.has(id, day))
+    }
+
     /// Takes a segment into the store. Returns the manifest after `last`, which includes it.
     pub(super) fn admit(
         &self,
@@ -113,6 +123,12 @@ impl Store {
     ) -> Result<Manifest> {
         let Addition { segment, only, is_own } = addition;
         let removed = self.removed_rows(&segment, day)?;
+        if !removed.is_empty() {
+            let pages = removed.rows.len() + removed.empties.len();
+            tracing::info!(
+                "{day} leaves out {pages} pages of the segment, which were removed up to that day or a later one"
+            );
+        }
         let reduction = Reduction { only: only.as_ref(), removed: &removed };
         let file = reduction.file(segment.digest(), day);
         let held = self.take_in(&segment, &reduction, &file, is_own, lock)?;

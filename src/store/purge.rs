@@ -13,13 +13,16 @@
 //! Every step is whole by itself. A purge that was interrupted goes on with what is left, when it is run again. At the end,
 //! under one lock, it is made sure that no version names a file with removed rows, and all that is left is read: every id of
 //! every row is looked up among the removed ones. A certificate says what was found: it names the digests of the ids, never
-//! the ids. Pages that another run removes between the steps make the purge end before it certifies anything.
+//! the ids. Pages that another run removes between the steps make the purge end before it certifies anything. So do notes that
+//! nobody has heeded: the journal may still have the pages that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +30,7 @@ use super::compact::{Merger, PURGED};
 use super::digest::Digest;
 use super::folder::Store;
 use super::manifest_file::ManifestReader;
+use super::removal_note::{JOURNAL, RemovalNote};
 use super::removals::Removals;
 use super::segment::Codec;
 use crate::error::{At, Error, Kind, Result};
@@ -37,6 +41,10 @@ use crate::small_file;
 const PURGES: &str = "purges";
 /// The version of the certificate's format.
 const FORMAT: u32 = 2;
+/// How long a service that runs may take to forget removed pages. It looks for them each second.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The pause before a purge looks again whether it has.
+const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of a certificate that is compared with another.
 const LONGEST: u64 = 1 << 30;
 
@@ -124,9 +132,12 @@ impl Store {
     ///
     /// # Errors
     /// Damage is [`Kind::BadData`], and so is a page that is there. A version that names a file with removed rows is
-    /// [`Kind::Temporary`]: another run has removed pages since the files were rewritten.
+    /// [`Kind::Temporary`]: another run has removed pages since the files were rewritten. So is a journal that may still
+    /// have removed pages.
     pub fn certify(&self, read: &AtomicU64) -> Result<bool> {
+        self.wait_for_journal()?;
         let lock = self.lock()?;
+        self.expect_heeded()?;
         // What is not needed any more must be gone before this is said. Then rows of the files of versions are left.
         self.remove_all_orphans(&lock)?;
         let removals = Removals::read(self.path())?;
@@ -153,6 +164,28 @@ impl Store {
         fs::create_dir_all(&folder).at(&folder)?;
         write_file(&path, json.as_bytes(), &lock)?;
         Ok(true)
+    }
+
+    /// Waits a little while until a service that runs has forgotten the removed pages.
+    fn wait_for_journal(&self) -> Result<()> {
+        let began = Instant::now();
+        while RemovalNote::waits(self.path())? && began.elapsed() < PATIENCE {
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Fails if the journal may still have removed pages. Whoever holds the lock of the store is told of all.
+    fn expect_heeded(&self) -> Result<()> {
+        if !RemovalNote::waits(self.path())? {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Temporary, "the journal may still have pages that were removed")
+            .at(self.path().join(JOURNAL))
+            .help(
+                "a day is being committed that may have them: start `dupsieve serve` for this store if it does not run, \
+                 which finishes that day, and run the same command again",
+            ))
     }
 
     /// What the certificate is to say of these removals, before the rows are read.

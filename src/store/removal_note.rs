@@ -63,19 +63,12 @@ impl RemovalNote {
     /// # Errors
     /// Damage is [`Kind::BadData`].
     pub(crate) fn all(journal: &Path) -> Result<Vec<RemovalNote>> {
-        let folder = journal.join(NOTES);
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.at(&folder)?,
-        };
-        let mut notes = Vec::new();
-        for entry in entries {
-            let path = entry.at(&folder)?.path();
-            if path.extension().is_some_and(|it| it == SUFFIX) {
-                notes.push(RemovalNote::read(path)?);
-            }
-        }
-        Ok(notes)
+        paths(journal)?.into_iter().map(RemovalNote::read).collect()
+    }
+
+    /// Whether a note for the journal of `store` is still to be heeded.
+    pub(super) fn waits(store: &Path) -> Result<bool> {
+        paths(&store.join(JOURNAL)).map(|paths| !paths.is_empty())
     }
 
     fn read(path: PathBuf) -> Result<RemovalNote> {
@@ -105,4 +98,17 @@ impl RemovalNote {
         fs::remove_file(&self.path).at(&self.path)?;
         self.path.parent().map_or(Ok(()), sync_folder)
     }
+}
+
+/// The paths of all notes for the journal in the folder `journal`.
+fn paths(journal: &Path) -> Result<Vec<PathBuf>> {
+    let folder = journal.join(NOTES);
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.at(&folder)?,
+    };
+    let paths = entries.map(|entry| entry.at(&folder).map(|entry| entry.path()));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == SUFFIX));
+    Ok(paths)
 }

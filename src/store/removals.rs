@@ -169,6 +169,11 @@ impl Removals {
         }
     }
 
+    /// Whether the page of that id and day was removed.
+    pub(super) fn has(&self, id: &str, day: Day) -> bool {
+        self.ids.get(&xxh3_128(id.as_bytes())).is_some_and(|until| day <= *until)
+    }
+
     /// Whether a page of that day can have been removed.
     pub(super) fn reaches(&self, day: Day) -> bool {
         self.ids.values().any(|until| day <= *until)

@@ -192,12 +192,7 @@ fn a_sealed_day_that_another_process_adds_ends_with_a_problem_and_no_page_is_los
     remember(&served, 1..4);
     assert_eq!(served.end().code, 0);
     // As if the service had died between the seal and the addition.
-    let stamp = r#"{"features":"external","width":64}"#.to_owned();
-    let segment = SegmentOptions { stamp, ..SegmentOptions::default() };
-    let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
-    let journal = Journal::open(&bench.path("store"), options).unwrap();
-    journal.seal("2026-11-21".parse().unwrap()).unwrap();
-    drop(journal);
+    seal(&bench, "2026-11-21");
     bench.segment("theirs", 64, &[("theirs".to_owned(), 0xff)]);
     bench.done("store add store --segment theirs.seg --day 2026-11-21");
     let served = Served::start(&bench, "--recipe external-64");
@@ -262,8 +257,62 @@ fn a_removed_page_leaves_the_journal_and_may_be_remembered_again() {
     bench.write("gone.txt", "4\n");
     bench.done("store remove store --ids gone.txt --until 2026-11-20");
     until("a removed page is no answer", || days_of(&served, 4).is_empty());
-    assert_eq!(served.post("/v1/commit", json!({ "day": "2026-11-21" }))["rows"], 2);
+    // Up to the day of the removal it is kept out, and waits.
+    let early = served.post("/v1/commit", json!({ "day": "2026-11-20" }));
+    assert_eq!((&early["rows"], &early["waiting"]), (&json!(1), &json!(1)));
+    let late = served.post("/v1/commit", json!({ "day": "2026-11-21" }));
+    assert_eq!((&late["rows"], &late["waiting"]), (&json!(1), &Value::Null));
     assert_eq!((days_of(&served, 2), days_of(&served, 4)), (vec![], vec![]));
     assert_eq!(days_of(&served, 3), [Some("2026-11-21".to_owned())]);
     assert_eq!(served.end().code, 0);
+}
+
+#[test]
+fn a_purge_certifies_nothing_while_the_journal_may_have_a_removed_page() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let has = |id: &str| {
+        let journals = bench.files("store/journal").into_values();
+        journals.into_iter().any(|bytes| memchr::memmem::find(&bytes, id.as_bytes()).is_some())
+    };
+    let remove = |ids: &str| {
+        bench.write("gone.txt", ids);
+        bench.done("store remove store --ids gone.txt --until 2026-11-20");
+    };
+    // Where no service runs, the purge itself takes them out.
+    remember_long(&bench, &["takedown-one", "takedown-two"]);
+    remove("takedown-one\n");
+    assert!(has("takedown-one"));
+    bench.done("store purge store");
+    assert!(!has("takedown-one") && has("takedown-two"));
+    // A day that is being committed is left to the service.
+    seal(&bench, "2026-11-21");
+    remove("takedown-two\n");
+    let said = bench.fails(75, "store purge store");
+    assert!(said.contains("start `dupsieve serve`"), "{said}");
+    assert_eq!(bench.names("store/purges").len(), 1);
+    let served = Served::start(&bench, "--recipe external-64");
+    bench.done("store purge store");
+    assert!(!has("takedown-two"));
+    assert_eq!(bench.names("store/purges").len(), 2);
+    assert_eq!(served.end().code, 0);
+    bench.done("store verify store");
+}
+
+/// Has pages with these ids remembered by a service that ends then.
+fn remember_long(bench: &Bench, ids: &[&str]) {
+    let served = Served::start(bench, "--recipe external-64");
+    let pages: Vec<Value> =
+        ids.iter().map(|id| json!({ "id": id, "fingerprint": "abcdef" })).collect();
+    served.post("/v1/pages", json!({ "remember": "all", "pages": pages }));
+    assert_eq!(served.end().code, 0);
+}
+
+/// Seals the journal, as a service that died between the seal and the addition.
+fn seal(bench: &Bench, day: &str) {
+    let stamp = r#"{"features":"external","width":64}"#.to_owned();
+    let segment = SegmentOptions { stamp, ..SegmentOptions::default() };
+    let options = JournalOptions { width: Width::W64, segment, most_bytes: 1 << 20 };
+    let journal = Journal::open(&bench.path("store"), options).unwrap();
+    journal.seal(day.parse().unwrap()).unwrap();
 }

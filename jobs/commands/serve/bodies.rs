@@ -195,14 +195,19 @@ pub(super) struct CommitAnswer {
     rows: u64,
     /// Its pages without a fingerprint.
     empties: u64,
+    /// The pages that stay remembered until a later day is committed: they came after a removal of their ids that
+    /// holds up to this day or a later one.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false)]
+    waiting: u64,
     /// Whether the store had the day before, and nothing was done.
     already: bool,
 }
 
 impl CommitAnswer {
     pub(super) fn of(day: String, committed: Committed) -> CommitAnswer {
-        let Committed { store_version, rows, empties, already } = committed;
-        CommitAnswer { store_version, day, rows, empties, already }
+        let Committed { store_version, rows, empties, waiting, already } = committed;
+        CommitAnswer { store_version, day, rows, empties, waiting, already }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use dupsieve::document::IdList;
+use dupsieve::journal::Journal;
 use dupsieve::store::{Day, Purge, Removed, Store};
 use dupsieve::{Error, Kind, Result};
 
@@ -87,12 +88,21 @@ pub(super) fn purge(
     }
     indexing::keep(store, global)?;
     let certified = ids > 0 && {
+        clear_journal(store)?;
         let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
         store.certify(&read)?
     };
     let summary = summary(store)?;
     let is_done = segments == 0 && pruned == 0 && !certified;
     Ok(if is_done { summary.already_done() } else { summary })
+}
+
+/// Makes the journal forget the removed pages, unless a service runs, which does so itself.
+fn clear_journal(store: &Store) -> Result<()> {
+    match Journal::leave_out_removed_at(store.path()) {
+        Err(error) if error.kind() == Kind::Temporary => Ok(()),
+        cleared => cleared,
+    }
 }
 
 /// The error that a purge has stopped at its deadline.
