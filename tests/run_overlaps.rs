@@ -81,6 +81,32 @@ fn a_day_made_again_takes_its_overlaps_along() {
     assert_eq!(bench.done("run sample.toml").summary()["already_done"], true);
 }
 
+#[test]
+fn a_day_made_again_without_the_sections_leaves_nothing_of_the_batch_before() {
+    let bench = sample("similarity = 0.6\nbands = 28\nrows = 4\n[clusters]");
+    bench.done("run sample.toml");
+    let config = bench.read("sample.toml");
+    let (rest, _) = config.split_once("[lsh]").unwrap();
+    // The store goes on with its bands.
+    let rest = rest.replace("[cluster]", "keep_bands = \"minhash-28x4\"\n[cluster]");
+    bench.write("sample.toml", rest.replace("dates =", "add = \"all\"\ndates ="));
+    bench.write("out/2026-11-19/lsh/mine.txt", "mine");
+    bench.fails(73, "run sample.toml --redo 2026-11-18");
+    fs::remove_file(bench.path("out/2026-11-19/lsh/mine.txt")).unwrap();
+    bench.done("run sample.toml --redo 2026-11-18");
+    for day in DAYS {
+        let names = bench.names(&format!("out/{day}"));
+        assert!(!names.iter().any(|name| name == "lsh" || name == "clusters"), "{names:?}");
+        bench.done(&format!("verify out/{day}"));
+    }
+    // So does a day that is as it would be made, but for what the file does not ask for.
+    fs::create_dir(bench.path("out/2026-11-20/lsh")).unwrap();
+    assert_eq!(bench.done("run sample.toml --redo 2026-11-20").summary()["already_done"], false);
+    assert!(!bench.path("out/2026-11-20/lsh").exists());
+    let again = bench.done("run sample.toml --redo 2026-11-20");
+    assert_eq!(again.summary()["already_done"], true);
+}
+
 /// `run` says that --redo makes such a day again.
 #[test]
 fn a_day_whose_overlaps_are_missing_or_asked_for_otherwise_is_made_again() {

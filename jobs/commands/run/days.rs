@@ -144,6 +144,19 @@ impl DayPlan<'_> {
         Ok(self.output(day)?.join("clusters"))
     }
 
+    /// Outputs of a day that the file does not ask for: those of a section that it had before.
+    pub(crate) fn unasked(&self, day: Day) -> Result<Vec<PathBuf>> {
+        let mut unasked = Vec::new();
+        if self.config.lsh.is_none() {
+            unasked.push(self.overlaps(day)?);
+        }
+        if self.config.clusters.is_none() {
+            unasked.push(self.clusters(day)?);
+        }
+        unasked.retain(|output| output.exists());
+        Ok(unasked)
+    }
+
     /// The request to fingerprint a day.
     pub(crate) fn to_fingerprint(&self, day: Day) -> Result<fingerprint::Request> {
         Ok(fingerprint::Request {

@@ -86,7 +86,7 @@ pub(crate) fn redo(
         // The new outputs must survive a power cut before the store relies on them.
         redo_plan.days.iter().try_for_each(|&day| output::sync_folder(&plan.output(day)?))?;
         draft.map_or(Ok(()), Draft::commit)?;
-        redo_plan.days.iter().try_for_each(|&day| put_in_place(&plan.output(day)?))?;
+        redo_plan.days.iter().try_for_each(|&day| put_in_place(plan, day))?;
         plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
@@ -119,7 +119,7 @@ pub(crate) fn finish(plan: &DayPlan<'_>, days: &[Day]) -> Result<()> {
     for &day in days {
         let output = plan.output(day)?;
         if output.join(STAGED).exists() && is_committed(plan, day, &output) {
-            put_in_place(&output)?;
+            put_in_place(plan, day)?;
         }
     }
     Ok(())
@@ -177,6 +177,10 @@ impl RedoPlan {
             let found = plan.found(entry.day)?;
             if found.exists() {
                 report::refuse_strangers(&found, [].iter())?;
+            }
+            for unasked in plan.unasked(entry.day)? {
+                report::refuse_strangers(&unasked, [].iter())?;
+                tracing::info!("{} leaves: the file does not ask for it", unasked.display());
             }
             if place > 0 {
                 check_batch(&plan.batch(entry.day)?, entry)?;
@@ -249,6 +253,7 @@ fn is_up_to_date(plan: &DayPlan<'_>, store: &Store, day: Day) -> Result<bool> {
     let only = plan.only(&joined.output);
     Ok(dedup::stands(&joined).unwrap_or(false)
         && overlaps::stand(plan, &joined)
+        && plan.unasked(day)?.is_empty()
         && store.would_add(&joined.batch, day, only.as_deref()) == Ok(false))
 }
 
@@ -311,9 +316,10 @@ fn is_committed(plan: &DayPlan<'_>, day: Day, output: &Path) -> bool {
     })
 }
 
-/// Replaces the old outputs by the new ones. This can be repeated after it was interrupted at any step:
+/// Replaces the old outputs of a day by the new ones. This can be repeated after it was interrupted at any step:
 /// what has been moved already stays.
-fn put_in_place(output: &Path) -> Result<()> {
+fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
+    let output = &plan.output(day)?;
     let staged = output.join(STAGED);
     let [batch, overlaps, clusters, found] = MADE.map(|name| output.join(name));
     let locked = [&batch, &overlaps, &clusters, &found].map(|path| Lock::beside(path));
@@ -323,6 +329,8 @@ fn put_in_place(output: &Path) -> Result<()> {
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
+    // They are of the batch before.
+    plan.unasked(day)?.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
     // The join comes last: by it, a later run knows that there is something to move.
     for (name, place) in [("lsh", &overlaps), ("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
