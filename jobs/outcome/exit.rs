@@ -168,8 +168,8 @@ fn is_of_unread_stdout(error: &Error) -> bool {
     *error == Error::io("stdout", &Errno::PIPE.into())
 }
 
-/// When memory runs out, the standard library writes so to stderr and aborts.
-fn no_memory() -> Error {
+/// The error that no memory is left. When that is so, the standard library writes it to stderr and aborts.
+pub(crate) fn no_memory() -> Error {
     Error::new(Kind::Temporary, "aborted, most likely because memory ran out")
         .help("free some memory, or lower --memory or --workers")
 }
@@ -178,9 +178,14 @@ fn no_memory() -> Error {
 /// threads that still run may use up any memory that is freed. The report of the failure needs some
 /// memory: it is written last, and left out if there is none.
 pub(crate) fn end_without_memory() -> ! {
-    let Some([sentence, summary]) = NO_MEMORY.get() else { end(Err(no_memory())) };
     let code = Kind::Temporary.code();
+    // First, so that the process ends in time even if what follows finds no memory either.
     claim(code);
+    let Some([sentence, summary]) = NO_MEMORY.get() else {
+        let error = no_memory();
+        log::failure(&error);
+        exit(Some(SummaryLine::of(identity::job(), Err(error))), code)
+    };
     let _ = write_all(io::stderr(), sentence.as_bytes());
     let _ = write_all(io::stdout(), summary.as_bytes());
     if let Some(path) = failure::take_place()

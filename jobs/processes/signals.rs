@@ -39,8 +39,7 @@ pub(crate) fn listen() -> Result<()> {
     // Ignored, because the write that exceeds the limit of a file's size also fails, and that error names
     // the file.
     flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
-    block_in_abort().map_err(failed)?;
-    let mut reserve = Some(vec![1_u8; RESERVE_BYTES]);
+    let mut reserve = Some(reserve()?);
     let listen = move || {
         for signal in signals.forever() {
             match signal {
@@ -53,7 +52,16 @@ pub(crate) fn listen() -> Result<()> {
         }
     };
     thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
-    Ok(())
+    // Last, because a thread that aborts waits for the one that listens.
+    block_in_abort().map_err(failed)
+}
+
+/// Memory that is really there, not just promised.
+fn reserve() -> Result<Vec<u8>> {
+    let mut reserve = Vec::new();
+    reserve.try_reserve_exact(RESERVE_BYTES).map_err(|_| exit::no_memory())?;
+    reserve.resize(RESERVE_BYTES, 1);
+    Ok(reserve)
 }
 
 /// From now on a signal no longer ends the process but calls `handler` with the signal's name.

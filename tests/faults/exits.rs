@@ -163,6 +163,19 @@ fn out_of_memory_is_75() {
     }
 }
 
+/// Where memory is too short for the program to load, the system says so.
+#[test]
+fn the_program_ends_however_little_memory_it_starts_with() {
+    let bench = Bench::new();
+    let own = program_kilobytes();
+    let ended: Vec<_> = (0..120)
+        .map(|step| after(&bench, &format!("ulimit -v {}", own + 200 * step), "--version"))
+        .collect();
+    let works = ended.iter().position(|it| it.code == 0).expect("it starts with 24 MB more");
+    assert!(ended[works..].iter().all(|it| it.code == 0), "{ended:?}");
+    assert!(ended.iter().any(|it| it.code == 75), "{ended:?}");
+}
+
 #[test]
 fn limits_on_files_are_77_and_named() {
     let bench = Bench::new();
