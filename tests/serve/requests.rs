@@ -1,10 +1,13 @@
 //! Bad requests: each gets a problem document, and leaves the service well.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use super::client::{JSON, Served, exchange, request};
+use super::client::{JSON, PATIENCE, Served, exchange, request};
 use crate::support::Bench;
 
 #[test]
@@ -84,10 +87,28 @@ fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
             assert!((400..500).contains(&reply.status), "{reply:?}");
         }
     }
+    // A head may have 64 KiB.
+    for (bytes, status) in
+        [(60_000, "HTTP/1.1 200"), (70_000, "HTTP/1.1 431"), (100_000, "HTTP/1.1 431")]
+    {
+        let header = format!("X-Long: {}\r\n", "a".repeat(bytes));
+        let reply = first_bytes(&served.address, &request("GET", "/healthz", &header, ""));
+        assert_eq!(reply, status, "{bytes}");
+    }
     let told = served
         .post("/v1/pages", json!({ "pages": [{ "id": 7, "text": "a page of words", "time": 5 }] }));
     assert_eq!(told["answers"][0], json!({ "id": "7", "near": [], "verdict": "keep" }));
     assert_eq!(served.end().code, 0);
+}
+
+/// The version and the status of the answer. The service may close the connection before it has read all.
+fn first_bytes(address: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let _ = stream.write_all(bytes);
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    String::from_utf8_lossy(&first).into_owned()
 }
 
 /// Some bytes replaced, inserted, repeated or left out.

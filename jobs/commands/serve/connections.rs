@@ -84,6 +84,7 @@ async fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(time)
         .max_buf_size(HEAD_BYTES)
+        .max_header_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut serving = std::pin::pin!(serving);
     let is_stopped = *stop.borrow_and_update();
