@@ -200,6 +200,17 @@ fn pages_come_out_as_from_local_copies() {
     server.same(&bench, "crawl/**/*.csv", "s3://b/crawl/**/*.csv", "");
     let web = format!("http://127.0.0.1:{}/b/crawl/part-0.jsonl", server.port);
     server.same(&bench, "crawl/part-0.jsonl", &web, "");
+    // A signed address answers no HEAD.
+    server.faults(&json!([{"do": "expired", "method": "HEAD"}]));
+    server.same(&bench, "crawl/part-0.jsonl", &format!("{web}?X-Amz-Signature=5ec2e7/a&x"), "");
+    server.faults(&json!([{"do": "expired"}]));
+    let line = format!("fingerprint --input {web}?X-Amz-Signature=5ec2e7 --output r.seg");
+    let said = server.fails(&bench, 77, &line);
+    assert!(
+        said.contains("/b/crawl/part-0.jsonl: the object") && !said.contains("5ec2e7"),
+        "{said}"
+    );
+    server.faults(&json!([]));
     let file = format!("file://{}", bench.path("crawl/part-0.jsonl").display());
     server.same(&bench, "crawl/part-0.jsonl", &file, "");
 }

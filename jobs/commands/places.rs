@@ -173,6 +173,12 @@ pub(crate) fn named_input(input: &str) -> String {
     }
 }
 
+/// The input of pages as it was given, but without secrets.
+pub(crate) fn shown_input(input: &str) -> String {
+    let address = Address::of(Path::new(input)).ok().flatten();
+    address.map_or_else(|| input.to_owned(), |address| address.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

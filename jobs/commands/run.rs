@@ -195,7 +195,8 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let folder = plan.named_output(day);
     let output = folder.join("dedup");
     let output = output.display();
-    let inputs: Vec<String> = plan.inputs(day).map(|input| format!("'{input}'")).collect();
+    let inputs: Vec<String> =
+        plan.inputs(day).map(|it| format!("'{}'", places::shown_input(&it))).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
     let format = plan.to_join(day)?.format;
     let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));

@@ -47,6 +47,8 @@ pub struct Address {
     /// The scheme and the bucket, as given.
     bucket: String,
     key: String,
+    /// With its question mark; only of a server of files. It may be a signature.
+    query: String,
 }
 
 impl Address {
@@ -61,18 +63,23 @@ impl Address {
             return Ok(None);
         };
         let rest = &text[prefix.len()..];
+        let (rest, query) = match rest.find('?').filter(|_| scheme == Scheme::Http) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         let address = Address {
             scheme,
             bucket: format!("{prefix}{bucket}"),
             key: key.trim_matches('/').to_owned(),
+            query: query.to_owned(),
         };
         let wrong = |what: &str| Err(Error::new(Kind::Usage, what).at(address.to_string()));
         if bucket.is_empty() {
             return wrong("the address does not name a bucket or a host");
         }
-        if scheme == Scheme::Http && key.contains(['?', '#']) {
-            return wrong("an address with a query or a fragment cannot be read");
+        if scheme == Scheme::Http && [key, query].iter().any(|part| part.contains('#')) {
+            return wrong("an address with a fragment cannot be read");
         }
         if scheme == Scheme::Http && key.to_ascii_lowercase().contains("%2f") {
             return wrong("an address with a slash within a name (%2F) cannot be read");
@@ -109,7 +116,7 @@ impl Address {
             return None;
         }
         let key = self.key.rsplit_once('/').map_or("", |(above, _)| above);
-        Some(Address { key: key.to_owned(), ..self.clone() })
+        Some(self.with_key(key))
     }
 
     /// The address with another key in the same bucket.
@@ -134,10 +141,16 @@ impl Address {
         &self.bucket
     }
 
-    /// The address as it was given, with a user and a password.
+    /// The address as it was given, with a user, a password and a query.
     #[cfg(feature = "object-store")]
     pub(crate) fn with_secrets(&self) -> String {
-        format!("{}/{}", self.bucket, self.key)
+        format!("{}/{}{}", self.bucket, self.key, self.query)
+    }
+
+    /// What follows the key, with its question mark.
+    #[cfg(feature = "object-store")]
+    pub(super) fn query(&self) -> &str {
+        &self.query
     }
 
     /// The error that this build cannot reach object stores.
@@ -158,7 +171,7 @@ impl fmt::Display for Address {
         };
         let key = match self.scheme {
             // What follows may be a signature.
-            Scheme::Http => self.key.split(['?', '#']).next().unwrap_or_default(),
+            Scheme::Http => self.key.split('#').next().unwrap_or_default(),
             _ => &self.key,
         };
         let slash = if key.is_empty() { "" } else { "/" };
@@ -182,6 +195,8 @@ mod tests {
             ("gs://b/x y%2F", "gs://b/x y%2F", "x y%2F"),
             ("az://c/k", "az://c/k", "k"),
             ("https://user:secret@h:8/k", "https://h:8/k", "k"),
+            ("https://h/a/k?signature=b/c", "https://h/a/k", "k"),
+            ("s3://b/part-?", "s3://b/part-?", "part-?"),
         ] {
             let address = address(text);
             assert_eq!((address.to_string().as_str(), address.last()), (shown, last), "{text}");
@@ -207,7 +222,8 @@ mod tests {
 
     #[test]
     fn addresses_that_lead_nowhere_are_refused() {
-        for wrong in ["s3://", "s3:///k", "s3://b/a//c", "s3://b/../c", "https://h/k?signature=1"] {
+        for wrong in ["s3://", "s3:///k", "s3://b/a//c", "s3://b/../c", "https://h/k?signature=1#f"]
+        {
             let error = Address::of(Path::new(wrong)).unwrap_err();
             assert_eq!(error.kind(), Kind::Usage, "{wrong}");
             assert!(!error.to_string().contains("signature"), "{error}");

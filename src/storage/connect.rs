@@ -7,7 +7,11 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3Key};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
-use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use object_store::path::Path as Key;
+use object_store::{
+    BackoffConfig, ClientConfigKey, ClientOptions, GetOptions, ObjectMeta, ObjectStore,
+    ObjectStoreExt, RetryConfig,
+};
 use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
@@ -77,7 +81,7 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>> {
         }
         Scheme::Http => {
             let start = HttpBuilder::new()
-                .with_url(bucket)
+                .with_url(format!("{bucket}{}", address.query()))
                 .with_client_options(ClientOptions::new().with_allow_http(true))
                 .with_retry(retry);
             let set = |it: HttpBuilder, (key, value)| it.with_config(key, value);
@@ -85,6 +89,18 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>> {
         }
     };
     connected.map_err(|cause| failure(&cause, address))
+}
+
+/// What a server says of an object. A signature in a query is good for reading alone, so there the first byte is read.
+pub(super) async fn look(
+    store: &dyn ObjectStore,
+    key: &Key,
+    address: &Address,
+) -> object_store::Result<ObjectMeta> {
+    match address.query() {
+        "" => store.head(key).await,
+        _ => Ok(store.get_opts(key, GetOptions::new().with_range(Some(0..1))).await?.meta),
+    }
 }
 
 fn shared<S: ObjectStore>(

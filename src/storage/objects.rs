@@ -16,7 +16,7 @@ use object_store::{
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::address::Address;
-use super::connect::{connect, runtime};
+use super::connect::{connect, look, runtime};
 use super::failure::failure;
 use super::reader::ObjectFile;
 use crate::error::{At, Error, Kind, Result};
@@ -112,7 +112,8 @@ impl Objects {
         if self.at(name).key().is_empty() {
             return Ok(None);
         }
-        match runtime()?.block_on(self.store.head(&self.key(name)?)) {
+        let key = self.key(name)?;
+        match runtime()?.block_on(look(&self.store, &key, &self.at(name))) {
             Ok(meta) => Ok(Some(Object::of(&meta, name.to_owned()))),
             Err(Cause::NotFound { .. }) => Ok(None),
             Err(cause) => Err(failure(&cause, &self.at(name))),

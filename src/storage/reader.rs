@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use object_store::path::Path as Key;
-use object_store::{Error as Cause, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{Error as Cause, GetOptions, ObjectMeta, ObjectStore};
 use tokio::task::JoinHandle;
 
 use super::address::{Address, Scheme};
 use super::again::again;
-use super::connect::runtime;
+use super::connect::{look, runtime};
 use super::failure::failure;
 use super::mounts::Remote;
 use crate::error::{Error, Kind, Result};
@@ -92,7 +92,7 @@ impl ObjectFile {
 
     /// Fails with [`Kind::Temporary`] if the object is no longer the one that was opened.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
-        let now = runtime()?.block_on(self.0.store.head(&self.0.key));
+        let now = runtime()?.block_on(look(&self.0.store, &self.0.key, &self.0.address));
         let now = now.map_err(|cause| self.0.failure(&cause))?;
         if self.0.is_of(&now) {
             return Ok(());
