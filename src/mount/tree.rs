@@ -60,7 +60,7 @@ impl Tree {
         let mut wait = Duration::from_millis(50);
         for _ in 1..TRIES {
             let failure = match self.objects.put_if(HEAD, bytes.clone(), before.map(|it| &it.tag)) {
-                Ok(Some(tag)) => return Ok(Listed { head, tag }),
+                Ok(Some(tag)) => return self.looked_at(Listed { head, tag }, before),
                 Ok(None) => None,
                 Err(error) => Some(error),
             };
@@ -81,6 +81,21 @@ impl Tree {
             wait *= 2;
         }
         Err(was_faster(&self.objects.at(HEAD)))
+    }
+
+    /// The list that the server has accepted, unless another one is there in its place: a server that looks at the condition of
+    /// a put and writes in two steps can accept two lists over one.
+    fn looked_at(&self, accepted: Listed, before: Option<&Listed>) -> Result<Listed> {
+        match self.listed() {
+            Ok(Some(found))
+                if !found.head.follows(&accepted.head.attempt)
+                    && Some(&found.head) != before.map(|it| &it.head) =>
+            {
+                Err(was_faster(&self.objects.at(HEAD)))
+            }
+            // It is there, or what cannot be read, or is old, says nothing against the server.
+            _ => Ok(accepted),
+        }
     }
 
     /// The objects below the address that `listed` does not name: those of attempts that died or lost, and released ones. To
@@ -108,4 +123,30 @@ pub(super) fn was_faster(address: &Address) -> Error {
 fn is_attempts(name: &str) -> bool {
     let digits = name.split_once('/').and_then(|(attempt, _)| attempt.strip_prefix(ATTEMPT));
     digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[test]
+    fn an_accepted_list_that_is_not_there_has_lost() {
+        let address = Address::of(Path::new("s3://b/out")).unwrap().unwrap();
+        let tree = Tree { objects: Objects::over(Arc::new(InMemory::new()), &address) };
+        let first = tree.commit(Head::new("a1", None), None).unwrap();
+        let ours = Listed { head: Head::new("b2", Some(&first.head)), ..first.clone() };
+        let look = |tree: &Tree| tree.looked_at(ours.clone(), Some(&first));
+        // What is there is what was there before, as an old copy says.
+        assert_eq!(look(&tree).unwrap().head, ours.head);
+        let theirs = tree.commit(Head::new("c3", Some(&first.head)), Some(&first)).unwrap();
+        assert_eq!(look(&tree).unwrap_err().kind(), Kind::Temporary);
+        let after_ours = Head::new("d4", Some(&ours.head));
+        tree.commit(after_ours, Some(&theirs)).unwrap();
+        assert_eq!(look(&tree).unwrap().head, ours.head);
+    }
 }
