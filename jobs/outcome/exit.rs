@@ -2,9 +2,10 @@
 //! once. The first thread to come here ends the process, and the others wait for it. If a disk or the
 //! reader of stdout hangs meanwhile, the process ends without a summary after [`EXIT_TIMEOUT`].
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -55,6 +56,11 @@ static CODE: AtomicU8 = AtomicU8::new(0);
 /// What to report when memory runs out, made beforehand: the text for stderr, and the one for stdout.
 static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
+thread_local! {
+    /// Whether a panic of this thread ends no more than what it is doing.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Who reads stdout. This decides what the process writes there when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
@@ -103,12 +109,15 @@ fn audience() -> Audience {
 }
 
 /// Makes a panic in any thread end the process. Otherwise another thread could wait for the panicked one
-/// for ever. The engine also panics when it loses a peer.
+/// for ever. The engine also panics when it loses a peer. What is [contained](contain) ends nothing else.
 pub(crate) fn catch_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         if foreign::is_called() {
             return;
+        }
+        if IS_CONTAINED.get() {
+            return print(panic);
         }
         let message = panic.payload_as_str().unwrap_or("a panic without a message");
         if message.starts_with("failed printing to stdout") {
@@ -130,6 +139,14 @@ pub(crate) fn catch_panics() {
         end(Err(Error::new(Kind::Internal, format!("a defect in dupsieve{place}: {message}"))
             .help("please report it together with the log")))
     }));
+}
+
+/// Does work for one of many requests: a panic is logged to stderr and ends this work, not the process.
+pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
+    let was = IS_CONTAINED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    IS_CONTAINED.set(was);
+    done
 }
 
 /// The system error that a panic reports, if it is a limit on threads, files or memory.
@@ -301,6 +318,12 @@ fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_contained_until_it_has_ended() {
+        assert!(contain(|| IS_CONTAINED.get()).is_ok_and(|is| is) && !IS_CONTAINED.get());
+        assert!(contain(|| panic!("on purpose")).is_err() && !IS_CONTAINED.get());
+    }
 
     #[test]
     fn a_panic_about_a_limit_of_the_system_is_not_a_defect() {

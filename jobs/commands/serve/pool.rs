@@ -1,7 +1,6 @@
 //! The threads that make fingerprints of texts and do whatever else takes long: a fixed number of them, with a bounded
 //! queue.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -11,6 +10,7 @@ use dupsieve::{Error, Result};
 use tokio::sync::oneshot;
 
 use super::problem::{Fault, Problem};
+use crate::outcome::exit;
 
 type Work = Box<dyn FnOnce(&mut Fingerprinting) + Send>;
 
@@ -60,7 +60,7 @@ impl Pool {
 fn run(work: &Receiver<Work>, recipe: &Recipe) {
     while let Ok(mut fingerprinting) = Fingerprinting::new(recipe, PageTime::default()) {
         let work = || work.iter().for_each(|work| work(&mut fingerprinting));
-        if catch_unwind(AssertUnwindSafe(work)).is_ok() {
+        if exit::contain(work).is_ok() {
             return;
         }
     }
@@ -75,10 +75,12 @@ mod tests {
         let recipe = Recipe::named("external-64", None).expect("a recipe");
         let pool = Pool::start(1, 8, &recipe).expect("threads");
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        exit::catch_panics();
         for number in 0..3 {
             let failed = runtime.block_on(pool.run(|_| -> u32 { panic!("on purpose") }));
             assert_eq!(failed.expect_err("it panics").status().as_u16(), 500);
             assert_eq!(runtime.block_on(pool.run(move |_| number)).ok(), Some(number));
         }
+        drop(std::panic::take_hook());
     }
 }

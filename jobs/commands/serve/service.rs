@@ -1,7 +1,6 @@
 //! What all requests share, and what they do: parse a body, ask the store, write an answer.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
@@ -29,6 +28,7 @@ use super::metrics::Metrics;
 use super::pool::Pool;
 use super::problem::{Fault, Problem};
 use crate::commands::query::parse_fingerprint;
+use crate::outcome::exit;
 
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
@@ -119,7 +119,7 @@ impl Service {
     pub(super) async fn query(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
         self.online()?;
         if is_light(&body) {
-            let answer = catch_unwind(AssertUnwindSafe(|| self.answer_query(&body, None)));
+            let answer = exit::contain(|| self.answer_query(&body, None));
             let broken_off = |_| Problem::new(Fault::Internal, "the work was given up");
             if let Some(answer) = answer.map_err(broken_off)?? {
                 return Ok(answer);
