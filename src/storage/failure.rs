@@ -39,11 +39,11 @@ fn is_without_bucket(said: &str) -> bool {
 /// The error for a failed request about `address`.
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {
-        Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
         // The crate knows only objects that are missing.
-        Cause::Generic { .. } if is_without_bucket(&said(cause)) => {
+        Cause::NotFound { .. } | Cause::Generic { .. } if is_without_bucket(&said(cause)) => {
             (Kind::Missing, "there is no such bucket", "check the address")
         }
+        Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),
         Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => DENIED,
         Cause::Generic { .. } if is_for_credentials(&said(cause)) => NO_CREDENTIALS,
         // What S3 says of a token that has expired; of a HEAD it says no more.
@@ -133,6 +133,15 @@ mod tests {
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().starts_with("s3://b/k: "), "{error}");
         }
+    }
+
+    #[test]
+    fn a_bucket_that_is_missing_is_no_missing_object() {
+        let source = || "PUT failed: 404 Not Found: <Code>NoSuchBucket</Code>".into();
+        let error = of(&Cause::NotFound { path: "k".to_owned(), source: source() }).to_string();
+        assert!(error.contains("there is no such bucket"), "{error}");
+        let error = of(&Cause::NotFound { path: "k".to_owned(), source: "404".into() }).to_string();
+        assert!(error.contains("there is no such object"), "{error}");
     }
 
     #[test]
