@@ -495,3 +495,16 @@ fn nothing_is_there_if_the_credentials_expire_before_the_commit() {
     assert_eq!(server.run(&bench, line).code, 0);
     assert_eq!(server.run(&bench, "verify s3://b/out").code, 0);
 }
+
+#[test]
+fn a_bucket_that_is_missing_is_said_before_any_work() {
+    let (bench, server) = crawl();
+    let missing = json!({"do": "status", "status": 404, "code": "NoSuchBucket", "path": "nobody/"});
+    server.faults(&json!([missing]));
+    for output in ["s3://nobody/batch.seg", "s3://nobody/day/batch.seg"] {
+        let line = format!("fingerprint --input s3://b/crawl --output {output}");
+        let said = server.fails(&bench, 66, &line);
+        assert!(said.contains("there is no such bucket"), "{said}");
+    }
+    assert_eq!(server.requests("GET", "crawl"), 0);
+}

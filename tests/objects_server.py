@@ -13,7 +13,7 @@ ListObjectsV2 in pages of --page keys, with and without a delimiter, DELETE and 
 A rule is an object: what it does (`do`), and which requests it is for: `method`, `path` (a part of the decoded path), `query` (a
 part of the query), `skip` (so many pass first), `times` (so many are hit; all, if it is not given), `every` (only each n-th).
 
-    {"do": "status", "status": 503, "retry_after": 1}      an answer with this status
+    {"do": "status", "status": 503, "retry_after": 1}      an answer with this status, and S3's word for it as `code`
     {"do": "expired"}                                      403, as S3 says that a token has expired
     {"do": "reset"}                                        the connection is reset before the answer
     {"do": "cut"}                                          half of the body, then the connection ends
@@ -166,7 +166,7 @@ class Handler(BaseHTTPRequestHandler):
         do = fault["do"]
         if do == "status":
             after = [("Retry-After", str(fault["retry_after"]))] if "retry_after" in fault else []
-            self.fail(fault["status"], "Fault", after)
+            self.fail(fault["status"], fault.get("code", "Fault"), after)
         elif do == "expired":
             self.fail(403, "ExpiredToken")
         elif do == "redirect":

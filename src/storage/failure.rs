@@ -31,7 +31,8 @@ fn is_for_credentials(said: &str) -> bool {
 }
 
 /// Whether the server said that there is not even the bucket. Of a listing, nothing else can be missing.
-fn is_without_bucket(said: &str) -> bool {
+pub(super) fn is_without_bucket(cause: &Cause) -> bool {
+    let said = said(cause);
     let is_listing = said.contains("list request");
     said.contains("NoSuchBucket") || is_listing && said.contains("404 Not Found")
 }
@@ -40,7 +41,7 @@ fn is_without_bucket(said: &str) -> bool {
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {
         // The crate knows only objects that are missing.
-        Cause::NotFound { .. } | Cause::Generic { .. } if is_without_bucket(&said(cause)) => {
+        Cause::NotFound { .. } | Cause::Generic { .. } if is_without_bucket(cause) => {
             (Kind::Missing, "there is no such bucket", "check the address")
         }
         Cause::NotFound { .. } => (Kind::Missing, "there is no such object", "check the address"),

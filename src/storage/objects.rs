@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::address::Address;
 use super::connect::{connect, look, runtime};
-use super::failure::failure;
+use super::failure::{failure, is_without_bucket};
 use super::reader::ObjectFile;
 use crate::error::{At, Error, Kind, Result};
 use crate::parallel::in_parallel;
@@ -136,7 +136,7 @@ impl Objects {
     /// The bytes of the object `name` and its tag; none if there is none.
     ///
     /// # Errors
-    /// More than `most` bytes are [`Kind::BadData`].
+    /// More than `most` bytes are [`Kind::BadData`]; a bucket that is not there is [`Kind::Missing`].
     pub(crate) fn get(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
         let key = self.key(name)?;
         let got = runtime()?.block_on(async {
@@ -153,7 +153,7 @@ impl Objects {
                     .found(bytes))
             }
             Ok((bytes, _, tag)) => Ok(Some((bytes.into(), tag))),
-            Err(Cause::NotFound { .. }) => Ok(None),
+            Err(cause @ Cause::NotFound { .. }) if !is_without_bucket(&cause) => Ok(None),
             Err(cause) => Err(failure(&cause, &self.at(name))),
         }
     }
