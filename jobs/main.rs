@@ -14,6 +14,11 @@ use outcome::summary::Summary;
 use outcome::{exit, identity, log};
 use processes::{child, signals, stall, supervisor, telemetry};
 
+/// With the allocator of musl, threads wait for each other.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     exit::catch_panics();
     // Before anything else, so that the process ends properly from its first moment on.
