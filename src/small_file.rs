@@ -38,13 +38,7 @@ pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
         Ok(bytes)
     };
     let bytes = in_time(path, PATIENCE, whole)?;
-    if bytes.len() as u64 > most {
-        return Err(Error::new(kind, "the file is too long")
-            .at(path)
-            .expected(format_args!("at most {most} bytes"))
-            .help("check the path"));
-    }
-    Ok(bytes)
+    within(bytes, most, kind).map_err(|error| error.at(path))
 }
 
 /// Reads the text file at `path`, which has at most `most` bytes.
@@ -52,10 +46,24 @@ pub fn read(path: &Path, most: u64, kind: Kind) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`read`]; text that is not UTF-8 is an error of `kind` too.
 pub fn read_text(path: &Path, most: u64, kind: Kind) -> Result<String> {
-    String::from_utf8(read(path, most, kind)?).map_err(|error| {
+    text(read(path, most, kind)?, most, kind).map_err(|error| error.at(path))
+}
+
+/// The bytes of a file as text; they are too many if they are more than `most`.
+pub(crate) fn text(bytes: Vec<u8>, most: u64, kind: Kind) -> Result<String> {
+    String::from_utf8(within(bytes, most, kind)?).map_err(|error| {
         let offset = error.utf8_error().valid_up_to() as u64;
-        Error::new(kind, "the file is not UTF-8").at(path).offset(offset)
+        Error::new(kind, "the file is not UTF-8").offset(offset)
     })
+}
+
+fn within(bytes: Vec<u8>, most: u64, kind: Kind) -> Result<Vec<u8>> {
+    if bytes.len() as u64 > most {
+        return Err(Error::new(kind, "the file is too long")
+            .expected(format_args!("at most {most} bytes"))
+            .help("check the path"));
+    }
+    Ok(bytes)
 }
 
 /// Opens the file at `path`. A pipe must get a writer within half a minute.

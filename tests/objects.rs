@@ -271,6 +271,21 @@ fn a_day_is_run_with_everything_in_an_object_store() {
     assert_eq!((again.code, &again.summary()["already_done"]), (0, &json!(true)));
 }
 
+#[test]
+fn a_day_is_explained_by_a_configuration_that_is_an_object() {
+    let (bench, server) = two_days();
+    server.put("/b/run.toml", &bench.read("remote.toml"));
+    server.done(&bench, &format!("run s3://b/run.toml --date {}..{}", DAYS[0], DAYS[1]));
+    let dropped = bench.read(&format!("out/{}/dedup/drop.txt", DAYS[1]));
+    let id = dropped.lines().next().unwrap();
+    let line = format!("explain --date {} {id} --config", DAYS[1]);
+    let local = bench.run(&format!("{line} local.toml"));
+    assert!(local.stdout.starts_with("verdict   drop: "), "{}", local.stdout);
+    assert_eq!(server.run(&bench, &format!("{line} s3://b/run.toml")).stdout, local.stdout);
+    let missing = server.fails(&bench, 66, "run s3://b/none.toml");
+    assert!(missing.contains("s3://b/none.toml: there is no such object"), "{missing}");
+}
+
 /// The days of [`two_days`].
 const DAYS: [&str; 2] = ["2026-11-20", "2026-11-21"];
 

@@ -16,6 +16,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::pages::{self, PageFlags, no_text};
+use crate::commands::places;
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
@@ -93,8 +94,8 @@ impl Arguments {
             .help("give the file with --config"));
         };
         let id = id_text(id)?;
-        let output = day.expand(output);
-        let verdict = report::verdict(Path::new(&output), &id)?;
+        let output = places::mounted(Path::new(&day.expand(output)))?;
+        let verdict = report::verdict(&output, &id)?;
         Ok((Wanted { id, inputs: inputs_of(config, day) }, verdict))
     }
 }

@@ -3,10 +3,11 @@
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
 //! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`, `again`:
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
+//! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
 //! - `mounts`: which folders of this machine stand for an address (see [`mount`](crate::mount)).
 //!
-//! Imports `error`, `progress` and `parallel`. Start with [`Address`].
+//! Imports `error`, `progress`, `small_file` and `parallel`. Start with [`Address`].
 
 #[cfg(not(feature = "object-store"))]
 mod absent;
@@ -22,6 +23,7 @@ mod mounts;
 mod objects;
 #[cfg(feature = "object-store")]
 mod reader;
+mod text;
 
 #[cfg(not(feature = "object-store"))]
 pub(crate) use absent::{ObjectFile, Objects};
@@ -36,3 +38,4 @@ pub use mounts::{here, place_of, shown};
 pub(crate) use objects::{Objects, Tag};
 #[cfg(feature = "object-store")]
 pub(crate) use reader::ObjectFile;
+pub use text::read_text;

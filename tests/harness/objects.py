@@ -91,8 +91,8 @@ def main():
     }
     figures = {kind: len(those) for kind, those in names.items()}
     figures["unsure and there"] = len(names["unsure"] & set(there))
-    figures |= {what: len(those) for what, those in broken.items()} | faults
-    print(json.dumps({"server": asked.server, "seconds": round(time.monotonic() - began, 1), **figures}))
+    figures |= {what: len(those) for what, those in broken.items()}
+    print(json.dumps({"server": asked.server, "seconds": round(time.monotonic() - began, 1), **figures, "faults": faults}))
     return 1 if any(broken.values()) else 0
 
 

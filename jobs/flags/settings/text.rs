@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dupsieve::{Kind, Result, small_file};
+use dupsieve::{Kind, Result, storage};
 
 /// The most bytes that such a file may have.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,7 +16,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     if let Some((_, text)) = last.as_ref().filter(|(from, _)| from == path) {
         return Ok(text.clone());
     }
-    let text = small_file::read_text(path, MAX_BYTES, Kind::Config)?;
+    let text = storage::read_text(path, MAX_BYTES, Kind::Config)?;
     *last = Some((path.to_path_buf(), text.clone()));
     Ok(text)
 }
