@@ -3,9 +3,9 @@ and none that was told to have lost may be there.
 
     python3 tests/harness/objects.py --commits target/release/deps/commits-* --server 127.0.0.1:5000 --bucket faults --count 10000
 
-The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs. Both look at the condition of a put and write in
-two steps, so that two writers can both win; the proxy counts such puts (`both won`), and passes puts on one by one with --one-at-a-time.
-Credentials are taken from the environment. Prints a line of JSON; ends with 1 if a promise was broken.
+The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs, or with --scheme az Azurite. The first two look at
+the condition of a put and write in two steps, so that two writers can both win; the proxy counts such puts (`both won`), and passes puts on one
+by one with --one-at-a-time. Credentials are taken from the environment. Prints a line of JSON; ends with 1 if a promise was broken.
 """
 
 import argparse
@@ -30,12 +30,14 @@ def start_proxy(asked):
 
 def environment(port):
     at = f"http://127.0.0.1:{port}"
-    return CREDENTIALS | dict(os.environ) | {"AWS_ENDPOINT": at, "AWS_ALLOW_HTTP": "true", "DUPSIEVE_OBJECT_PATIENCE": "20"}
+    s3 = {"AWS_ENDPOINT": at, "AWS_ALLOW_HTTP": "true"}
+    azurite = {"AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": at}
+    return CREDENTIALS | dict(os.environ) | s3 | azurite | {"DUPSIEVE_OBJECT_PATIENCE": "20"}
 
 
 def write(asked, port, scratch):
     """Runs the writers. Returns what each said of its commits: done, lost or unsure, and the name."""
-    address = f"s3://{asked.bucket}/{asked.name}"
+    address = f"{asked.scheme}://{asked.bucket}/{asked.name}"
     writers = []
     for writer in range(asked.writers):
         share = asked.count // asked.writers + (writer < asked.count % asked.writers)
@@ -54,7 +56,7 @@ def write(asked, port, scratch):
 
 def lines_there(asked, scratch):
     """The lines of the file of the tree, read past the proxy."""
-    words = [asked.commits, f"s3://{asked.bucket}/{asked.name}", pathlib.Path(scratch) / "end", "end", "1"]
+    words = [asked.commits, f"{asked.scheme}://{asked.bucket}/{asked.name}", pathlib.Path(scratch) / "end", "end", "1"]
     port = asked.server.split(":")[1]
     subprocess.run(words, check=True, env=environment(port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     [file] = (pathlib.Path(scratch) / "end").rglob("lines")
@@ -65,6 +67,7 @@ def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     words.add_argument("--commits", type=pathlib.Path, required=True, help="the program of bench-data/commits.rs")
     words.add_argument("--server", required=True, help="HOST:PORT")
+    words.add_argument("--scheme", choices=["s3", "az"], default="s3")
     words.add_argument("--bucket", default="faults")
     words.add_argument("--name", default=f"tree-{time.time_ns()}")
     words.add_argument("--count", type=int, default=1000)
