@@ -17,8 +17,11 @@ use super::open::Segment;
 /// The fewest blocks of a piece: about a MB.
 const FEWEST_BLOCKS: usize = 8;
 
-/// The most pieces of a segment: a process has a limited number of mappings.
+/// The most pieces of a segment: a process has a limited number of mappings. From 134 million rows on, pieces are larger for it.
 const MOST_PIECES: usize = 1024;
+
+/// The bytes of a piece that are in memory at a time.
+const AT_A_TIME: u64 = 2 << 20;
 
 /// How many pieces are fetched at once.
 const AT_ONCE: usize = 8;
@@ -79,14 +82,14 @@ impl Fetched {
 
 /// Fetches bytes of `segment` into a file without a name, on the disk of the place that stands for it.
 fn fetch(segment: &Segment, range: &Range<u64>) -> Result<Mapped> {
-    let mut bytes = Vec::new();
-    segment.source().read_into(range.clone(), &mut bytes)?;
     let folder = parent_of(segment.path());
-    let mapped = tempfile::tempfile_in(folder).and_then(|mut file| {
-        file.write_all(&bytes)?;
-        Mapped::of(&file)
-    });
-    mapped.at(folder)
+    let mut file = tempfile::tempfile_in(folder).at(folder)?;
+    let mut bytes = Vec::new();
+    for start in range.clone().step_by(AT_A_TIME as usize) {
+        segment.source().read_into(start..range.end.min(start + AT_A_TIME), &mut bytes)?;
+        file.write_all(&bytes).at(folder)?;
+    }
+    Mapped::of(&file).at(folder)
 }
 
 #[cfg(test)]
