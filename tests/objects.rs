@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -334,6 +334,19 @@ fn an_output_of_another_day_that_cannot_be_reached_is_no_missing_one() {
     assert!(said.contains("the object store does not allow this"), "{said}");
     server.faults(&json!([]));
     server.done(&bench, &line);
+}
+
+#[test]
+fn a_slot_of_the_cache_that_goes_is_no_lock_that_was_lost() {
+    let (bench, server) = crawl();
+    let line = "fingerprint --input s3://b/crawl --output s3://b/old.seg";
+    server.done(&bench, line);
+    let home = bench.path("cache").join(&bench.names("cache")[0]);
+    let lock = std::fs::File::options().write(true).open(home.join("0.lock")).unwrap();
+    lock.set_modified(SystemTime::now() - Duration::from_hours(8 * 24)).unwrap();
+    let said = server.fails(&bench, 66, "dedup --batch none.seg --output s3://b/out");
+    assert!(said.contains("none.seg"), "{said}");
+    assert!(!home.join("0").exists() && !home.join("0.lock").exists());
 }
 
 #[test]

@@ -81,10 +81,10 @@ fn remove_slot(path: &Path) {
         return;
     }
     // Whoever waits for the lock finds that its file has gone, and makes another.
-    if let Ok(_held) = Lock::take(path) {
+    if let Ok(lock) = Lock::take(path) {
         let removed = fs::remove_dir_all(&slot);
         if removed.is_ok() || !slot.exists() {
-            drop(fs::remove_file(path));
+            lock.remove();
         }
     }
 }

@@ -142,6 +142,11 @@ impl Lock {
         self.fence.check()
     }
 
+    /// Lets go of the lock and removes its file: what it kept others out of has gone.
+    pub fn remove(mut self) {
+        self.passing = true;
+    }
+
     /// What checks the lock elsewhere.
     pub fn fence(&self) -> &Fence {
         &self.fence
