@@ -9,6 +9,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
 
 /// The states of files by their names: a file in the same state has the same bytes, and need not be read to know that.
 pub(super) type States = HashMap<String, State>;
@@ -81,7 +82,10 @@ pub(super) fn digest(path: &Path) -> Result<String> {
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(format!("{:032x}", hasher.digest128())),
-            Ok(read) => hasher.update(&buffer[..read]),
+            Ok(read) => {
+                hasher.update(&buffer[..read]);
+                progress::tick(Activity::Reading);
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::io(path, &error)),
         }
@@ -109,5 +113,15 @@ mod tests {
         assert_eq!(below(&home.path().join("none")).unwrap(), Names::default());
         let known = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"z"));
         assert_eq!(digest(&home.path().join("z")).unwrap(), known);
+    }
+
+    #[test]
+    fn each_piece_of_a_file_that_is_hashed_is_a_sign_of_life() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("long");
+        File::create(&path).unwrap().set_len(64 << 20).unwrap();
+        let before = progress::own_ticks();
+        digest(&path).unwrap();
+        assert!(progress::own_ticks() >= before + 64);
     }
 }

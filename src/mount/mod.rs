@@ -12,7 +12,7 @@
 //!
 //! FORMAT.md in this folder specifies the list, and how it is put.
 //!
-//! Imports `error`, `storage`, `parallel` and `output`. Start with [`mount()`].
+//! Imports `error`, `storage`, `parallel`, `progress` and `output`. Start with [`mount()`].
 
 #[cfg(not(feature = "object-store"))]
 mod absent;
