@@ -211,6 +211,10 @@ impl Mount {
     /// Makes the place here equal to what is at the address.
     fn fill(&mut self) -> Result<()> {
         if let Some(listed) = &self.before {
+            if !self.place.is_dir() {
+                // The address was one object when this slot was filled last.
+                remove(&self.place)?;
+            }
             self.remote = pull::pull(&self.tree.objects, &listed.head, &self.place)?;
             self.known = files::states(&self.place, listed.head.files.keys());
             return Ok(());

@@ -283,6 +283,21 @@ fn a_long_file_is_put_together_only_in_the_place_of_what_was_there() {
 }
 
 #[test]
+fn an_object_that_has_become_a_tree_is_mounted_in_the_same_slot() {
+    let store = in_memory();
+    let (cache, [mut mount]) = mounts(&store);
+    fs::write(&mount.place, "one").unwrap();
+    mount.publish().unwrap();
+    let place = mount.place.clone();
+    drop(mount);
+    let tree = tree(&store);
+    let before = write(&tree, None, &folder(&[("a", "1")])).unwrap();
+    let mount = Mount::new(tree.objects.at(""), tree, before, cache.path()).unwrap();
+    assert_eq!(mount.place, place);
+    assert_eq!(fs::read_to_string(place.join("a")).unwrap(), "1");
+}
+
+#[test]
 fn a_cache_that_was_deleted_is_not_an_empty_tree() {
     let store = in_memory();
     write(&tree(&store), None, &folder(&[("a", "1")])).unwrap();
