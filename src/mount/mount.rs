@@ -226,11 +226,12 @@ impl Mount {
 
     pub(super) fn publish(&mut self) -> Result<()> {
         self.check_held()?;
-        let is_written = match &mut self.single {
-            Some(single) if self.place.is_file() => single.push(&self.place)?,
-            _ => self.publish_tree()?,
+        let pushed = match &mut self.single {
+            Some(single) if self.place.is_file() => single.push(&self.place),
+            _ => self.publish_tree(),
         };
-        if is_written {
+        // A cache that was deleted meanwhile explains every other failure.
+        if pushed.map_err(|error| self.check_held().err().unwrap_or(error))? {
             tracing::info!("written to {}", self.address);
             self.note()?;
         }

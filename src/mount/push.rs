@@ -14,8 +14,8 @@ use super::pull::{AT_ONCE, is_read_in_place};
 use super::tree::{Listed, Tree};
 
 /// Makes the tree equal to `folder`, on the condition that its list is still `before`. Returns the new list; none if nothing
-/// has changed. `known` are the states of files that are as `before` says. `check` is called right before the commit, and stops it
-/// if it fails.
+/// has changed. `known` are the states of files that are as `before` says. Right before the commit, `check` is called, and the folder
+/// must still be as it was listed: what has gone meanwhile was deleted by somebody else.
 pub(super) fn push(
     tree: &Tree,
     before: Option<&Listed>,
@@ -25,8 +25,14 @@ pub(super) fn push(
 ) -> Result<Option<Listed>> {
     let names = files::below(folder)?;
     let states = files::states(folder, names.files.iter());
+    let check = || {
+        check()?;
+        let is_listed = files::below(folder).is_ok_and(|now| now == names)
+            && files::states(folder, names.files.iter()) == states;
+        if is_listed { Ok(()) } else { Err(changed(folder)) }
+    };
     let mut head = Head::new(&attempt(), before.map(|before| &before.head));
-    head.empty_folders = names.empty_folders;
+    head.empty_folders.clone_from(&names.empty_folders);
     let old = before.map_or_else(BTreeMap::new, |before| before.head.files.clone());
     let entry = |name: &String| match old.get(name) {
         Some(old) if known.contains_key(name) && known.get(name) == states.get(name) => {
@@ -40,6 +46,7 @@ pub(super) fn push(
     }
     let is_empty = head.files.is_empty() && head.empty_folders.is_empty();
     if before.map_or(is_empty, |before| before.head.holds_as(&head)) {
+        check()?;
         *known = states;
         return Ok(None);
     }
@@ -90,9 +97,9 @@ fn here(folder: &Path, name: &String, old: Option<&Held>, attempt: &str) -> Resu
     })
 }
 
-/// The error that a file is not as this run has left it.
+/// The error that a file or folder is not as this run has left it.
 fn changed(path: &Path) -> Error {
-    Error::new(Kind::Temporary, "another run has changed this file in the meantime")
+    Error::new(Kind::Temporary, "somebody else has changed this in the meantime")
         .at(path)
         .help("run the same command again")
 }

@@ -314,6 +314,23 @@ fn a_cache_that_was_deleted_is_not_an_empty_tree() {
 }
 
 #[test]
+fn a_folder_that_is_being_deleted_is_not_a_smaller_tree() {
+    let tree = tree(&in_memory());
+    let before = write(&tree, None, &folder(&[("a", "1"), ("b/c", "1")])).unwrap().unwrap();
+    for gone in ["a", "b", ""] {
+        let home = folder(&[("a", "2"), ("b/c", "2")]);
+        let delete = || {
+            let gone = home.path().join(gone);
+            if gone.is_file() { fs::remove_file(gone) } else { fs::remove_dir_all(gone) }.unwrap();
+            Ok(())
+        };
+        let pushed = push(&tree, Some(&before), home.path(), &mut States::new(), &delete);
+        assert_eq!(pushed.unwrap_err().kind(), Kind::Temporary, "{gone}");
+        assert_eq!(tree.listed().unwrap().unwrap().head, before.head);
+    }
+}
+
+#[test]
 fn an_object_that_was_changed_behind_the_list_is_noticed() {
     let tree = tree(&in_memory());
     let written = write(&tree, None, &folder(&[("a", "12")])).unwrap().unwrap();
