@@ -1,13 +1,13 @@
 //! The files of the folder `journal`: their names, and the pages that they hold.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::file::{self, JournalFile};
 use super::header::{Header, damaged};
 use super::part::Part;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::Lock;
+use crate::output::{Lock, UNFINISHED, sync_folder};
 
 /// The end of their names.
 const SUFFIX: &str = ".journal";
@@ -69,6 +69,26 @@ pub(super) fn header_of(folder: &Path) -> Result<Option<Header>> {
     let first = if folder.exists() { numbers(folder)?.first().copied() } else { None };
     let read = first.map(|number| file::read(&folder.join(file_name(number)))).transpose()?;
     Ok(read.map(|contents| contents.header))
+}
+
+/// Removes the files that writers which died have left in a folder: pages may lie in them. Nobody else may write there.
+pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
+    let unfinished = unfinished(folder)?;
+    unfinished.iter().try_for_each(|path| fs::remove_file(path).at(path))?;
+    if unfinished.is_empty() { Ok(()) } else { sync_folder(folder) }
+}
+
+/// The unfinished files in a folder.
+fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut unfinished = Vec::new();
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let is_ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        if is_ours && entry.file_type().at(entry.path())?.is_file() {
+            unfinished.push(entry.path());
+        }
+    }
+    Ok(unfinished)
 }
 
 /// The numbers of the journals in a folder, in order.

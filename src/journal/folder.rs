@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 
 use super::committer;
-use super::files::{header_of, open_parts};
+use super::files::{header_of, open_parts, remove_unfinished};
 use super::header::{Header, damaged};
 use super::insertion::Insertion;
 use super::part::{Remembered, Wanted};
@@ -54,7 +54,8 @@ pub struct JournalOptions {
 }
 
 impl Journal {
-    /// Opens the journal of the store in this folder. Frames that were never finished are cut off.
+    /// Opens the journal of the store in this folder. Frames that were never finished are cut off, and files that were
+    /// never finished are removed.
     ///
     /// # Errors
     /// [`Kind::Temporary`] if another process writes it; [`Kind::BadData`] if it is damaged;
@@ -64,6 +65,7 @@ impl Journal {
         fs::create_dir_all(&folder).at(&folder)?;
         sync_folder(store)?;
         let lock = Lock::take(&folder.join(LOCK))?;
+        remove_unfinished(&folder)?;
         let header = Header { width: options.width, options: options.segment };
         let (parts, file) = open_parts(&folder, &header, &lock)?;
         let shared = Arc::new(Shared {

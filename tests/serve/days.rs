@@ -1,6 +1,7 @@
 //! Days: what is remembered, committed, added and removed by others.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -283,6 +284,10 @@ fn a_purge_certifies_nothing_while_the_journal_may_have_a_removed_page() {
     remember_long(&bench, &["takedown-one", "takedown-two"]);
     remove("takedown-one\n");
     assert!(has("takedown-one"));
+    // As if a service had died while it wrote a journal anew.
+    let journals = bench.path("store/journal");
+    fs::copy(journals.join("000001.journal"), journals.join(".unfinished-000001.journal-aB3xYz"))
+        .unwrap();
     bench.done("store purge store");
     assert!(!has("takedown-one") && has("takedown-two"));
     // A day that is being committed is left to the service.
