@@ -157,7 +157,7 @@ impl Journal {
     /// As [`Journal::turn`]; the pages are sealed then as before.
     pub fn unseal(&self, day: Day) -> Result<()> {
         let _turn = lock(&self.shared.turn);
-        self.shared.put_back(day, |_| true).map(drop)
+        self.shared.put_back(day)
     }
 
     /// Forgets pages that were removed from the store, unless pages are sealed: those must go first. The next
@@ -235,8 +235,8 @@ impl Journal {
     }
 
     /// Forgets the sealed pages of `day`, which the store has, except those with an id that it `left_out` of that day:
-    /// they are put back to those that came since, unless they were removed after they were remembered. Returns how
-    /// many these are.
+    /// they are put back to those that came since, unless they were removed after they were remembered, or came again
+    /// since: then the newer page stays. Returns how many are put back.
     ///
     /// # Errors
     /// As [`Journal::turn`]; the pages are sealed then as before.
@@ -245,7 +245,7 @@ impl Journal {
         let _turn = lock(&shared.turn);
         let notes = RemovalNote::all(&shared.folder)?;
         let is_removed = |id: &str| notes.iter().any(|note| note.names(id));
-        shared.put_back(day, |id| left_out(id) && !is_removed(id))
+        shared.put_back_some(day, |id| left_out(id) && !is_removed(id))
     }
 }
 

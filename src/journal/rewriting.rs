@@ -98,19 +98,41 @@ impl Shared {
         }
     }
 
-    /// Ends the seal of `day`: forgets its pages, but for those with an id that `stays`. Returns how many stay.
-    pub(super) fn put_back(&self, day: Day, stays: impl Fn(&str) -> bool) -> Result<u64> {
+    /// Ends the seal of `day`: puts all its pages back before those that came since.
+    pub(super) fn put_back(&self, day: Day) -> Result<()> {
+        let Some(number) = self.number_of(day) else { return Ok(()) };
+        self.end_seal(number, self.pages_of(number, |_| true))
+    }
+
+    /// Ends the seal of `day`: forgets its pages, but for those with an id that `stays` and that did not come again since.
+    /// Returns how many stay.
+    pub(super) fn put_back_some(&self, day: Day, stays: impl Fn(&str) -> bool) -> Result<u64> {
         let Some(number) = self.number_of(day) else { return Ok(0) };
-        let pages = self.pages_of(number, stays);
+        let mut pages = self.pages_of(number, stays);
+        if !pages.is_empty() {
+            // What came since may still fail to be written.
+            self.mend()?;
+            pages.retain(|page| !self.came_since(number, &page.id));
+        }
         let staying = pages.len() as u64;
-        if staying > 0 {
+        self.end_seal(number, pages).map(|()| staying)
+    }
+
+    /// Whether a page of this id came after the part with this number.
+    fn came_since(&self, number: u64, id: &str) -> bool {
+        self.parts().iter().any(|(other, part)| *other > number && part.has(id))
+    }
+
+    /// Takes away the part with this number, but for these pages of it, which are put before those that came since.
+    fn end_seal(&self, number: u64, pages: Vec<FingerprintedDocument>) -> Result<()> {
+        if !pages.is_empty() {
             self.put_before_last(pages, number)?;
         }
         let path = self.path(number);
         fs::remove_file(&path).at(&path)?;
         sync_folder(&self.folder)?;
         self.parts_mut().retain(|it| it.0 != number);
-        Ok(staying)
+        Ok(())
     }
 
     /// Puts pages of the part with this number before those that came since, and takes that part away. A page that came

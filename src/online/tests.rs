@@ -346,6 +346,25 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
 }
 
 #[test]
+fn of_a_page_that_waits_and_a_newer_one_of_its_id_the_newer_stays() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let [day, last]: [Day; 2] = ["2026-11-19".parse()?, "2026-11-21".parse()?];
+    let online = open(&store)?;
+    // Up to 2026-11-20, since the store has no day.
+    remove(&store, "again\nother\n")?;
+    remember(&online, &[page("again", Some(0xa)), page("other", Some(0xff00))], Remember::All)?;
+    // The newer one comes while the day is being committed.
+    online.journal().seal(day)?;
+    let told = remember(&online, &[page("again", Some(0xa_ffff_0000))], Remember::Kept)?;
+    assert_eq!(told.answers[0].verdict, Verdict::Keep);
+    assert_eq!((online.commit(day)?.waiting, online.journal().pages()), (1, 2));
+    assert_eq!((online.commit(last)?.rows, holders(&online, 0xa)?), (2, vec![]));
+    assert_eq!(holders(&online, 0xa_ffff_0000)?, [("again".to_owned(), Some(last))]);
+    Ok(())
+}
+
+#[test]
 fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let (store, _) = Store::init(home.path().join("store"))?;
