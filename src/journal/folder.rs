@@ -111,6 +111,13 @@ impl Journal {
         self.shared.parts().iter().map(|(_, part)| part.on_disk as u64).sum()
     }
 
+    /// The number of pages on disk whose ids are `counted`, sealed ones among them.
+    pub fn count(&self, counted: impl Fn(&str) -> bool) -> u64 {
+        let parts = self.shared.parts();
+        let on_disk = parts.iter().flat_map(|(_, part)| &part.pages[..part.on_disk]);
+        on_disk.filter(|page| counted(&page.id)).count() as u64
+    }
+
     /// The bytes of the file that takes new pages.
     pub fn bytes(&self) -> u64 {
         lock(&self.shared.file).bytes()

@@ -225,25 +225,32 @@ impl Online {
     pub fn commit(&self, day: Day) -> Result<Committed> {
         let _changing = lock(&self.changing);
         let is_sealed = self.journal.sealed().contains(&day);
-        let waiting = self.finish()?.into_iter().find(|it| it.0 == day).map_or(0, |it| it.1);
+        self.finish()?;
         self.take_up()?;
         let version = self.version();
-        if let Some(entry) = version.entry(day) {
-            if !is_sealed && self.journal.pages() > 0 {
-                return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
-                    .at(self.store.path())
-                    .help(PUT_BACK));
-            }
-            let (store_version, rows) = (version.number(), entry.rows);
-            let already = !is_sealed;
-            return Ok(Committed { store_version, rows, empties: entry.empties, waiting, already });
+        let is_held = version.entry(day).is_some();
+        if is_held {
+            self.journal.leave_out_removed()?;
+        } else {
+            version.expect_unexpired(day)?;
+            self.journal.seal(day)?;
+            self.finish()?;
         }
-        version.expect_unexpired(day)?;
-        self.journal.seal(day)?;
-        let waiting = self.finish()?.into_iter().map(|it| it.1).sum();
+        let committed = self.committed(day, is_held && !is_sealed)?;
+        if committed.already && self.journal.pages() > committed.waiting {
+            return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
+                .at(self.store.path())
+                .help(PUT_BACK));
+        }
+        Ok(committed)
+    }
+
+    /// What became of `day`, which the store has.
+    fn committed(&self, day: Day, already: bool) -> Result<Committed> {
+        let waiting = self.journal.count(self.store.left_out_of(day)?);
         let version = self.version();
         let (rows, empties) = version.entry(day).map_or((0, 0), |it| (it.rows, it.empties));
-        Ok(Committed { store_version: version.number(), rows, empties, waiting, already: false })
+        Ok(Committed { store_version: version.number(), rows, empties, waiting, already })
     }
 
     /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many
@@ -253,19 +260,20 @@ impl Online {
     /// As [`Online::commit`].
     pub fn finish_commits(&self) -> Result<usize> {
         let _changing = lock(&self.changing);
-        self.finish().map(|days| days.len())
+        self.finish()
     }
 
-    /// Finishes the days that are sealed. Returns them, each with its pages that wait for a later one.
-    fn finish(&self) -> Result<Vec<(Day, u64)>> {
+    /// Finishes the days that are sealed. Returns how many there were.
+    fn finish(&self) -> Result<usize> {
         let sealed = self.journal.sealed();
-        sealed.into_iter().map(|day| Ok((day, self.finish_day(day)?))).collect()
+        sealed.iter().try_for_each(|&day| self.finish_day(day))?;
+        Ok(sealed.len())
     }
 
     /// Adds the pages that are sealed as `day` to the store. If it does not take them, as when another process has added
     /// that day, they are put back into the journal, for another day. So are those that it leaves out of this day
-    /// because they were removed before they were remembered; their number is returned.
-    fn finish_day(&self, day: Day) -> Result<u64> {
+    /// because they were removed before they were remembered.
+    fn finish_day(&self, day: Day) -> Result<()> {
         let added = self.store.add_made(day, |path, held| {
             // Pages that were removed must not come back. Where the store has the day, it is compared.
             if held.is_none() {
@@ -289,7 +297,7 @@ impl Online {
                 "{waiting} pages of {day} wait for a later day: their ids were removed up to that day or a later one"
             );
         }
-        Ok(waiting)
+        Ok(())
     }
 
     /// Takes up the newest version, if another process has made one or has removed pages. Returns whether it has.

@@ -328,6 +328,9 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
     assert_eq!((committed.rows, committed.empties, committed.waiting), (1, 0, 2));
     assert_eq!((online.journal().pages(), online.journal().sealed()), (2, vec![]));
     assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), None)]);
+    // The same day again changes nothing, and pages that wait belong to a later one.
+    let again = online.commit(day)?;
+    assert_eq!(again, Committed { already: true, ..committed });
     // It is cut short after the day is in the store, and a page comes meanwhile.
     online.journal().seal(next)?;
     remember(&online, &[page("since", Some(0xff_ffff))], Remember::All)?;
@@ -338,6 +341,7 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
     let online = open(&store)?;
     let committed = online.commit(next)?;
     assert_eq!((committed.rows, committed.waiting, online.journal().pages()), (0, 2, 3));
+    assert_eq!(online.commit(next).unwrap_err().kind(), Kind::Exists, "one belongs to another day");
     let committed = online.commit(last)?;
     assert_eq!((committed.rows, committed.empties, committed.waiting), (2, 1, 0));
     assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), Some(last))]);
@@ -358,7 +362,7 @@ fn of_a_page_that_waits_and_a_newer_one_of_its_id_the_newer_stays() -> Result<()
     online.journal().seal(day)?;
     let told = remember(&online, &[page("again", Some(0xa_ffff_0000))], Remember::Kept)?;
     assert_eq!(told.answers[0].verdict, Verdict::Keep);
-    assert_eq!((online.commit(day)?.waiting, online.journal().pages()), (1, 2));
+    assert_eq!((online.commit(day)?.waiting, online.journal().pages()), (2, 2));
     assert_eq!((online.commit(last)?.rows, holders(&online, 0xa)?), (2, vec![]));
     assert_eq!(holders(&online, 0xa_ffff_0000)?, [("again".to_owned(), Some(last))]);
     Ok(())
