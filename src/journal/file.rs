@@ -164,19 +164,34 @@ impl Head {
 pub(super) fn read(path: &Path) -> Result<Contents> {
     let file = File::open(path).at(path)?;
     let bytes = file.metadata().at(path)?.len();
+    let (header, end) = header_of(&file, path)?;
+    let contents = Contents { header, pages: Vec::new(), sealed: None, end, torn: 0 };
+    Reading { path, file, bytes, contents }.run()
+}
+
+/// Reads the header of the journal at `path`, and nothing else.
+///
+/// # Errors
+/// [`Kind::BadData`](crate::Kind::BadData) if it is damaged.
+pub(super) fn read_header(path: &Path) -> Result<Header> {
+    let file = File::open(path).at(path)?;
+    header_of(&file, path).map(|(header, _)| header)
+}
+
+/// The header of a journal, and where it ends.
+fn header_of(file: &File, path: &Path) -> Result<(Header, u64)> {
+    let bytes = file.metadata().at(path)?.len();
     let mut fixed = [0; FIXED_BYTES];
-    let header_bytes = match file.read_exact_at(&mut fixed, 0) {
+    let end = match file.read_exact_at(&mut fixed, 0) {
         Ok(()) => Header::bytes_of(&fixed, path)? as u64,
         Err(_) => bytes + 1,
     };
-    if header_bytes > bytes {
+    if end > bytes {
         return Err(damaged("the journal ends within its header").at(path).offset(bytes));
     }
-    let mut header = vec![0; header_bytes as usize];
+    let mut header = vec![0; end as usize];
     file.read_exact_at(&mut header, 0).at(path)?;
-    let header = Header::read(&header, path)?;
-    let contents = Contents { header, pages: Vec::new(), sealed: None, end: header_bytes, torn: 0 };
-    Reading { path, file, bytes, contents }.run()
+    Header::read(&header, path).map(|header| (header, end))
 }
 
 /// A journal that is being read.

@@ -66,9 +66,8 @@ pub(super) fn open_parts(
 
 /// What the pages of the journals in a folder are; none if there is no journal.
 pub(super) fn header_of(folder: &Path) -> Result<Option<Header>> {
-    let first = if folder.exists() { numbers(folder)?.first().copied() } else { None };
-    let read = first.map(|number| file::read(&folder.join(file_name(number)))).transpose()?;
-    Ok(read.map(|contents| contents.header))
+    let first = numbers(folder)?.first().map(|&number| folder.join(file_name(number)));
+    first.map(|path| file::read_header(&path)).transpose()
 }
 
 /// Removes the files that writers which died have left in a folder: pages may lie in them. Nobody else may write there.
@@ -79,12 +78,12 @@ pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
 }
 
 /// The unfinished files in a folder.
-fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn unfinished(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut unfinished = Vec::new();
     for entry in fs::read_dir(folder).at(folder)? {
         let entry = entry.at(folder)?;
         let is_ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
-        if is_ours && entry.file_type().at(entry.path())?.is_file() {
+        if is_ours && entry.file_type().is_ok_and(|it| it.is_file()) {
             unfinished.push(entry.path());
         }
     }

@@ -12,12 +12,12 @@
 //! ```
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 
 use super::committer;
-use super::files::{header_of, open_parts, remove_unfinished};
+use super::files::{header_of, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
 use super::insertion::Insertion;
 use super::part::{Remembered, Wanted};
@@ -65,6 +65,11 @@ impl Journal {
         fs::create_dir_all(&folder).at(&folder)?;
         sync_folder(store)?;
         let lock = Lock::take(&folder.join(LOCK))?;
+        Journal::open_locked(folder, options, lock)
+    }
+
+    /// Opens the journal in `folder`, whose lock this is.
+    fn open_locked(folder: PathBuf, options: JournalOptions, lock: Lock) -> Result<Journal> {
         remove_unfinished(&folder)?;
         let header = Header { width: options.width, options: options.segment };
         let (parts, file) = open_parts(&folder, &header, &lock)?;
@@ -89,16 +94,25 @@ impl Journal {
     }
 
     /// Forgets pages that were removed from the store in this folder, where no service does. As
-    /// [`Journal::leave_out_removed`], it leaves them if a day is being committed.
+    /// [`Journal::leave_out_removed`], it leaves them if a day is being committed. If nothing is to be forgotten, it leaves
+    /// the journal alone; if there is no journal, only the notes go.
     ///
     /// # Errors
     /// [`Kind::Temporary`] if a service runs; [`Kind::BadData`] if the journal is damaged.
     pub fn leave_out_removed_at(store: &Path) -> Result<()> {
-        let Some(Header { width, options }) = header_of(&store.join(JOURNAL))? else {
+        let folder = store.join(JOURNAL);
+        let may_have_removed =
+            || Ok(RemovalNote::waits(store)? || !unfinished(&folder)?.is_empty());
+        if !folder.exists() || !may_have_removed()? {
             return Ok(());
+        }
+        let lock = Lock::take(&folder.join(LOCK))?;
+        let Some(Header { width, options }) = header_of(&folder)? else {
+            remove_unfinished(&folder)?;
+            return RemovalNote::all(&folder)?.iter().try_for_each(RemovalNote::delete);
         };
         let options = JournalOptions { width, segment: options, most_bytes: 0 };
-        Journal::open(store, options)?.leave_out_removed()
+        Journal::open_locked(folder, options, lock)?.leave_out_removed()
     }
 
     /// The nearest pages on disk, at most `limit`, by distance, id and day; and how many more there are.

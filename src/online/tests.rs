@@ -13,6 +13,7 @@ use crate::document::{IdList, Position};
 use crate::error::{Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
+use crate::journal::Journal;
 use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
 
 const STAMP: &str = r#"{"features":"external","width":64}"#;
@@ -310,6 +311,32 @@ fn removed_pages_leave_the_journal_and_come_back_only_as_new_pages() -> Result<(
     remove(&store, "the second\nthe third\n")?;
     assert_eq!(online.commit(next)?.rows, 0, "a commit brings no page back");
     assert_eq!((holders(&online, 0xb)?, holders(&online, 0xc)?), (vec![], vec![]));
+    Ok(())
+}
+
+#[test]
+fn removed_pages_are_forgotten_without_a_service_only_where_there_are_some() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let notes = || fs::read_dir(store.path().join("journal/removed")).unwrap().count();
+    Journal::leave_out_removed_at(store.path())?;
+    // A journal that nothing was written to yet: nobody would heed the note.
+    fs::create_dir(store.path().join("journal")).unwrap();
+    remove(&store, "the first\n")?;
+    assert_eq!(notes(), 1);
+    Journal::leave_out_removed_at(store.path())?;
+    assert_eq!(notes(), 0);
+    let online = open(&store)?;
+    let all = [page("the first", Some(0xa)), page("the second", Some(0xb))];
+    remember(&online, &all, Remember::All)?;
+    Journal::leave_out_removed_at(store.path())?;
+    remove(&store, "the second\n")?;
+    let held = Journal::leave_out_removed_at(store.path()).unwrap_err();
+    assert_eq!((held.kind(), notes()), (Kind::Temporary, 1), "the service does so");
+    drop(online);
+    Journal::leave_out_removed_at(store.path())?;
+    assert_eq!((notes(), journal_has(&store, b"the second")), (0, false));
+    assert!(journal_has(&store, b"the first"));
     Ok(())
 }
 

@@ -67,7 +67,7 @@ impl RemovalNote {
     }
 
     /// Whether a note for the journal of `store` is still to be heeded.
-    pub(super) fn waits(store: &Path) -> Result<bool> {
+    pub(crate) fn waits(store: &Path) -> Result<bool> {
         paths(&store.join(JOURNAL)).map(|paths| !paths.is_empty())
     }
 
