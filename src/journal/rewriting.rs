@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind;
 
 use super::file::{JournalFile, frames};
 use super::part::Part;
@@ -126,13 +127,23 @@ impl Shared {
     /// Takes away the part with this number, but for these pages of it, which are put before those that came since.
     fn end_seal(&self, number: u64, pages: Vec<FingerprintedDocument>) -> Result<()> {
         if !pages.is_empty() {
-            self.put_before_last(pages, number)?;
+            return self.put_before_last(pages, number);
         }
-        let path = self.path(number);
-        fs::remove_file(&path).at(&path)?;
-        sync_folder(&self.folder)?;
+        self.remove_file(number)?;
         self.parts_mut().retain(|it| it.0 != number);
         Ok(())
+    }
+
+    /// Removes the file of the part with this number. The part goes after it: as long as the file is there, its day is
+    /// sealed.
+    fn remove_file(&self, number: u64) -> Result<()> {
+        let path = self.path(number);
+        match fs::remove_file(&path) {
+            // An attempt before removed it, and failed then.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            removed => removed.at(&path)?,
+        }
+        sync_folder(&self.folder)
     }
 
     /// Puts pages of the part with this number before those that came since, and takes that part away. A page that came
@@ -182,7 +193,11 @@ impl Shared {
         if let Some((_, part)) = parts.iter_mut().find(of_number) {
             *part = new;
         }
-        parts.retain(|it| Some(it.0) != gone);
+        if let Some(gone) = gone {
+            // Nobody looks meanwhile: the pages are in both parts.
+            self.remove_file(gone)?;
+            parts.retain(|it| it.0 != gone);
+        }
         Ok(())
     }
 }

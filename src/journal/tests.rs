@@ -275,6 +275,35 @@ fn after_a_failed_write_the_file_is_made_anew_and_nothing_else_is_lost() -> Resu
 }
 
 #[test]
+fn a_day_stays_sealed_while_its_file_cannot_be_removed() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let all = pages(Width::W64, 20, 6);
+    let day = "2026-11-22".parse()?;
+    let [sealed, elsewhere] =
+        ["journal/000001.journal", "elsewhere"].map(|it| home.path().join(it));
+    let journal = Journal::open(home.path(), options(Width::W64))?;
+    type End = fn(&Journal, Day) -> Result<()>;
+    let ends: [End; 2] = [Journal::unseal, |it, day| it.forget(day, |_| true).map(drop)];
+    add_all(&journal, &all[..10])?;
+    journal.seal(day)?;
+    add_all(&journal, &all[10..])?;
+    for end in ends {
+        fs::rename(&sealed, &elsewhere).unwrap();
+        fs::create_dir(&sealed).unwrap();
+        assert!(end(&journal, day).is_err());
+        assert_eq!(journal.sealed(), [day]);
+        fs::remove_dir(&sealed).unwrap();
+        fs::rename(&elsewhere, &sealed).unwrap();
+    }
+    journal.unseal(day)?;
+    assert_eq!((journal.sealed(), journal.pages(), sealed.exists()), (vec![], 20, false));
+    drop(journal);
+    let read = file::read(&home.path().join("journal/000002.journal"))?;
+    assert!(read.pages.iter().map(|page| &page.id).eq(all.iter().map(|page| &page.id)));
+    Ok(())
+}
+
+#[test]
 fn pages_that_could_not_be_written_are_not_sealed() -> Result<()> {
     let home = tempfile::tempdir().unwrap();
     let all = pages(Width::W64, 20, 3);
