@@ -2,7 +2,7 @@
 //!
 //! With `--processes N` the [`supervisor`] starts [`children`] and restarts them when an [`attempt`] fails; each
 //! [`child`] meets the others through it. [`cluster`] joins this process with the others, whether they are
-//! children or lines of a hosts file. [`signals`] and [`stall`] end a process that is interrupted or hangs. [`telemetry`]
+//! children or lines of a hosts file ([`listen`]). [`signals`] and [`stall`] end a process that is interrupted or hangs. [`telemetry`]
 //! tells others how the job fares.
 //!
 //! May import: files of this room, of `flags` and `outcome`, and the library.
@@ -13,6 +13,7 @@ pub(crate) mod attempt;
 pub(crate) mod child;
 pub(crate) mod children;
 pub(crate) mod cluster;
+mod listen;
 #[cfg(feature = "serve")]
 mod metrics_server;
 pub(crate) mod signals;

@@ -38,6 +38,8 @@ struct Hello {
     processes: usize,
     workers: usize,
     step: Step,
+    /// The number of this run of the caller.
+    run: u64,
     from: usize,
     to: usize,
 }
@@ -57,6 +59,13 @@ pub(super) enum Answer {
     Refused(String),
 }
 
+/// The answer, and which run of the called process has given it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Reply {
+    pub(super) answer: Answer,
+    pub(super) run: u64,
+}
+
 /// The last word of a welcome caller. Without it, one side could keep a connection that the other gave up.
 #[derive(Serialize, Deserialize)]
 struct Here;
@@ -69,6 +78,8 @@ pub(super) struct Acceptor {
     pub(super) topology: Topology,
     job: JobIdentity,
     secret: Secret,
+    /// A random number: a process that is started again has another.
+    run: u64,
     callers: Arc<Callers>,
     arrivals: Mutex<Arrivals>,
     arrival: Condvar,
@@ -79,6 +90,8 @@ pub(super) struct Arrivals {
     pub(super) step: Step,
     pub(super) state: State,
     pub(super) arrived: Links,
+    /// The runs of the peers that have ever arrived.
+    runs: Vec<Option<u64>>,
     /// Why callers were refused, each reason once.
     refusals: BTreeSet<String>,
 }
@@ -96,19 +109,35 @@ pub(super) enum State {
     Gone,
 }
 
+impl Arrivals {
+    /// A peer has arrived at the step.
+    pub(super) fn arrives(&mut self, peer: usize, run: u64, link: Link) {
+        self.arrived[peer] = Some(link);
+        self.runs[peer] = Some(run);
+    }
+
+    /// Whether a peer that has arrived before gives another run now: it was started again, and will never arrive at this step.
+    pub(super) fn is_another(&self, peer: usize, run: u64) -> bool {
+        self.runs[peer].is_some_and(|known| known != run)
+    }
+}
+
 impl Acceptor {
     pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Acceptor {
         let arrived = (0..topology.processes).map(|_| None).collect();
+        let runs = vec![None; topology.processes];
         let arrivals = Mutex::new(Arrivals {
             step: Step::default(),
             state: State::Before,
             arrived,
+            runs,
             refusals: BTreeSet::new(),
         });
         Acceptor {
             topology,
             job,
             secret,
+            run: rand::random(),
             callers: Arc::default(),
             arrivals,
             arrival: Condvar::new(),
@@ -170,17 +199,17 @@ impl Acceptor {
         let link = Link::answer(socket, &self.secret, &mut wait)?;
         caller.is_known()?;
         let hello: Hello = link.receive(GREETING_BYTES, Some(&mut wait))?;
-        let answer = self.answer(&self.arrivals(), &hello);
-        link.send(&answer, GREETING_BYTES)?;
-        if answer == Answer::Welcome {
+        let reply = Reply { answer: self.answer(&self.arrivals(), &hello), run: self.run };
+        link.send(&reply, GREETING_BYTES)?;
+        if reply.answer == Answer::Welcome {
             let Here = link.receive(GREETING_BYTES, Some(&mut wait))?;
             let mut arrivals = self.arrivals();
             if self.answer(&arrivals, &hello) == Answer::Welcome {
-                arrivals.arrived[hello.from] = Some(link);
+                arrivals.arrives(hello.from, hello.run, link);
                 self.arrival.notify_all();
             }
         }
-        Ok(answer)
+        Ok(reply.answer)
     }
 
     fn answer(&self, arrivals: &Arrivals, caller: &Hello) -> Answer {
@@ -221,19 +250,19 @@ impl Acceptor {
     fn hello(&self, to: usize, step: Step) -> Hello {
         let Topology { workers, processes, process: from } = self.topology;
         let version = env!("CARGO_PKG_VERSION").into();
-        Hello { job: self.job, version, processes, workers, step, from, to }
+        Hello { job: self.job, version, processes, workers, step, run: self.run, from, to }
     }
 
     /// Calls process `to` at `host`, to be connected or for a sign of life. If the answer is a welcome, the
     /// link is the connection to it.
-    pub(super) fn call(&self, to: usize, host: &str, step: &Step) -> io::Result<(Answer, Link)> {
+    pub(super) fn call(&self, to: usize, host: &str, step: &Step) -> io::Result<(Reply, Link)> {
         let mut wait = Wait::promptly();
         let link = Link::call(wire::connect(host)?, &self.secret, &mut wait)?;
         link.send(&self.hello(to, step.clone()), GREETING_BYTES)?;
-        let answer = link.receive(GREETING_BYTES, Some(&mut wait))?;
-        if answer == Answer::Welcome {
+        let reply: Reply = link.receive(GREETING_BYTES, Some(&mut wait))?;
+        if reply.answer == Answer::Welcome {
             link.send(&Here, GREETING_BYTES)?;
         }
-        Ok((answer, link))
+        Ok((reply, link))
     }
 }

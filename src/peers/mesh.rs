@@ -3,7 +3,8 @@
 //!
 //! A peer that answers may come as late as its work requires. A peer that never answered, or that refuses, is
 //! given up after one time limit; a peer that answered before and is silent now, after another. See
-//! [`Patience`].
+//! [`Patience`]. A peer that was started again answers, but never comes to the step where the others are: it is known by the number of
+//! its run, and given up at once.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::acceptor::{Acceptor, Answer, Arrivals, Links, State, Step};
+use super::acceptor::{Acceptor, Answer, Arrivals, Links, Reply, State, Step};
 use super::identity::JobIdentity;
 use super::topology::{Patience, Peers, Topology};
 use crate::progress::{self, Activity};
@@ -37,6 +38,8 @@ struct Awaited {
     sign_of_life: Instant,
     /// Whether it ever answered.
     answered: bool,
+    /// Whether what answered is another run of it than the one that arrived at the steps before.
+    was_restarted: bool,
     /// Why it could not be reached the last time.
     trouble: String,
     /// The first reason for a refusal, by either side. It says more than later failures.
@@ -71,13 +74,16 @@ impl Mesh {
     /// those that have.
     ///
     /// # Errors
-    /// [`Kind::Unavailable`] if a peer does not arrive in time, [`Kind::Temporary`] if one is lost.
+    /// [`Kind::Unavailable`] if a peer does not arrive in time, [`Kind::Temporary`] if one is lost or was started again.
     pub(crate) fn gather(&self, mut meanwhile: impl FnMut(&mut Links)) -> Result<()> {
         let mut peers = self.awaited();
         let mut pause = PAUSES[0];
         self.acceptor.arrivals().state = State::Open;
         loop {
             self.call_missing(&mut peers);
+            if let Some(peer) = peers.iter().position(|peer| peer.was_restarted) {
+                return Err(self.begun_anew(peer));
+            }
             let mut arrivals = self.acceptor.arrivals();
             meanwhile(&mut arrivals.arrived);
             let mut missing = self.missing(&arrivals);
@@ -119,8 +125,13 @@ impl Mesh {
     fn awaited(&self) -> Vec<Awaited> {
         let sign_of_life = Instant::now();
         let answered = self.acceptor.arrivals().step.0 > 0;
-        let awaited =
-            Awaited { sign_of_life, answered, trouble: "no answer".into(), refusal: None };
+        let awaited = Awaited {
+            sign_of_life,
+            answered,
+            was_restarted: false,
+            trouble: "no answer".into(),
+            refusal: None,
+        };
         vec![awaited; self.hosts.len()]
     }
 
@@ -160,14 +171,24 @@ impl Mesh {
 
     fn call(&self, peer: usize, step: &Step, awaited: &mut Awaited) {
         match self.acceptor.call(peer, &self.hosts[peer], step) {
-            Ok((Answer::Welcome, link)) => self.acceptor.arrivals().arrived[peer] = Some(link),
-            Ok((Answer::Later, _)) => awaited.lives(),
-            Ok((Answer::Refused(reason), _)) => awaited.refuses(&reason),
+            Ok((Reply { run, .. }, _)) if self.acceptor.arrivals().is_another(peer, run) => {
+                awaited.was_restarted = true;
+            }
+            Ok((Reply { answer: Answer::Welcome, run }, link)) => {
+                self.acceptor.arrivals().arrives(peer, run, link);
+            }
+            Ok((Reply { answer: Answer::Later, .. }, _)) => awaited.lives(),
+            Ok((Reply { answer: Answer::Refused(reason), .. }, _)) => awaited.refuses(&reason),
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
                 awaited.refuses(&cause.to_string());
             }
             Err(cause) => awaited.trouble = cause.to_string(),
         }
+    }
+
+    fn begun_anew(&self, peer: usize) -> Error {
+        let what = format!("{} was started again while the others ran", self.name(peer));
+        Error::new(Kind::Temporary, what).help("run the same command again, in all processes")
     }
 
     fn given_up(&self, silent: &[usize], peers: &[Awaited]) -> Error {
