@@ -107,6 +107,35 @@ fn a_day_made_again_without_the_sections_leaves_nothing_of_the_batch_before() {
     assert_eq!(again.summary()["already_done"], true);
 }
 
+#[test]
+fn a_redo_that_another_configuration_finishes_removes_what_it_was_to_remove() {
+    let bench = sample("similarity = 0.6\nbands = 28\nrows = 4");
+    bench.done("run sample.toml");
+    let files = bench.files("out");
+    let config = bench.read("sample.toml");
+    let (rest, _) = config.split_once("[lsh]").unwrap();
+    let rest = rest.replace("[cluster]", "keep_bands = \"minhash-28x4\"\n[cluster]");
+    bench.write("rest.toml", rest);
+    // As if it had died before the join was put in its place, and after the overlaps were.
+    let day = "out/2026-11-20";
+    let stage = || {
+        let staged = bench.path(&format!("{day}/.redo"));
+        fs::create_dir(&staged).unwrap();
+        fs::rename(bench.path(&format!("{day}/dedup")), staged.join("dedup")).unwrap();
+    };
+    stage();
+    bench.done("run rest.toml");
+    assert_eq!(bench.files("out"), files);
+    // As one whose configuration did not ask for the overlaps.
+    stage();
+    bench.write(&format!("{day}/.redo/leaving.txt"), "lsh");
+    bench.write(&format!("{day}/lsh/mine.txt"), "mine");
+    bench.fails(73, "run sample.toml");
+    fs::remove_file(bench.path(&format!("{day}/lsh/mine.txt"))).unwrap();
+    bench.done("run rest.toml");
+    assert_eq!(bench.names(day), ["batch.seg", "dedup"]);
+}
+
 /// `run` says that --redo makes such a day again.
 #[test]
 fn a_day_whose_overlaps_are_missing_or_asked_for_otherwise_is_made_again() {

@@ -3,15 +3,16 @@
 //! Everything new is made beside what exists: the outputs in a folder `.redo` of each day, the versions of
 //! the store in a draft. When all of it is complete, the store moves to the last new version in one step,
 //! and then the outputs are moved to their places. A run that ends before that step has changed nothing.
-//! If a run ends after that step, the next run of those days moves the remaining outputs.
+//! If a run ends after that step, the next run of those days moves the remaining outputs, and removes what the redo was
+//! to remove, whatever its own configuration says.
 
 use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use dupsieve::error::At;
 use dupsieve::flow::Cluster;
-use dupsieve::output::{self, Lock, QUARANTINE, REPEATED};
+use dupsieve::output::{self, Lock, NewFile, QUARANTINE, REPEATED};
 use dupsieve::report::{self, Made, Report};
 use dupsieve::step::{self, Step};
 use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
@@ -37,6 +38,13 @@ const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", fai
 
 /// What is made of a day, in the order in which it is moved to its place.
 const MADE: [&str; 4] = ["batch.seg", "lsh", "clusters", "dedup"];
+
+/// The outputs of a section that a file need not have.
+const OPTIONAL: [&str; 2] = ["lsh", "clusters"];
+
+/// The file in [`STAGED`] that names the outputs of a day that leave, one a line. Whoever finishes an interrupted redo may
+/// have another configuration.
+const LEAVING: &str = "leaving.txt";
 
 /// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
@@ -295,6 +303,7 @@ fn make(
         let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
         draft.add(&batch, day, only.as_deref())?;
+        stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
     let clustered = clusters::make(plan, cluster, day, global, || {
@@ -302,6 +311,30 @@ fn make(
         Ok(Chain::redone(plan, &base, &redo_plan.days[..=at]))
     })?;
     Ok(read.then(found).then(overlapped).then(clustered).changed())
+}
+
+/// Writes into `staged` which outputs of the day leave.
+fn stage_leaving(staged: &Path, leaving: &[PathBuf]) -> Result<()> {
+    let path = staged.join(LEAVING);
+    let names: Vec<_> = leaving.iter().filter_map(|old| old.file_name()?.to_str()).collect();
+    let mut file = NewFile::beside(&path)?;
+    file.write_all(names.join("\n").as_bytes()).at(&path)?;
+    file.publish()
+}
+
+/// The outputs in the folder `output` of a day that leave, as the redo has written. Fails if dupsieve did not make all of
+/// them.
+fn leaving(output: &Path) -> Result<Vec<PathBuf>> {
+    let path = output.join(STAGED).join(LEAVING);
+    let names = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        read => read.at(&path)?,
+    };
+    let leaves = |name: &&str| names.lines().any(|leaving| leaving == *name);
+    let leaving = OPTIONAL.into_iter().filter(leaves).map(|name| output.join(name));
+    let leaving: Vec<PathBuf> = leaving.filter(|old| old.exists()).collect();
+    leaving.iter().try_for_each(|old| report::refuse_strangers(old, [].iter()))?;
+    Ok(leaving)
 }
 
 /// Whether the store holds the output that a redo has staged for `day`.
@@ -324,13 +357,14 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     let [batch, overlaps, clusters, found] = MADE.map(|name| output.join(name));
     let locked = [&batch, &overlaps, &clusters, &found].map(|path| Lock::beside(path));
     let _locks = locked.into_iter().collect::<Result<Vec<Lock>>>()?;
+    let leaving = leaving(output)?;
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
         move_file(&staged.join("batch.seg"), &batch)?;
         output::sync_folder(output)?;
     }
     // They are of the batch before.
-    plan.unasked(day)?.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
+    leaving.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
     // The join comes last: by it, a later run knows that there is something to move.
     for (name, place) in [("lsh", &overlaps), ("clusters", &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
@@ -371,7 +405,7 @@ fn clear(output: &Path) -> Result<()> {
         let name = entry.at(&staged)?.file_name();
         let name = name.to_string_lossy();
         let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
-        if !MADE.iter().any(|ours| name.starts_with(ours)) {
+        if !MADE.iter().chain([&LEAVING]).any(|ours| name.starts_with(ours)) {
             return Err(output::foreign(&staged, "only files of an earlier redo"));
         }
     }
