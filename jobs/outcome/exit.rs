@@ -142,6 +142,9 @@ pub(crate) fn catch_panics() {
 }
 
 /// Does work for one of many requests: a panic is logged to stderr and ends this work, not the process.
+///
+/// The commit of a day by `serve` is not done so: a panic there ends the service. What the journal has in memory may not be
+/// what it has on disk then; the next start reads it from the disk and finishes the day.
 pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
     let was = IS_CONTAINED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));

@@ -159,7 +159,7 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
         return Err(Problem::new(Fault::Unavailable, "another day is being committed"));
     };
     let (answer, answered) = oneshot::channel();
-    // It goes on when the client gives up.
+    // It goes on when the client gives up. A panic ends the service: the next start finishes the day.
     let work = move || {
         let committed = online.commit(day);
         let is_done = committed.is_ok();
