@@ -1,9 +1,12 @@
 //! An output that is one file: an object, and the lists beside it in objects of their own.
+//!
+//! The lists are put first and the file last: whoever puts the file has won. Who has lost takes back the lists it has put, and who
+//! has won looks at all lists once more, for those of a writer that has died.
 
 use std::fs;
 use std::path::Path;
 
-use crate::error::{At, Result};
+use crate::error::{At, Kind, Result};
 use crate::output::{QUARANTINE, REPEATED, beside};
 use crate::storage::{ObjectFile, Objects, Tag};
 
@@ -26,6 +29,8 @@ struct Part {
     tag: Option<Tag>,
     /// The digest of the file that stands for it here; none if there is no file or nobody has looked.
     digest: Option<String>,
+    /// Whether this run has put the object.
+    is_put: bool,
 }
 
 impl Single {
@@ -59,7 +64,8 @@ impl Single {
             let found = objects.find("")?;
             let file = found.as_ref().map(|object| objects.file(object)).transpose()?;
             let digest = look(suffix, file.as_ref())?;
-            Ok(Part { suffix, objects, tag: found.map(|object| object.tag), digest })
+            let tag = found.map(|object| object.tag);
+            Ok(Part { suffix, objects, tag, digest, is_put: false })
         };
         SUFFIXES.into_iter().map(part).collect::<Result<_>>().map(Single)
     }
@@ -68,13 +74,24 @@ impl Single {
     /// last. Returns whether anything had changed.
     pub(super) fn push(&mut self, place: &Path) -> Result<bool> {
         let mut has_changed = false;
-        for part in &mut self.0 {
+        let pushed = self.0.iter_mut().try_for_each(|part| -> Result<()> {
             has_changed |= part.push(&beside(place, part.suffix))?;
+            Ok(())
+        });
+        let (lists, file) = self.0.split_at_mut(SUFFIXES.len() - 1);
+        let has_won = file[0].is_put;
+        for list in lists {
+            let settled = match &pushed {
+                Ok(()) => list.settle(&beside(place, list.suffix), has_won),
+                Err(lost) if lost.kind() == Kind::Temporary => list.take_back(),
+                // Nobody knows who has won. The next run does.
+                Err(_) => Ok(()),
+            };
+            if let Err(error) = settled {
+                tracing::warn!("a list beside the output may be that of another: {error}");
+            }
         }
-        for part in &mut self.0 {
-            part.delete_unless(&beside(place, part.suffix));
-        }
-        Ok(has_changed)
+        pushed.map(|()| has_changed)
     }
 
     /// The tags of the objects, on one line.
@@ -86,7 +103,8 @@ impl Single {
 
 impl Part {
     fn push(&mut self, path: &Path) -> Result<bool> {
-        if !path.is_file() {
+        self.is_put = false;
+        if !path.is_file() && !self.suffix.is_empty() {
             return Ok(false);
         }
         let now = digest(path)?;
@@ -94,6 +112,7 @@ impl Part {
             return Ok(false);
         }
         let sent = self.objects.upload_if("", path, self.tag.as_ref());
+        self.is_put = matches!(sent, Ok(Some(_)));
         self.tag = Some(match sent {
             Ok(Some(tag)) => tag,
             failed => self.after(failed, &now)?,
@@ -115,14 +134,35 @@ impl Part {
         }
     }
 
-    /// Deletes a list that the output no longer has. Nobody misses it, so a failure is no error.
-    fn delete_unless(&mut self, path: &Path) {
-        if path.exists() || self.tag.is_none() || self.suffix.is_empty() {
-            return;
+    /// Makes the list that of the output: puts it once more, or deletes it if the output has none. A run that has not
+    /// won does so only with the list that it knows: others may belong to who is about to win.
+    fn settle(&mut self, path: &Path, has_won: bool) -> Result<()> {
+        let found = self.tag_now()?;
+        let is_known = found == self.tag;
+        match path.is_file() {
+            true if !is_known && has_won => {
+                self.tag = self.objects.upload_if("", path, found.as_ref())?;
+            }
+            false if found.is_some() && (is_known || has_won) => {
+                self.objects.delete("")?;
+                self.tag = None;
+            }
+            _ => {}
         }
-        match self.objects.delete("") {
-            Ok(()) => self.tag = None,
-            Err(error) => tracing::warn!("a list of an earlier output is still there: {error}"),
+        Ok(())
+    }
+
+    /// Deletes the list if this run has put it.
+    fn take_back(&mut self) -> Result<()> {
+        if self.is_put && self.tag_now()? == self.tag {
+            self.objects.delete("")?;
+            self.tag = None;
         }
+        Ok(())
+    }
+
+    /// The tag that the object has now; none if there is none.
+    fn tag_now(&self) -> Result<Option<Tag>> {
+        Ok(self.objects.find("")?.map(|object| object.tag))
     }
 }

@@ -233,6 +233,46 @@ fn of_two_writers_of_one_file_one_wins() {
 }
 
 #[test]
+fn a_file_never_stays_beside_the_list_of_another() {
+    let store = in_memory();
+    let (_cache, [mut one, mut other, mut third]) = mounts(&store);
+    fs::write(&one.place, "one").unwrap();
+    one.publish().unwrap();
+    // Who loses takes its lists back.
+    for suffix in ["", QUARANTINE] {
+        fs::write(beside(&other.place, suffix), "other").unwrap();
+    }
+    assert_eq!(other.publish().unwrap_err().kind(), Kind::Temporary);
+    assert_eq!([object(&store, ""), object(&store, QUARANTINE)], [Some("one".into()), None]);
+    // Who wins finds the lists of a writer that has died in the middle, and has its own.
+    tree(&store).objects.delete("").unwrap();
+    fs::write(&third.place, "third").unwrap();
+    fs::write(beside(&third.place, REPEATED), "third").unwrap();
+    let theirs = tree(&store).objects.beside(QUARANTINE);
+    theirs.put_if("", b"theirs".to_vec(), None).unwrap().unwrap();
+    third.publish().unwrap();
+    assert_eq!(
+        ["", QUARANTINE, REPEATED].map(|suffix| object(&store, suffix)),
+        [Some("third".into()), None, Some("third".into())]
+    );
+}
+
+#[test]
+fn a_list_is_deleted_for_a_file_only_by_who_has_put_the_file() {
+    let store = in_memory();
+    let (_cache, [mut one]) = mounts(&store);
+    fs::write(&one.place, "one").unwrap();
+    one.publish().unwrap();
+    // Somebody is about to put another file, and has put its list.
+    let theirs = tree(&store).objects.beside(QUARANTINE);
+    theirs.put_if("", b"theirs".to_vec(), None).unwrap().unwrap();
+    let (_cache, [mut same]) = mounts(&store);
+    one.publish().unwrap();
+    same.publish().unwrap();
+    assert_eq!(object(&store, QUARANTINE).unwrap(), "theirs");
+}
+
+#[test]
 fn a_file_whose_answer_was_lost_is_known_by_its_bytes() {
     let store = in_memory();
     let (_cache, [mut one, mut other]) = mounts(&store);
