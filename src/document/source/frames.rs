@@ -12,6 +12,9 @@ const DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 /// How a dictionary begins.
 const DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
 
+/// How a compressed frame begins.
+const FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
 /// The most bytes of a dictionary.
 const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
 
@@ -60,10 +63,19 @@ fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut head = [0; 8];
     packed.read_exact(&mut head)?;
     let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
-    let mut content = Vec::new();
-    at_most(packed.by_ref().take(length), &mut content)?;
-    if (content.len() as u64) < length {
+    let (mut packed, mut content) = (packed.take(length), Vec::new());
+    packed.by_ref().take(4).read_to_end(&mut content)?;
+    let has_dictionary = content.starts_with(DICTIONARY) || content.starts_with(FRAME);
+    match has_dictionary {
+        true => at_most(&mut packed, &mut content)?,
+        // Anything may stand in such a frame, for whoever knows it.
+        false => drop(io::copy(&mut packed, &mut io::sink())?),
+    }
+    if packed.limit() > 0 {
         return Err(ErrorKind::UnexpectedEof.into());
+    }
+    if !has_dictionary {
+        return Ok(Vec::new());
     }
     if content.starts_with(DICTIONARY) {
         return Ok(content);

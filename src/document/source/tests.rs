@@ -94,6 +94,12 @@ fn the_first_frame_may_hold_a_dictionary() {
         let error = read("page", &[&packed[..4], &length, &packed[8..]].concat(), false);
         assert!(error.unwrap_err().to_string().contains("ends too early"));
     }
+    // Another program may have put anything in such a frame.
+    for others in [&b"made by us"[..], b"", &[0; 20 << 20]] {
+        let length = (others.len() as u32).to_le_bytes();
+        let file = [&[0x5d, 0x2a, 0x4d, 0x18], &length, others, &zstd(b"page")].concat();
+        assert_eq!(read("page", &file, false).unwrap(), (b"page".to_vec(), End::Whole));
+    }
     let zeros = zstd(&vec![0; (16 << 20) + 1]);
     let bomb =
         [&[0x5d, 0x2a, 0x4d, 0x18][..], &(zeros.len() as u32).to_le_bytes(), &zeros].concat();
