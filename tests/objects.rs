@@ -459,6 +459,19 @@ fn what_goes_wrong_ends_the_job_and_is_said() {
 }
 
 #[test]
+fn the_list_of_a_failed_job_is_where_the_message_says() {
+    let (bench, server) = crawl();
+    bench.write("bad.jsonl", "no page\n{\n");
+    for again in [false, true] {
+        let line = "fingerprint --input bad.jsonl --format jsonl --output s3://b/bad.seg";
+        let said = server.fails(&bench, 65, line);
+        let list = bench.path("cache/failed/s3___b_bad.seg.quarantine.tsv");
+        assert!(said.contains(&list.display().to_string()), "{again}: {said}");
+        assert!(list.exists(), "{again}");
+    }
+}
+
+#[test]
 fn an_accepted_end_is_one_of_the_data_and_not_of_the_server() {
     let (bench, server) = crawl();
     server.faults(&json!([{"do": "expired", "method": "GET", "path": "part-1", "skip": 1}]));

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{self, Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::ArgMatches;
+use dupsieve::error::At;
 use dupsieve::mount;
 use dupsieve::storage::{self, Address};
 use dupsieve::{Error, Kind, Result};
@@ -149,6 +151,20 @@ pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
 pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
     publish(global)?;
     if global.dry_run { Ok(()) } else { mount::sweep() }
+}
+
+/// Where a file is put that tells of a failed job: nothing of a mount is published then, and the next mount clears it away.
+pub(crate) fn of_failure(path: PathBuf) -> Result<PathBuf> {
+    let text = path.to_string_lossy();
+    let shown = storage::shown(&text);
+    if shown == text {
+        return Ok(path);
+    }
+    let folder = CACHE.get_or_init(usual_cache).join("failed");
+    fs::create_dir_all(&folder).at(&folder)?;
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    let name: String = shown.chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
+    Ok(folder.join(name))
 }
 
 /// The path as a report names it: an address, or an absolute path.

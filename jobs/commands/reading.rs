@@ -18,6 +18,7 @@ use dupsieve::store::{Digest, Lists};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::account;
@@ -291,7 +292,7 @@ impl Pages {
         account::note_bad(quarantined.reasons());
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
-            let path = self.failed_list(QUARANTINE);
+            let path = self.failed_list(QUARANTINE)?;
             self.list(&quarantined, &path, fence)?.map_or(Ok(()), Listed::publish)?;
             let reasons = quarantined.commonest(records);
             return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
@@ -341,16 +342,17 @@ impl Pages {
     pub(crate) fn publish_failed(&self, lists: Lists) -> Result<PathBuf> {
         let Lists { quarantine, repeated } = lists;
         for (list, suffix) in [(quarantine, QUARANTINE), (repeated, REPEATED)] {
-            list.map_or(Ok(()), |list| list.publish_at(&self.failed_list(suffix)))?;
+            let path = self.failed_list(suffix)?;
+            list.map_or(Ok(()), |list| list.publish_at(&path))?;
         }
-        Ok(self.failed_list(REPEATED))
+        self.failed_list(REPEATED)
     }
 
     /// The path of a list of a failed job. If the output exists, it may have lists itself, so the name is
     /// another one.
-    fn failed_list(&self, suffix: &str) -> PathBuf {
+    fn failed_list(&self, suffix: &str) -> Result<PathBuf> {
         let failed = if self.output.exists() { FAILED } else { "" };
-        beside(&self.output, &format!("{failed}{suffix}"))
+        places::of_failure(beside(&self.output, &format!("{failed}{suffix}")))
     }
 }
 
