@@ -203,6 +203,13 @@ fn pages_come_out_as_from_local_copies() {
     // A signed address answers no HEAD.
     server.faults(&json!([{"do": "expired", "method": "HEAD"}]));
     server.same(&bench, "crawl/part-0.jsonl", &format!("{web}?X-Amz-Signature=5ec2e7/a&x"), "");
+    let ended = server.done(&bench, &format!("init --input {web}?X-Amz-Signature=5ec2e7/a&x"));
+    let proposed = bench.read("dupsieve.toml");
+    assert!(proposed.contains("/b/crawl/part-0.jsonl"), "{proposed}");
+    assert!(!(proposed + &ended.stdout + &ended.stderr).contains("5ec2e7"));
+    bench.write("wrong.toml", format!("input = [\"{web}?X-Amz-Signature=5ec2e7\"]\n"));
+    let said = server.fails(&bench, 78, "run wrong.toml");
+    assert!(said.contains("part-0.jsonl") && !said.contains("5ec2e7"), "{said}");
     server.faults(&json!([{"do": "expired"}]));
     let line = format!("fingerprint --input {web}?X-Amz-Signature=5ec2e7 --output r.seg");
     let said = server.fails(&bench, 77, &line);

@@ -14,7 +14,7 @@ use dupsieve::evaluate::Page;
 use dupsieve::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::difference;
+use crate::commands::{difference, places};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 use file::{MOST_DAYS, Seen};
@@ -66,9 +66,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let survey = Survey::of(&inputs)?;
     let fields = survey.proposal()?;
-    let pages = Pages::sample(&inputs, format.unwrap_or_default(), &fields)?;
+    let pages = Pages::sample(&inputs, &fields)?;
     let seen = Seen {
-        given: input.iter().map(|path| path.display().to_string()).collect(),
+        given: input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect(),
         layout: Layout::of(inputs.files().iter().map(|file| file.path())),
         fields: fields.clone(),
         has_html: fields.html || has_html(&inputs),

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use dupsieve::join::Preset;
+use dupsieve::storage::Address;
 use dupsieve::store::DayRange;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
@@ -92,6 +93,8 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
         let error = Error::new(Kind::Config, cause.message());
         let Some(span) = cause.span() else { return error };
         let line = text[..span.start].matches('\n').count();
-        error.line(1 + line as u64).found(text.lines().nth(line).unwrap_or_default().trim())
+        let words = text.lines().nth(line).unwrap_or_default().split_whitespace();
+        let shown: Vec<String> = words.map(Address::without_secrets).collect();
+        error.line(1 + line as u64).found(shown.join(" "))
     })
 }

@@ -78,6 +78,16 @@ impl fmt::Display for PassedOver {
 }
 
 impl Inputs {
+    /// One file of others.
+    pub fn one(file: &Input) -> Inputs {
+        Inputs {
+            files: vec![file.clone()],
+            walked: HashSet::new(),
+            prefixes: Vec::new(),
+            passed_over: PassedOver::default(),
+        }
+    }
+
     /// The files in input folders that are not read because they do not fit the format.
     pub fn passed_over(&self) -> &PassedOver {
         &self.passed_over

@@ -16,6 +16,10 @@ use crate::store::{Added, Day, FingerprintedDocument, SegmentOptions, Store, Ver
 /// What to do about pages of a day that the store does not take.
 const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or take that day out of the store first with `dupsieve store rollback --before-day`";
 
+/// What to do about pages of the journal that a day of the store does not have.
+const NOT_IN_IT: &str =
+    "the journal has pages that are not in that day: commit them to a later day";
+
 /// How a store is served.
 #[derive(Clone, Debug)]
 pub struct OnlineOptions {
@@ -240,7 +244,7 @@ impl Online {
         if committed.already && self.journal.pages() > committed.waiting {
             return Err(Error::new(Kind::Exists, format!("the store already has {day}"))
                 .at(self.store.path())
-                .help(PUT_BACK));
+                .help(NOT_IN_IT));
         }
         Ok(committed)
     }

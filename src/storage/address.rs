@@ -153,6 +153,16 @@ impl Address {
         &self.query
     }
 
+    /// A word of a text without what may be a secret: the user and the password of an address, and its query, which may be a
+    /// signature. Other words are returned as they are.
+    pub fn without_secrets(word: &str) -> String {
+        let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+        let place = rest.split('?').next().unwrap_or_default();
+        let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        format!("{scheme}://{host}{path}")
+    }
+
     /// The error that this build cannot reach object stores.
     pub fn needs_feature(&self) -> Error {
         Error::new(Kind::Usage, "this build of dupsieve cannot reach object stores")

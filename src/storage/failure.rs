@@ -80,20 +80,11 @@ fn said(cause: &Cause) -> String {
         }
         below = cause.source();
     }
-    let line = text.split_whitespace().map(without_secrets).collect::<Vec<_>>().join(" ");
+    let line = text.split_whitespace().map(Address::without_secrets).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MOST_SHOWN) {
         None => line,
         Some((end, _)) => format!("{}...", &line[..end]),
     }
-}
-
-/// The word without what may be a secret: the user and the password of an address, and its query, which may be a signature.
-fn without_secrets(word: &str) -> String {
-    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
-    let place = rest.split('?').next().unwrap_or_default();
-    let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
 }
 
 #[cfg(test)]

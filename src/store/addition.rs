@@ -110,7 +110,8 @@ impl Store {
     /// Damage of the list of removed pages is [`Kind::BadData`].
     pub(crate) fn left_out_of(&self, day: Day) -> Result<impl Fn(&str) -> bool + use<>> {
         let removals = Removals::read(self.path())?;
-        Ok(move |id: &str| removals.has(id, day))
+        let reaches = removals.reaches(day);
+        Ok(move |id: &str| reaches && removals.has(id, day))
     }
 
     /// Takes a segment into the store. Returns the manifest after `last`, which includes it.

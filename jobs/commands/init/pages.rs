@@ -1,9 +1,8 @@
 //! A sample of the pages: how long they are, in which languages, and how many are near by each preset.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::document::{self, Content, Fields, Format, Inputs, ReadOptions, Share};
+use dupsieve::document::{self, Content, Fields, Inputs, ReadOptions, Share};
 use dupsieve::evaluate::{Method, MethodTexts, Page, PageSample, Traits};
 use dupsieve::join::Preset;
 use dupsieve::{Error, Kind, Result};
@@ -36,7 +35,7 @@ pub(super) struct Pages {
 
 impl Pages {
     /// Takes the sample from the first pages of some of the files.
-    pub(super) fn sample(inputs: &Inputs, format: Format, fields: &Fields) -> Result<Pages> {
+    pub(super) fn sample(inputs: &Inputs, fields: &Fields) -> Result<Pages> {
         let mut sample = PageSample::new(SEED, MOST_PAGES, MOST_BYTES);
         let mut bad = 0;
         let mut first = None;
@@ -47,7 +46,7 @@ impl Pages {
             ..ReadOptions::default()
         };
         for file in inputs.files().iter().step_by(step) {
-            let inputs = Inputs::find(&[PathBuf::from(file.path())], format)?;
+            let inputs = Inputs::one(file);
             let mut offered = 0;
             document::read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |records| {
                 records.parse(&options.fields, &mut |_, document| match document {
