@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::{self, Thread, ThreadId};
 use std::time::Duration;
 
@@ -45,6 +45,9 @@ Trying again may help after 69, 74 and 75, and once after 70.";
 /// How long a process may take to report how it ended.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How often to look whether a thread has aborted.
+const ABORT_CHECK: Duration = Duration::from_secs(1);
+
 /// About how much memory is needed to write the report of a failure.
 const REPORT_BYTES: usize = 1 << 16;
 
@@ -53,6 +56,8 @@ static ENDING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// The thread that ends the process when its report takes too long, and the exit code for that.
 static WATCHDOG: OnceLock<Thread> = OnceLock::new();
 static CODE: AtomicU8 = AtomicU8::new(0);
+/// Whether a thread has aborted, as the standard library does when no memory is left.
+pub(crate) static ABORTED: AtomicBool = AtomicBool::new(false);
 /// What to report when memory runs out, made beforehand: the text for stderr, and the one for stdout.
 static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
@@ -232,12 +237,17 @@ pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
 }
 
 /// Starts the thread that ends the process after [`EXIT_TIMEOUT`]. Later the system may have no thread left.
+///
+/// It also ends a process that has aborted where nobody ends it: the thread that should may have aborted itself.
 pub(crate) fn prepare() -> Result<()> {
     let wait = || {
-        while CODE.load(Ordering::Acquire) == 0 {
-            thread::park();
+        while CODE.load(Ordering::Acquire) == 0 && !ABORTED.load(Ordering::Acquire) {
+            thread::park_timeout(ABORT_CHECK);
         }
-        give_up(CODE.load(Ordering::Acquire))
+        match CODE.load(Ordering::Acquire) {
+            0 => give_up(Kind::Temporary.code()),
+            code => give_up(code),
+        }
     };
     let thread = thread::Builder::new().name("exit-timeout".into()).spawn(wait);
     let thread = thread.map_err(|cause| Error::system("cannot start a thread", &cause))?;

@@ -52,6 +52,7 @@ pub(crate) fn listen() -> Result<()> {
         }
     };
     thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
+    flag::register(SIGABRT, &exit::ABORTED).map_err(failed)?;
     // Last, because a thread that aborts waits for the one that listens.
     block_in_abort().map_err(failed)
 }
