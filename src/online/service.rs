@@ -18,7 +18,7 @@ const PUT_BACK: &str = "the pages are in the journal again: commit them to anoth
 
 /// What to do about pages of the journal that a day of the store does not have.
 const NOT_IN_IT: &str =
-    "the journal has pages that are not in that day: commit them to a later day";
+    "the journal has pages that are not in that day: commit them to another day";
 
 /// How a store is served.
 #[derive(Clone, Debug)]
