@@ -18,8 +18,8 @@ use rustix::time::{ClockId, clock_gettime};
 const MOST: f64 = 3.0;
 /// What the longer text takes in less than this is no sign of anything.
 const NOTHING: Duration = Duration::from_millis(2);
-/// How often a pair of lengths is measured before it fails.
-const TRIALS: usize = 8;
+/// How often a pair of lengths is measured before it fails: the machine may be busy for a while, and what is quadratic stays so.
+const TRIALS: usize = 64;
 
 /// All normalisers at once.
 const NORMALISE: &str = "normalise = { nfkc = true, case = \"fold\", digits = \"drop\", \
