@@ -22,7 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() {
     exit::catch_panics();
     // Before anything else, so that the process ends properly from its first moment on.
-    if let Err(error) = exit::prepare().and_then(|()| signals::listen()) {
+    if let Err(error) = begin() {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
@@ -34,6 +34,13 @@ fn main() {
     // A wrong configuration is told too.
     let told = telemetry::begin(line.global(), line.configuration());
     exit::end(completed.and(told).and_then(|()| run(&mut line)))
+}
+
+/// Makes sure that the process ends with one exit code and one summary, whatever happens to it.
+fn begin() -> Result<()> {
+    signals::end_if_aborted()?;
+    exit::prepare()?;
+    signals::listen()
 }
 
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.

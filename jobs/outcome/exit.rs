@@ -7,9 +7,9 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::thread::{self, Thread, ThreadId};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread::{self, JoinHandle, Thread, ThreadId};
 use std::time::Duration;
 
 use dupsieve::flow::{lost_peer, start_was_given_up};
@@ -236,6 +236,22 @@ pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
     exit(line, code)
 }
 
+/// Starts a thread and returns when it runs. The first thing that a thread does is to take memory for itself; if there is
+/// none it aborts, which must not happen after its work has been counted on.
+pub(crate) fn start_thread(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let runs = Arc::new(Barrier::new(2));
+    let told = runs.clone();
+    let thread = thread::Builder::new().name(name.into()).spawn(move || {
+        told.wait();
+        work();
+    })?;
+    runs.wait();
+    Ok(thread)
+}
+
 /// Starts the thread that ends the process after [`EXIT_TIMEOUT`]. Later the system may have no thread left.
 ///
 /// It also ends a process that has aborted where nobody ends it: the thread that should may have aborted itself.
@@ -249,8 +265,8 @@ pub(crate) fn prepare() -> Result<()> {
             code => give_up(code),
         }
     };
-    let thread = thread::Builder::new().name("exit-timeout".into()).spawn(wait);
-    let thread = thread.map_err(|cause| Error::system("cannot start a thread", &cause))?;
+    let thread = start_thread("exit-timeout", wait)
+        .map_err(|cause| Error::system("cannot start a thread", &cause))?;
     WATCHDOG.get_or_init(|| thread.thread().clone());
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use dupsieve::{Error, Kind, Result};
 use rustix::fs::{OFlags, fcntl_setfl};
@@ -25,6 +25,9 @@ const DEADLY: [i32; 11] = [
 
 /// Memory that is freed when none is left, so that the failure can be reported.
 const RESERVE_BYTES: usize = 1 << 20;
+
+/// Whether nobody listens for signals yet.
+static STARTS: AtomicBool = AtomicBool::new(true);
 
 type Handler = Box<dyn Fn(&'static str) + Send>;
 
@@ -51,10 +54,20 @@ pub(crate) fn listen() -> Result<()> {
             }
         }
     };
-    thread::Builder::new().name("signals".into()).spawn(listen).map_err(failed)?;
+    exit::start_thread("signals", listen).map_err(failed)?;
     flag::register(SIGABRT, &exit::ABORTED).map_err(failed)?;
     // Last, because a thread that aborts waits for the one that listens.
-    block_in_abort().map_err(failed)
+    block_in_abort().map_err(failed)?;
+    STARTS.store(false, Ordering::SeqCst);
+    Ok(())
+}
+
+/// Until [`listen`] is done, a thread that aborts, as it does when no memory is left, ends the process at once.
+pub(crate) fn end_if_aborted() -> Result<()> {
+    let code = exit::no_memory().kind().code();
+    flag::register_conditional_shutdown(SIGABRT, code.into(), &STARTS)
+        .map_err(|cause| Error::system("cannot handle signals", &cause))?;
+    Ok(())
 }
 
 /// Memory that is really there, not just promised.
