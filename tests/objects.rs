@@ -97,11 +97,18 @@ impl Server {
         ended
     }
 
-    /// The program with this server as its S3.
+    /// The program with this server as its S3, and as Google's storage.
     fn command(&self, bench: &Bench, line: &str) -> Command {
         let mut command = bench.command(line);
+        let server = format!("http://127.0.0.1:{}", self.port);
+        let account = json!({
+            "gcs_base_url": server, "disable_oauth": true, "client_email": "", "private_key": "",
+            "private_key_id": "",
+        });
         command
-            .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port))
+            .env("GOOGLE_SERVICE_ACCOUNT_KEY", account.to_string())
+            .env("GOOGLE_ALLOW_HTTP", "true")
+            .env("AWS_ENDPOINT_URL", server)
             .env("AWS_ALLOW_HTTP", "true")
             .env("AWS_ACCESS_KEY_ID", "a")
             .env("AWS_SECRET_ACCESS_KEY", "b")
@@ -203,6 +210,10 @@ fn pages_come_out_as_from_local_copies() {
     // A signed address answers no HEAD.
     server.faults(&json!([{"do": "expired", "method": "HEAD"}]));
     server.same(&bench, "crawl/part-0.jsonl", &format!("{web}?X-Amz-Signature=5ec2e7/a&x"), "");
+    bench.write("none.jsonl", "");
+    server.put("/b/none.jsonl", "");
+    let none = format!("http://127.0.0.1:{}/b/none.jsonl?X-Amz-Signature=5ec2e7", server.port);
+    server.same(&bench, "none.jsonl", &none, "");
     let ended = server.done(&bench, &format!("init --input {web}?X-Amz-Signature=5ec2e7/a&x"));
     let proposed = bench.read("dupsieve.toml");
     assert!(proposed.contains("/b/crawl/part-0.jsonl"), "{proposed}");
@@ -258,24 +269,30 @@ fn rows_of_parquet_come_out_as_from_local_copies() {
 
 #[test]
 fn a_day_is_run_with_everything_in_an_object_store() {
-    let (bench, server) = crawl();
-    let config = |root: &str, crawl: &str| {
-        format!(
-            "inputs = [\"{crawl}/part-*\"]\noutput = \"{root}/{{date}}\"\nstore = \"{root}/store\"\n\
-             dates = [\"2026-11-20\"]\n"
-        )
-    };
-    bench.write("local.toml", config("out", "crawl"));
-    bench.write("remote.toml", config("s3://b/out", "s3://b/crawl"));
-    bench.done("run local.toml");
-    let ended = server.run(&bench, "run remote.toml");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    for name in ["batch.seg", "dedup/verdicts.tsv", "dedup/keep.txt"] {
-        let published = server.held("out/2026-11-20", name);
-        assert_eq!(published, bench.bytes(&format!("out/2026-11-20/{name}")), "{name}");
+    for scheme in ["s3", "gs"] {
+        let (bench, server) = crawl();
+        let config = |root: &str, crawl: &str| {
+            format!(
+                "inputs = [\"{crawl}/part-*\"]\noutput = \"{root}/{{date}}\"\n\
+                 store = \"{root}/store\"\ndates = [\"2026-11-20\"]\n"
+            )
+        };
+        bench.write("local.toml", config("out", "crawl"));
+        bench.write(
+            "remote.toml",
+            config(&format!("{scheme}://b/out"), &format!("{scheme}://b/crawl")),
+        );
+        bench.done("run local.toml");
+        server.done(&bench, "run remote.toml");
+        for name in ["batch.seg", "dedup/verdicts.tsv", "dedup/keep.txt"] {
+            let published = server.held("out/2026-11-20", name);
+            assert_eq!(published, bench.bytes(&format!("out/2026-11-20/{name}")), "{name}");
+        }
+        let again = server.done(&bench, "run remote.toml");
+        assert_eq!(again.summary()["already_done"], true, "{scheme}");
+        server.done(&bench, "run remote.toml --redo 2026-11-20");
+        server.done(&bench, &format!("verify {scheme}://b/out/store"));
     }
-    let again = server.run(&bench, "run remote.toml");
-    assert_eq!((again.code, &again.summary()["already_done"]), (0, &json!(true)));
 }
 
 #[test]
@@ -377,17 +394,25 @@ fn a_segment_of_a_store_at_an_address_enters_another_store() {
 fn an_output_that_is_one_file_is_put_only_over_what_was_there() {
     let (bench, server) = crawl();
     bench.done("fingerprint --input crawl/part-0.jsonl --output l.seg");
-    let line = "fingerprint --input s3://b/crawl/part-0.jsonl --output s3://b/one.seg";
     let theirs = json!({"do": "replace", "method": "PUT", "path": "one.seg", "body": "theirs"});
-    server.faults(&json!([theirs]));
-    let said = server.fails(&bench, 75, line);
-    assert!(said.contains("s3://b/one.seg: another run has written here"), "{said}");
-    assert_eq!(server.ask("GET", "/b/one.seg", b""), b"theirs");
-    // The answer is lost, and the client asks again.
-    server.ask("DELETE", "/b/one.seg", b"");
-    server.faults(&json!([{"do": "lost", "method": "PUT", "path": "one.seg", "times": 1}]));
-    server.done(&bench, line);
-    assert_eq!(server.ask("GET", "/b/one.seg", b""), bench.bytes("l.seg"));
+    for scheme in ["s3", "gs"] {
+        let output = format!("{scheme}://b/one.seg");
+        let line = format!("fingerprint --input {scheme}://b/crawl/part-0.jsonl --output {output}");
+        let is_late = |line: &str| {
+            server.faults(&json!([theirs]));
+            let said = server.fails(&bench, 75, line);
+            assert!(said.contains(&format!("{output}: another run has written here")), "{said}");
+            assert_eq!(server.ask("GET", "/b/one.seg", b""), b"theirs");
+            server.ask("DELETE", "/b/one.seg", b"");
+        };
+        is_late(&line);
+        // The answer is lost, and the client asks again.
+        server.faults(&json!([{"do": "lost", "method": "PUT", "path": "one.seg", "times": 1}]));
+        server.done(&bench, &line);
+        assert_eq!(server.ask("GET", "/b/one.seg", b""), bench.bytes("l.seg"));
+        is_late(&format!("{} --overwrite", line.replace("part-0.jsonl", "more/rows.csv")));
+        server.faults(&json!([]));
+    }
     let web = format!("http://127.0.0.1:{}/b/two.seg", server.port);
     let line = format!("fingerprint --input s3://b/crawl --output {web}");
     assert!(server.fails(&bench, 2, &line).contains("a server of files takes no outputs"));
@@ -453,6 +478,10 @@ fn what_goes_wrong_ends_the_job_and_is_said() {
             server.fails(&bench, 66, &format!("fingerprint --input {nothing} --output r.seg"));
         assert!(said.contains(&format!("{nothing}: there is no such input")), "{said}");
     }
+    server.faults(&json!([{"do": "same_token"}]));
+    let said = server.fails(&bench, 74, "fingerprint --input s3://b/*/part-* --output r.seg");
+    assert!(said.contains("s3://b: the listing repeats itself"), "{said}");
+    server.faults(&json!([]));
     let web = format!("http://me:secret@127.0.0.1:{}/b/none", server.port);
     let line = format!("fingerprint --input {web} --output r.seg");
     let said = server.fails(&bench, 66, &line);

@@ -4,7 +4,8 @@
 
 Prints `{"port": N}` when it listens on 127.0.0.1, and ends when its standard input does. Signatures are not checked. Objects are
 read and written as S3 does it: GET (with Range and If-Match), HEAD, PUT (with If-Match and If-None-Match: *), multipart uploads,
-ListObjectsV2 in pages of --page keys, with and without a delimiter, DELETE and the batch delete. A folder can be loaded with `PUT /-/load`.
+ListObjectsV2 in pages of --page keys, with and without a delimiter, DELETE and the batch delete. Google's XML API is the same but for
+its conditions: x-goog-generation, x-goog-if-generation-match. A folder can be loaded with `PUT /-/load`.
 
     PUT  /-/faults   a list of rules, in place of those before; --faults gives the first ones
     GET  /-/log      the requests since the last time: [[method, path and query, status], ...]
@@ -28,6 +29,7 @@ part of the query), `skip` (so many pass first), `times` (so many are hit; all, 
 import argparse
 import email.utils
 import hashlib
+import itertools
 import json
 import pathlib
 import socket
@@ -44,10 +46,16 @@ from xml.sax.saxutils import escape
 class Object:
     """The bytes of an object, and what tells them from others."""
 
+    generations = itertools.count(1)
+
     def __init__(self, body, tag=None):
         self.body = body
+        self.generation = str(next(Object.generations))
         self.tag = tag or '"%s"' % hashlib.md5(body).hexdigest()
         self.time = time.time()
+
+    def tags(self):
+        return [("ETag", self.tag), ("x-goog-generation", self.generation)]
 
 
 class Rule:
@@ -121,9 +129,9 @@ class Handler(BaseHTTPRequestHandler):
         body = "<?xml version='1.0'?><Error><Code>%s</Code><Message>%s</Message></Error>" % (code, code)
         self.answer(status, body.encode(), [("Content-Type", "application/xml"), *headers])
 
-    def xml(self, name, inner):
+    def xml(self, name, inner, headers=()):
         body = "<?xml version='1.0' encoding='UTF-8'?><%s>%s</%s>" % (name, inner, name)
-        self.answer(200, body.encode(), [("Content-Type", "application/xml")])
+        self.answer(200, body.encode(), [("Content-Type", "application/xml"), *headers])
 
     cut = None
 
@@ -206,17 +214,20 @@ class Handler(BaseHTTPRequestHandler):
             return self.upload(name)
         if self.headers.get("If-None-Match") == "*" and found:
             return self.fail(412, "PreconditionFailed")
+        wanted = self.headers.get("x-goog-if-generation-match")
+        if wanted and wanted != (found.generation if found else "0"):
+            return self.fail(412, "PreconditionFailed")
         if "If-Match" in self.headers and (not found or self.headers["If-Match"] != found.tag):
             return self.fail(412, "PreconditionFailed")
         self.store.objects[name] = made = Object(self.body)
-        return self.answer(200, headers=[("ETag", made.tag)])
+        return self.answer(200, headers=made.tags())
 
     def get(self, found):
         if not found:
             return self.fail(404, "NoSuchKey")
         if self.headers.get("If-Match", found.tag) != found.tag:
             return self.fail(412, "PreconditionFailed")
-        headers = [("ETag", found.tag), ("Last-Modified", email.utils.formatdate(found.time, usegmt=True)), ("Accept-Ranges", "bytes")]
+        headers = [*found.tags(), ("Last-Modified", email.utils.formatdate(found.time, usegmt=True)), ("Accept-Ranges", "bytes")]
         asked = self.headers.get("Range")
         if self.command == "HEAD" or not asked:
             return self.send(200, found.body, headers)
@@ -264,9 +275,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.fail(400, "InvalidPart")
         body = b"".join(parts[number].body for number in numbers)
         tag = '"%s-%d"' % (hashlib.md5(body).hexdigest(), len(numbers))
-        self.store.objects[name] = Object(body, tag)
+        self.store.objects[name] = made = Object(body, tag)
         del uploads[self.query["uploadId"]]
-        return self.xml("CompleteMultipartUploadResult", "<ETag>%s</ETag>" % escape(tag))
+        return self.xml("CompleteMultipartUploadResult", "<ETag>%s</ETag>" % escape(tag), made.tags())
 
     # Buckets
 

@@ -7,10 +7,11 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3Key};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path as Key;
 use object_store::{
-    BackoffConfig, ClientConfigKey, ClientOptions, GetOptions, ObjectMeta, ObjectStore,
-    ObjectStoreExt, RetryConfig,
+    BackoffConfig, ClientConfigKey, ClientOptions, Error as Cause, GetOptions, ObjectMeta,
+    ObjectStore, ObjectStoreExt, RetryConfig,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -30,6 +31,13 @@ const DEADLINES: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::Timeout, "1 hour"), (ClientConfigKey::ReadTimeout, "2 minutes")];
 /// How often it is repeated at most; the patience ends before.
 const MOST_TRIES: usize = 64;
+
+/// A client for a bucket.
+pub(super) struct Connection {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// The same one, for listings page by page, where the protocol has them.
+    pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
+}
 
 /// The runtime that drives the connections of this process.
 ///
@@ -56,7 +64,7 @@ pub(super) fn runtime() -> Result<&'static Runtime> {
 ///
 /// # Errors
 /// What cannot be a connection is [`Kind::Usage`].
-pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(address: &Address) -> Result<Connection> {
     runtime()?;
     let (bucket, retry) = (address.bucket(), retry()?);
     let connected = match address.scheme() {
@@ -85,7 +93,8 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>> {
                 .with_client_options(ClientOptions::new().with_allow_http(true))
                 .with_retry(retry);
             let set = |it: HttpBuilder, (key, value)| it.with_config(key, value);
-            shared(DEADLINES.into_iter().fold(start, set).build())
+            let built = DEADLINES.into_iter().fold(start, set).build();
+            built.map(|store| Connection { store: Arc::new(store), pages: None })
         }
     };
     connected.map_err(|cause| failure(&cause, address))
@@ -99,14 +108,19 @@ pub(super) async fn look(
 ) -> object_store::Result<ObjectMeta> {
     match address.query() {
         "" => store.head(key).await,
-        _ => Ok(store.get_opts(key, GetOptions::new().with_range(Some(0..1))).await?.meta),
+        _ => match store.get_opts(key, GetOptions::new().with_range(Some(0..1))).await {
+            // An object without bytes has no first one. The answer without a range has no bytes then.
+            Err(Cause::Generic { .. }) => Ok(store.get(key).await?.meta),
+            told => Ok(told?.meta),
+        },
     }
 }
 
-fn shared<S: ObjectStore>(
+fn shared<S: ObjectStore + PaginatedListStore>(
     built: object_store::Result<S>,
-) -> object_store::Result<Arc<dyn ObjectStore>> {
-    built.map(|store| Arc::new(store) as _)
+) -> object_store::Result<Connection> {
+    let store = Arc::new(built?);
+    Ok(Connection { pages: Some(Arc::clone(&store) as _), store })
 }
 
 /// How requests are repeated.

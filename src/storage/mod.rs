@@ -1,7 +1,7 @@
 //! Places outside of this machine: object stores.
 //!
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
-//! - `objects`: a client for the objects below an address; `reader`: one of them as a file. `connect`, `failure`, `again`:
+//! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file. `connect`, `failure`, `again`:
 //!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
@@ -18,6 +18,8 @@ mod again;
 mod connect;
 #[cfg(feature = "object-store")]
 mod failure;
+#[cfg(feature = "object-store")]
+mod listing;
 mod mounts;
 #[cfg(feature = "object-store")]
 mod objects;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path as Key;
 use object_store::{
     Error as Cause, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
@@ -16,7 +16,7 @@ use object_store::{
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::address::Address;
-use super::connect::{connect, look, runtime};
+use super::connect::{Connection, connect, look, runtime};
 use super::failure::{failure, is_without_bucket};
 use super::reader::ObjectFile;
 use crate::error::{At, Error, Kind, Result};
@@ -35,14 +35,12 @@ const AT_ONCE: usize = 16;
 /// The most parts of an upload; S3 takes 10,000.
 const MOST_PARTS: u64 = 9_000;
 
-/// The most objects below an address.
-const MOST_OBJECTS: usize = 4_000_000;
-
 /// A client for the objects below an address.
 #[derive(Clone)]
 pub(crate) struct Objects {
-    store: Arc<dyn ObjectStore>,
-    address: Address,
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
+    pub(super) address: Address,
 }
 
 /// What a server calls the contents of an object: they are the same while the tag is.
@@ -69,13 +67,14 @@ impl Objects {
     /// # Errors
     /// What cannot be a connection is [`Kind::Usage`].
     pub(crate) fn open(address: &Address) -> Result<Objects> {
-        Ok(Objects { store: connect(address)?, address: address.clone() })
+        let Connection { store, pages } = connect(address)?;
+        Ok(Objects { store, pages, address: address.clone() })
     }
 
     /// A client for what is below `address` in `store`.
     #[cfg(test)]
     pub(crate) fn over(store: Arc<dyn ObjectStore>, address: &Address) -> Objects {
-        Objects { store, address: address.clone() }
+        Objects { store, pages: None, address: address.clone() }
     }
 
     /// The address of the object `name`; of the address itself, if it is empty.
@@ -90,15 +89,15 @@ impl Objects {
     /// A client for the object whose key is that of the address and `suffix`.
     pub(crate) fn beside(&self, suffix: &str) -> Objects {
         let address = self.address.with_key(&format!("{}{suffix}", self.address.key()));
-        Objects { store: Arc::clone(&self.store), address }
+        Objects { address, ..self.clone() }
     }
 
     /// A client for what is below the object or folder `name`.
     pub(crate) fn below(&self, name: &str) -> Objects {
-        Objects { store: Arc::clone(&self.store), address: self.at(name) }
+        Objects { address: self.at(name), ..self.clone() }
     }
 
-    fn key(&self, name: &str) -> Result<Key> {
+    pub(super) fn key(&self, name: &str) -> Result<Key> {
         let address = self.at(name);
         let parsed = match address.is_one_object() {
             true => Key::from_url_path(address.key()),
@@ -257,51 +256,6 @@ impl Objects {
         opened.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
-    pub(crate) fn folders(&self) -> Result<Vec<String>> {
-        let prefix = self.key("")?;
-        let listed = runtime()?.block_on(self.store.list_with_delimiter(Some(&prefix)));
-        progress::tick(Activity::Reading);
-        let listed = listed.map_err(|cause| failure(&cause, &self.address))?;
-        Ok(listed.common_prefixes.iter().filter_map(|folder| below(folder, &prefix)).collect())
-    }
-
-    /// The objects below the address, by the bytes of their names.
-    ///
-    /// # Errors
-    /// More than four million are [`Kind::Usage`]: so a listing without an end has one.
-    pub(crate) fn list(&self) -> Result<Vec<Object>> {
-        let prefix = self.key("")?;
-        let failed = |cause: Cause| failure(&cause, &self.address);
-        let mut listing = self.store.list(Some(&prefix));
-        let mut objects = Vec::new();
-        while let Some(meta) = runtime()?.block_on(listing.next()) {
-            let meta = meta.map_err(failed)?;
-            progress::tick(Activity::Reading);
-            if objects.len() == MOST_OBJECTS {
-                return Err(Error::new(
-                    Kind::Usage,
-                    "there are too many objects below this address",
-                )
-                .at(self.address.to_string())
-                .expected(format_args!("at most {MOST_OBJECTS}"))
-                .help("give a longer address"));
-            }
-            let Some(name) = below(&meta.location, &prefix) else { continue };
-            let object = Object::of(&meta, name);
-            if milestone(&objects) == Some(&object) {
-                return Err(Error::new(Kind::Io, "the listing repeats itself")
-                    .at(self.address.to_string())
-                    .found(format_args!("{:?} again", object.name))
-                    .help("try again later; if it happens again, the server is broken"));
-            }
-            objects.push(object);
-        }
-        objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-        objects.dedup_by(|one, other| one.name == other.name);
-        Ok(objects)
-    }
-
     /// Deletes the object `name`, if it is there.
     pub(crate) fn delete(&self, name: &str) -> Result<()> {
         match runtime()?.block_on(self.store.delete(&self.key(name)?)) {
@@ -309,11 +263,6 @@ impl Objects {
             Err(cause) => Err(failure(&cause, &self.at(name))),
         }
     }
-}
-
-/// The object that a listing in a circle comes back to, however long the circle is.
-fn milestone(objects: &[Object]) -> Option<&Object> {
-    objects.get(objects.len().checked_ilog2().map_or(0, |log| 1 << log) / 2)
 }
 
 /// Lets go of an upload that failed. What the server keeps of it otherwise costs money.
@@ -338,15 +287,8 @@ fn part_of(file: &mut File, part_bytes: usize, hasher: &mut Xxh3) -> std::io::Re
     Ok(part)
 }
 
-/// The name of the object at `key` below `prefix`; none of the object at `prefix` itself.
-fn below(key: &Key, prefix: &Key) -> Option<String> {
-    let rest = key.as_ref().strip_prefix(prefix.as_ref())?;
-    let rest = if prefix.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };
-    (!rest.is_empty()).then(|| rest.to_owned())
-}
-
 impl Object {
-    fn of(meta: &ObjectMeta, name: String) -> Object {
+    pub(super) fn of(meta: &ObjectMeta, name: String) -> Object {
         Object { name, bytes: meta.size, tag: Tag::of(meta) }
     }
 }

@@ -1,0 +1,115 @@
+//! What is below an address: all objects, or only the folders of one level. A server may be broken: every listing has an end.
+
+use futures_util::StreamExt;
+use object_store::Error as Cause;
+use object_store::list::PaginatedListOptions;
+use object_store::path::Path as Key;
+
+use super::connect::runtime;
+use super::failure::failure;
+use super::objects::{Object, Objects};
+use crate::error::{Error, Kind, Result};
+use crate::progress::{self, Activity};
+
+/// The most objects below an address.
+const MOST_OBJECTS: usize = 4_000_000;
+
+/// The most answers that name the folders of one level. A server puts a thousand names into an answer.
+const MOST_PAGES: usize = MOST_OBJECTS / 100;
+
+impl Objects {
+    /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
+    ///
+    /// # Errors
+    /// More than four million are [`Kind::Usage`]; a listing that comes back to where it was is [`Kind::Io`].
+    pub(crate) fn folders(&self) -> Result<Vec<String>> {
+        let prefix = self.key("")?;
+        let (mut folders, mut tokens) = (Vec::new(), Vec::new());
+        loop {
+            let (names, next) = self.folders_after(&prefix, tokens.last())?;
+            folders.extend(names);
+            let Some(token) = next else { return Ok(folders) };
+            if milestone(&tokens) == Some(&token) {
+                return Err(self.repeats(&format_args!("page {token:?}")));
+            }
+            tokens.push(token);
+            if folders.len() > MOST_OBJECTS || tokens.len() > MOST_PAGES {
+                return Err(self.too_many("folders"));
+            }
+        }
+    }
+
+    /// The names of some folders at the address, and the token to ask for the next ones with. A server that only reads files
+    /// lists none.
+    fn folders_after(
+        &self,
+        prefix: &Key,
+        token: Option<&String>,
+    ) -> Result<(Vec<String>, Option<String>)> {
+        let Some(pages) = &self.pages else { return Ok((Vec::new(), None)) };
+        let options = PaginatedListOptions {
+            delimiter: Some("/".into()),
+            page_token: token.cloned(),
+            ..PaginatedListOptions::default()
+        };
+        let start = Some(format!("{prefix}/")).filter(|_| !prefix.as_ref().is_empty());
+        let page = runtime()?.block_on(pages.list_paginated(start.as_deref(), options));
+        progress::tick(Activity::Reading);
+        let page = page.map_err(|cause| failure(&cause, &self.address))?;
+        let names = page.result.common_prefixes.iter().filter_map(|it| below(it, prefix));
+        Ok((names.collect(), page.page_token))
+    }
+
+    /// The objects below the address, by the bytes of their names.
+    ///
+    /// # Errors
+    /// As those of [`folders`](Objects::folders).
+    pub(crate) fn list(&self) -> Result<Vec<Object>> {
+        let prefix = self.key("")?;
+        let failed = |cause: Cause| failure(&cause, &self.address);
+        let mut listing = self.store.list(Some(&prefix));
+        let mut objects = Vec::new();
+        while let Some(meta) = runtime()?.block_on(listing.next()) {
+            let meta = meta.map_err(failed)?;
+            progress::tick(Activity::Reading);
+            if objects.len() == MOST_OBJECTS {
+                return Err(self.too_many("objects"));
+            }
+            let Some(name) = below(&meta.location, &prefix) else { continue };
+            let object = Object::of(&meta, name);
+            if milestone(&objects) == Some(&object) {
+                return Err(self.repeats(&format_args!("{:?}", object.name)));
+            }
+            objects.push(object);
+        }
+        objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        objects.dedup_by(|one, other| one.name == other.name);
+        Ok(objects)
+    }
+
+    fn too_many(&self, what: &str) -> Error {
+        Error::new(Kind::Usage, format!("there are too many {what} below this address"))
+            .at(self.address.to_string())
+            .expected(format_args!("at most {MOST_OBJECTS}"))
+            .help("give a longer address")
+    }
+
+    fn repeats(&self, what: &std::fmt::Arguments<'_>) -> Error {
+        Error::new(Kind::Io, "the listing repeats itself")
+            .at(self.address.to_string())
+            .found(format_args!("{what} again"))
+            .help("try again later; if it happens again, the server is broken")
+    }
+}
+
+/// The item that a listing in a circle comes back to, however long the circle is.
+fn milestone<T>(items: &[T]) -> Option<&T> {
+    items.get(items.len().checked_ilog2().map_or(0, |log| 1 << log) / 2)
+}
+
+/// The name of the object at `key` below `prefix`; none of the object at `prefix` itself.
+fn below(key: &Key, prefix: &Key) -> Option<String> {
+    let rest = key.as_ref().strip_prefix(prefix.as_ref())?;
+    let rest = if prefix.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };
+    (!rest.is_empty()).then(|| rest.to_owned())
+}
