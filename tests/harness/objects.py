@@ -3,9 +3,9 @@ and none that was told to have lost may be there.
 
     python3 tests/harness/objects.py --commits target/release/deps/commits-* --server 127.0.0.1:5000 --bucket faults --count 10000
 
-The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs, or with --scheme az Azurite. The first two look at
-the condition of a put and write in two steps, so that two writers can both win; the proxy counts such puts (`both won`), and passes puts on one
-by one with --one-at-a-time. Credentials are taken from the environment. Prints a line of JSON; ends with 1 if a promise was broken.
+The server must be running, with the bucket in it: any that speaks S3, such as moto or s3s-fs, with --scheme az Azurite, with --scheme gs
+tests/objects_server.py. moto and s3s-fs look at the condition of a put and write in two steps, so that two writers can both win; the proxy counts
+such puts (`both won`), and passes puts on one by one with --one-at-a-time. Credentials are taken from the environment. Prints a line of JSON; ends with 1 if a promise was broken.
 """
 
 import argparse
@@ -32,7 +32,9 @@ def environment(port):
     at = f"http://127.0.0.1:{port}"
     s3 = {"AWS_ENDPOINT": at, "AWS_ALLOW_HTTP": "true"}
     azurite = {"AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": at}
-    return CREDENTIALS | dict(os.environ) | s3 | azurite | {"DUPSIEVE_OBJECT_PATIENCE": "20"}
+    account = {"gcs_base_url": at, "disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""}
+    google = {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(account), "GOOGLE_ALLOW_HTTP": "true"}
+    return CREDENTIALS | dict(os.environ) | s3 | azurite | google | {"DUPSIEVE_OBJECT_PATIENCE": "20"}
 
 
 def write(asked, port, scratch):
@@ -67,7 +69,7 @@ def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     words.add_argument("--commits", type=pathlib.Path, required=True, help="the program of bench-data/commits.rs")
     words.add_argument("--server", required=True, help="HOST:PORT")
-    words.add_argument("--scheme", choices=["s3", "az"], default="s3")
+    words.add_argument("--scheme", choices=["s3", "az", "gs"], default="s3")
     words.add_argument("--bucket", default="faults")
     words.add_argument("--name", default=f"tree-{time.time_ns()}")
     words.add_argument("--count", type=int, default=1000)
