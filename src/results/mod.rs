@@ -50,6 +50,8 @@ pub use format::ResultFormat;
 pub(crate) use json_lines::write_members;
 pub(crate) use lines::Lines;
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{CREATED_BY, ColumnValues, schema, trying, unwritten, values_of};
+pub(crate) use parquet::{
+    CREATED_BY, ColumnValues, ParquetFile, RowGroup, schema, trying, unwritten, values_of,
+};
 pub use reader::ResultReader;
 pub use writer::ResultWriter;

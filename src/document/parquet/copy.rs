@@ -16,7 +16,6 @@ use parquet::data_type::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
@@ -27,7 +26,9 @@ use crate::document::added_fields::check_free;
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::{CREATED_BY, ColumnValues, ResultColumn, schema, trying, unwritten};
+use crate::results::{
+    CREATED_BY, ColumnValues, ParquetFile, ResultColumn, RowGroup, schema, trying, unwritten,
+};
 
 /// How many rows of a column are copied at once.
 const BATCH: usize = 256;
@@ -61,8 +62,8 @@ impl<W: Write + Send> ParquetCopy<W> {
         output: &Path,
         added: &[ResultColumn],
     ) -> Result<ParquetCopy<W>> {
-        let reader = reader(first)?;
-        let metadata = reader.metadata().file_metadata();
+        let file = open(first)?;
+        let metadata = file.metadata();
         let schema = metadata.schema_descr().root_schema_ptr();
         let level = ZstdLevel::try_new(3).map_err(|cause| unwritten(output, cause))?;
         let mut notes = metadata.key_value_metadata().cloned();
@@ -86,16 +87,15 @@ impl<W: Write + Send> ParquetCopy<W> {
     /// # Errors
     /// [`Kind::Usage`] if the file has other columns; [`Kind::BadData`] if it cannot be read.
     pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
-        let reader = self.open(input)?;
+        let file = self.open(input)?;
         let input = input.path();
-        let mut first = 1;
-        for number in 0..reader.num_row_groups() {
-            let group = trying(input, || reader.get_row_group(number))?;
-            let count = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
-            let range = first..first + count;
+        let mut first: u64 = 1;
+        for number in 0..file.groups() {
+            let group = file.group(number);
+            let range = first..first.saturating_add(group.rows());
             if rows.range_cardinality(range.clone()) > 0 {
                 let wanted = |row| rows.contains(first + row);
-                self.group(input, &*group, &wanted, &mut |_, _| Ok(()))?;
+                self.group(input, &group, &wanted, &mut |_, _| Ok(()))?;
             }
             first = range.end;
         }
@@ -112,16 +112,16 @@ impl<W: Write + Send> ParquetCopy<W> {
         input: &Input,
         texts: &mut dyn FnMut(u64) -> Result<String>,
     ) -> Result<()> {
-        let reader = self.open(input)?;
+        let file = self.open(input)?;
         let input = input.path();
         let added = self.added.clone();
         let output = self.output.clone();
-        let mut first = 1;
-        for number in 0..reader.num_row_groups() {
-            let group = trying(input, || reader.get_row_group(number))?;
-            let rows = first..first + u64::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut first: u64 = 1;
+        for number in 0..file.groups() {
+            let group = file.group(number);
+            let rows = first..first.saturating_add(group.rows());
             first = rows.end;
-            self.group(input, &*group, &|_| true, &mut |at, out| {
+            self.group(input, &group, &|_| true, &mut |at, out| {
                 write_added(&added[at], at, rows.clone(), texts, &mut (out, &output))
             })?;
         }
@@ -129,10 +129,10 @@ impl<W: Write + Send> ParquetCopy<W> {
     }
 
     /// Opens a file that has the columns of the first.
-    fn open(&self, input: &Input) -> Result<SerializedFileReader<Opened>> {
-        let reader = reader(input)?;
-        if reader.metadata().file_metadata().schema_descr().root_schema() == &*self.schema {
-            return Ok(reader);
+    fn open(&self, input: &Input) -> Result<ParquetFile<Opened>> {
+        let file = open(input)?;
+        if file.metadata().schema_descr().root_schema() == &*self.schema {
+            return Ok(file);
         }
         Err(Error::new(Kind::Usage, "the inputs have different columns")
             .at(input.path())
@@ -143,14 +143,14 @@ impl<W: Write + Send> ParquetCopy<W> {
     fn group(
         &mut self,
         input: &Path,
-        group: &dyn RowGroupReader,
+        group: &RowGroup<'_, Opened>,
         wanted: &dyn Fn(u64) -> bool,
         add: &mut dyn FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
         let mut copied = self.writer.next_row_group().map_err(failed)?;
-        let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let leaves = group.num_columns();
+        let rows = group.rows();
+        let leaves = group.metadata().num_columns();
         let mut leaf: usize = 0;
         while let Some(mut out) = copied.next_column().map_err(failed)? {
             if let Some(at) = leaf.checked_sub(leaves) {
@@ -159,7 +159,7 @@ impl<W: Write + Send> ParquetCopy<W> {
                 leaf += 1;
                 continue;
             }
-            let reader = trying(input, || group.get_column_reader(leaf))?;
+            let reader = trying(input, || group.column(leaf))?;
             let column = group.metadata().column(leaf).column_descr();
             let levels = (column.max_def_level(), column.max_rep_level());
             copy_column(input, &self.output, reader, out, Rows { levels, rows, wanted })?;
@@ -175,11 +175,6 @@ impl<W: Write + Send> ParquetCopy<W> {
     pub fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(|cause| unwritten(&self.output, cause))
     }
-}
-
-fn reader(input: &Input) -> Result<SerializedFileReader<Opened>> {
-    let file = open(input)?;
-    trying(input.path(), || SerializedFileReader::new(file))
 }
 
 /// Where Arrow describes the columns in its own way.

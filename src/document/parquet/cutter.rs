@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, Length, SerializedFileReader};
+use parquet::file::reader::Length;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::column::{Column, Place, Value};
@@ -18,7 +18,7 @@ use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::trying;
+use crate::results::{ParquetFile, trying};
 
 /// The most rows of a portion.
 const MOST_ROWS: usize = 4096;
@@ -32,7 +32,7 @@ pub(in crate::document) struct ParquetCutter<'a> {
     input: &'a Input,
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
-    reader: SerializedFileReader<Opened>,
+    opened: ParquetFile<Opened>,
     places: Places,
     /// The row group that comes after the current one.
     next_group: usize,
@@ -97,16 +97,14 @@ impl<'a> ParquetCutter<'a> {
     ) -> Result<ParquetCutter<'a>> {
         let path = input.path();
         let opened = open(input)?;
-        let left = opened.len();
-        let reader = trying(path, || SerializedFileReader::new(opened))?;
-        let schema = reader.metadata().file_metadata().schema_descr();
-        let places = Places::find(schema, &options.fields, path)?;
+        let left = opened.bytes().len();
+        let places = Places::find(opened.metadata().schema_descr(), &options.fields, path)?;
         let next = Position { file, line: 1 };
         Ok(ParquetCutter {
             input,
             options,
             progress,
-            reader,
+            opened,
             places,
             next_group: 0,
             group: None,
@@ -119,7 +117,7 @@ impl<'a> ParquetCutter<'a> {
 
     /// Opens the next row group that has rows. Returns false at the end of the file.
     fn open_group(&mut self) -> Result<bool> {
-        while self.group.is_none() && self.next_group < self.reader.num_row_groups() {
+        while self.group.is_none() && self.next_group < self.opened.groups() {
             let group = trying(self.input.path(), || self.group_at(self.next_group))?;
             self.group = Some(group).filter(|group| group.rows > 0);
             self.next_group += 1;
@@ -128,19 +126,18 @@ impl<'a> ParquetCutter<'a> {
     }
 
     fn group_at(&self, number: usize) -> Result<Group, ParquetError> {
-        let group = self.reader.get_row_group(number)?;
-        let column = |place: Place| {
-            group.get_column_reader(place.leaf).map(|reader| Column::new(reader, place))
-        };
+        let group = self.opened.group(number);
+        let column =
+            |place: Place| group.column(place.leaf).map(|reader| Column::new(reader, place));
         let Places { id, text, time } = self.places;
         Ok(Group {
             id: column(id)?,
             text: match text {
                 TextPlace::Text(place) => TextColumn::Text(column(place)?),
-                TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&*group, place)?),
+                TextPlace::Vectors(place) => TextColumn::Vectors(ListColumn::new(&group, place)?),
             },
             time: time.map(column).transpose()?,
-            rows: usize::try_from(group.metadata().num_rows()).unwrap_or(0),
+            rows: usize::try_from(group.rows()).unwrap_or(usize::MAX),
             bytes: u64::try_from(group.metadata().compressed_size()).unwrap_or(0),
         })
     }

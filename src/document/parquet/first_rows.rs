@@ -1,7 +1,6 @@
 //! The first rows of a Parquet file, in all columns that can be fields.
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::column::{Column, Place, Value};
 use super::opened::open;
@@ -23,19 +22,18 @@ pub(in crate::document) fn first_rows(
     each: &mut dyn FnMut(&str, &str),
 ) -> Result<u64> {
     let path = input.path();
-    let opened = open(input)?;
+    let file = open(input)?;
     trying(path, || {
-        let reader = SerializedFileReader::new(opened)?;
-        if reader.num_row_groups() == 0 {
+        if file.groups() == 0 {
             return Ok(0);
         }
-        let group = reader.get_row_group(0)?;
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(most);
-        let schema = reader.metadata().file_metadata().schema_descr();
+        let group = file.group(0);
+        let rows = usize::try_from(group.rows()).unwrap_or(usize::MAX).min(most);
+        let schema = file.metadata().schema_descr();
         for leaf in schema.columns().iter().take(MOST_COLUMNS) {
             let name = leaf.path().string();
             let Some(Ok(place)) = Place::find(schema, &name) else { continue };
-            let mut column = Column::new(group.get_column_reader(place.leaf)?, place);
+            let mut column = Column::new(group.column(place.leaf)?, place);
             for value in column.next(rows)?.into_iter().flatten() {
                 match value {
                     Value::Bytes(bytes) => each(&name, &String::from_utf8_lossy(bytes.data())),

@@ -17,12 +17,13 @@ use parquet::data_type::{
     DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
 };
 use parquet::errors::ParquetError;
-use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 
 use super::column::Value;
 use super::levels::{Part, read};
+use super::opened::Opened;
 use crate::document::vector::{self, MOST_COMPONENTS};
+use crate::results::RowGroup;
 
 /// The most values of the pages from which some rows are decoded at once. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
@@ -95,12 +96,12 @@ struct Levels {
 impl ListColumn {
     /// The column at `place` of a row group.
     pub(super) fn new(
-        group: &dyn RowGroupReader,
+        group: &RowGroup<'_, Opened>,
         place: ListPlace,
     ) -> Result<ListColumn, ParquetError> {
         let column: ColumnDescPtr = group.metadata().schema_descr().column(place.leaf);
         let left = Arc::new(AtomicU64::new(MOST_VALUES));
-        let inner = group.get_column_page_reader(place.leaf)?;
+        let inner = group.pages(place.leaf)?;
         let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
         let levels = Levels {
             number: column.max_def_level(),

@@ -5,6 +5,7 @@ use std::fs::File;
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::error::{At, Error, Kind, Result};
+use crate::results::{ParquetFile, trying};
 
 #[cfg(feature = "object-store")]
 pub(super) use super::blocks::Opened;
@@ -16,8 +17,14 @@ pub(super) type Opened = File;
 /// Opens an input.
 ///
 /// # Errors
-/// A stream is [`Kind::Usage`].
-pub(super) fn open(input: &Input) -> Result<Opened> {
+/// A stream is [`Kind::Usage`]; what is no Parquet is [`Kind::BadData`].
+pub(super) fn open(input: &Input) -> Result<ParquetFile<Opened>> {
+    let bytes = bytes_of(input)?;
+    trying(input.path(), || ParquetFile::new(bytes))
+}
+
+/// The bytes of an input.
+pub(super) fn bytes_of(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
         Origin::File(_) => {

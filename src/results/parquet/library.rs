@@ -18,7 +18,7 @@ pub(crate) fn trying<T>(path: &Path, work: impl FnOnce() -> Result<T, ParquetErr
     let done = foreign::call(work).unwrap_or_else(|panic| Err(ParquetError::General(panic)));
     done.map_err(|cause| {
         if let Some(error) = io_error(&cause).and_then(Error::within) {
-            return error.clone();
+            return error.clone().at(path);
         }
         Error::new(Kind::BadData, "the Parquet file cannot be read").at(path).found(cause).help(
             "is it whole, and is it Parquet? Parquet inside of .gz or .zst must be unpacked first",

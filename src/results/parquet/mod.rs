@@ -2,14 +2,17 @@
 //!
 //! The bytes depend on the rows alone: the sizes of row groups are fixed, and no clock and no version of a library is
 //! written. `writer` collects a row group, `column_values` encodes it, `reader` gives the texts back; `library` calls the library, which
-//! panics on some damaged files, and decodes a column.
+//! panics on some damaged files, and decodes a column. `file`, `pages`: a file that is open, and what bounds its pages.
 
 mod column_values;
+mod file;
 mod library;
+mod pages;
 mod reader;
 mod writer;
 
 pub(crate) use column_values::{ColumnValues, schema};
+pub(crate) use file::{ParquetFile, RowGroup};
 pub(crate) use library::{trying, unwritten, values_of};
 pub(super) use reader::ParquetReader;
 pub(crate) use writer::CREATED_BY;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use parquet::basic::{ConvertedType, Type};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::file::ParquetFile;
 use super::library::{trying, values_of};
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
@@ -22,7 +22,7 @@ const BATCH: usize = 1024;
 /// A Parquet file, read row by row.
 pub(in crate::results) struct ParquetReader {
     path: PathBuf,
-    reader: SerializedFileReader<File>,
+    file: ParquetFile<File>,
     columns: Vec<Place>,
     next_group: usize,
     /// The columns of the current row group, and how many of its rows are not decoded yet.
@@ -57,8 +57,8 @@ impl ParquetReader {
     /// Opens a table.
     pub(in crate::results) fn open(path: &Path) -> Result<ParquetReader> {
         let file = File::open(path).at(path)?;
-        let reader = trying(path, || SerializedFileReader::new(file))?;
-        let schema = reader.metadata().file_metadata().schema_descr();
+        let file = trying(path, || ParquetFile::new(file))?;
+        let schema = file.metadata().schema_descr();
         let columns = schema.columns().iter().map(|column| {
             Place::of(column).ok_or_else(|| {
                 Error::new(Kind::BadData, "this Parquet file is no table of results")
@@ -70,7 +70,7 @@ impl ParquetReader {
         Ok(ParquetReader {
             path: path.to_path_buf(),
             columns: columns.collect::<Result<_>>()?,
-            reader,
+            file,
             next_group: 0,
             group: Vec::new(),
             left: 0,
@@ -106,7 +106,7 @@ impl ParquetReader {
         progress::tick(Activity::Reading);
         let path = self.path.clone();
         while self.left == 0 {
-            if self.next_group == self.reader.num_row_groups() {
+            if self.next_group == self.file.groups() {
                 return Ok(false);
             }
             trying(&path, || self.open_group())?;
@@ -121,12 +121,11 @@ impl ParquetReader {
     }
 
     fn open_group(&mut self) -> Result<(), ParquetError> {
-        let group = self.reader.get_row_group(self.next_group)?;
+        let group = self.file.group(self.next_group);
         self.next_group += 1;
-        self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        self.group = (0..self.columns.len())
-            .map(|leaf| group.get_column_reader(leaf))
-            .collect::<Result<_, _>>()?;
+        self.left = usize::try_from(group.rows()).unwrap_or(usize::MAX);
+        let readers = (0..self.columns.len()).map(|leaf| group.column(leaf));
+        self.group = readers.collect::<Result<_, _>>()?;
         Ok(())
     }
 }

@@ -1,0 +1,77 @@
+//! A Parquet file that is open: its row groups, and their columns page by page.
+
+use std::sync::Arc;
+
+use parquet::column::page::PageReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
+use parquet::file::reader::ChunkReader;
+
+use super::pages::Pages;
+
+/// A Parquet file that is open. A page of it that is too large is refused before it is unpacked.
+pub(crate) struct ParquetFile<R> {
+    bytes: Arc<R>,
+    metadata: ParquetMetaData,
+}
+
+/// A row group of a file.
+pub(crate) struct RowGroup<'a, R> {
+    bytes: &'a Arc<R>,
+    metadata: &'a RowGroupMetaData,
+}
+
+impl<R: ChunkReader + 'static> ParquetFile<R> {
+    /// Reads what stands at the end of the file.
+    pub(crate) fn new(bytes: R) -> Result<ParquetFile<R>, ParquetError> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes)?;
+        Ok(ParquetFile { bytes: Arc::new(bytes), metadata })
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn bytes(&self) -> &R {
+        &self.bytes
+    }
+
+    /// What the file says of all row groups.
+    pub(crate) fn metadata(&self) -> &FileMetaData {
+        self.metadata.file_metadata()
+    }
+
+    /// How many row groups there are.
+    pub(crate) fn groups(&self) -> usize {
+        self.metadata.num_row_groups()
+    }
+
+    /// A row group; they are counted from 0.
+    pub(crate) fn group(&self, number: usize) -> RowGroup<'_, R> {
+        RowGroup { bytes: &self.bytes, metadata: self.metadata.row_group(number) }
+    }
+}
+
+impl<R: ChunkReader + 'static> RowGroup<'_, R> {
+    /// What the file says of this row group.
+    pub(crate) fn metadata(&self) -> &RowGroupMetaData {
+        self.metadata
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        u64::try_from(self.metadata.num_rows()).unwrap_or(0)
+    }
+
+    /// Reads a column.
+    pub(crate) fn column(&self, leaf: usize) -> Result<ColumnReader, ParquetError> {
+        let column = self.metadata.column(leaf).column_descr_ptr();
+        Ok(get_column_reader(column, self.pages(leaf)?))
+    }
+
+    /// Reads the pages of a column.
+    pub(crate) fn pages(&self, leaf: usize) -> Result<Box<dyn PageReader>, ParquetError> {
+        let rows = usize::try_from(self.rows()).unwrap_or(usize::MAX);
+        Ok(Box::new(Pages::new(Arc::clone(self.bytes), self.metadata.column(leaf), rows)?))
+    }
+}

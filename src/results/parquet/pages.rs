@@ -1,0 +1,249 @@
+//! The pages of a column. What a page takes when it is unpacked stands before it; one that takes too much is refused, so that a
+//! small file cannot take all memory.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
+use parquet::file::serialized_reader::SerializedPageReader;
+use thrift::protocol::{TCompactInputProtocol, TInputProtocol, TType};
+
+use crate::error::{Error, Kind};
+
+/// The most bytes of a page when it is unpacked. Writers aim at one megabyte, but some look only after a thousand rows.
+const MOST_BYTES: i32 = 512 << 20;
+
+/// The kind of a page that the library passes over.
+const INDEX_PAGE: i32 = 1;
+
+/// The pages of a column.
+pub(super) struct Pages<R: ChunkReader> {
+    bytes: Arc<R>,
+    /// Where the pages are that were not read.
+    left: Range<u64>,
+    pages: SerializedPageReader<R>,
+}
+
+/// What stands before a page: the part of `PageHeader` of the format that tells sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Header {
+    kind: i32,
+    /// The bytes of the page when it is unpacked, and as it stands in the file.
+    unpacked: i32,
+    packed: i32,
+    /// The bytes of the header itself.
+    own: u64,
+}
+
+impl<R: ChunkReader> Pages<R> {
+    pub(super) fn new(
+        bytes: Arc<R>,
+        column: &ColumnChunkMetaData,
+        rows: usize,
+    ) -> Result<Pages<R>, ParquetError> {
+        let (start, length) = column.byte_range();
+        let pages = SerializedPageReader::new(Arc::clone(&bytes), column, rows, None)?;
+        Ok(Pages { bytes, left: start..start.saturating_add(length), pages })
+    }
+
+    /// Looks at what stands before the next page, and goes behind it.
+    ///
+    /// # Errors
+    /// The page takes too much.
+    fn pass(&mut self) -> Result<(), ParquetError> {
+        while !self.left.is_empty() {
+            let length = self.left.end - self.left.start;
+            let header = Header::read(self.bytes.get_read(self.left.start)?.take(length))?;
+            if header.unpacked > MOST_BYTES {
+                return Err(too_large(header.unpacked));
+            }
+            let packed = u64::try_from(header.packed).unwrap_or(0);
+            self.left.start += header.own + packed;
+            if header.kind != INDEX_PAGE {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error for a page that takes so many bytes.
+fn too_large(unpacked: i32) -> ParquetError {
+    let error = Error::new(Kind::BadData, "a page of the Parquet file is too large")
+        .expected(format_args!("at most {MOST_BYTES} bytes when it is unpacked"))
+        .found(unpacked)
+        .help("write the file with smaller pages");
+    ParquetError::External(Box::new(io::Error::other(error)))
+}
+
+impl Header {
+    fn read(from: impl Read) -> Result<Header, ParquetError> {
+        let mut from = Counted { from, read: 0 };
+        let header = Header::fields(&mut from).map_err(|cause| {
+            ParquetError::General(format!("what stands before a page cannot be read: {cause}"))
+        })?;
+        Ok(Header { own: from.read, ..header })
+    }
+
+    fn fields(from: impl Read) -> thrift::Result<Header> {
+        let mut from = TCompactInputProtocol::new(from);
+        let mut header = Header::default();
+        from.read_struct_begin()?;
+        loop {
+            let field = from.read_field_begin()?;
+            match (field.field_type, field.id) {
+                (TType::Stop, _) => return Ok(header),
+                (TType::I32, Some(1)) => header.kind = from.read_i32()?,
+                (TType::I32, Some(2)) => header.unpacked = from.read_i32()?,
+                (TType::I32, Some(3)) => header.packed = from.read_i32()?,
+                (other, _) => from.skip(other)?,
+            }
+        }
+    }
+}
+
+impl<R: ChunkReader> PageReader for Pages<R> {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        self.pass()?;
+        self.pages.get_next_page()
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.pages.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.get_next_page().map(drop)
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        self.pages.at_record_boundary()
+    }
+}
+
+impl<R: ChunkReader> Iterator for Pages<R> {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Result<Page, ParquetError>> {
+        self.get_next_page().transpose()
+    }
+}
+
+/// Counts the bytes that were read.
+struct Counted<R> {
+    from: R,
+    read: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.read += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::metadata::ParquetMetaDataReader;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use thrift::protocol::{TCompactOutputProtocol, TFieldIdentifier, TOutputProtocol};
+
+    use super::*;
+
+    /// A file with one column of many pages.
+    fn file(version: WriterVersion) -> Bytes {
+        let schema = parse_message_type("message m { required binary text (STRING); }").unwrap();
+        let properties = WriterProperties::builder()
+            .set_writer_version(version)
+            .set_compression(Compression::SNAPPY)
+            .set_data_page_size_limit(1000)
+            .set_write_batch_size(10)
+            .set_dictionary_page_size_limit(2000)
+            .build();
+        let mut bytes = Vec::new();
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, schema.into(), properties.into()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let text = |row: u32| ByteArray::from(format!("{} text", row % 40 * row).into_bytes());
+        let texts: Vec<ByteArray> = (0..5000).map(text).collect();
+        column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        bytes.into()
+    }
+
+    #[test]
+    fn pages_are_those_of_the_library() {
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            let bytes = file(version);
+            let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+            let column = metadata.row_group(0).column(0);
+            let bytes = Arc::new(bytes);
+            let theirs = SerializedPageReader::new(Arc::clone(&bytes), column, 5000, None).unwrap();
+            let mut ours = Pages::new(bytes, column, 5000).unwrap();
+            let mut count = 0;
+            for page in theirs {
+                let (page, own) = (page.unwrap(), ours.get_next_page().unwrap().unwrap());
+                assert_eq!((page.buffer(), page.page_type()), (own.buffer(), own.page_type()));
+                count += 1;
+            }
+            assert!(ours.get_next_page().unwrap().is_none() && ours.left.is_empty());
+            assert!(count > 10, "{count}");
+        }
+    }
+
+    /// A page with these sizes, of which nothing but the header is there.
+    fn header(kind: i32, unpacked: i32, packed: i32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut to = TCompactOutputProtocol::new(&mut bytes);
+        to.write_struct_begin(&thrift::protocol::TStructIdentifier::new("PageHeader")).unwrap();
+        for (id, number) in [(1, kind), (2, unpacked), (3, packed)] {
+            to.write_field_begin(&TFieldIdentifier::new("size", TType::I32, id)).unwrap();
+            to.write_i32(number).unwrap();
+        }
+        to.write_field_begin(&TFieldIdentifier::new("unknown", TType::String, 99)).unwrap();
+        to.write_bytes(b"of a later format").unwrap();
+        to.write_field_stop().unwrap();
+        to.write_struct_end().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_page_that_unpacks_to_too_much_is_refused() {
+        let whole = file(WriterVersion::PARQUET_1_0);
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&whole).unwrap();
+        let column = metadata.row_group(0).column(0).clone();
+        let passed = |bytes: Vec<u8>| {
+            let column = column
+                .clone()
+                .into_builder()
+                .set_total_compressed_size(bytes.len() as i64)
+                .set_dictionary_page_offset(None)
+                .set_data_page_offset(0)
+                .build()
+                .unwrap();
+            let mut pages = Pages::new(Arc::new(Bytes::from(bytes)), &column, 1).unwrap();
+            pages.pass().map(|()| pages.left.is_empty())
+        };
+        assert!(passed(header(0, MOST_BYTES, 0)).unwrap());
+        let said = passed(header(2, MOST_BYTES + 1, 0)).unwrap_err().to_string();
+        assert!(said.contains("found 536870913"), "{said}");
+        // Behind a page that the library passes over.
+        let hidden = [header(INDEX_PAGE, 9, 3), vec![0; 3], header(0, i32::MAX, 0)].concat();
+        assert!(passed(hidden).unwrap_err().to_string().contains("2147483647"));
+        // Nothing that can be read.
+        assert!(passed(vec![0x19; 40]).is_err());
+    }
+}
