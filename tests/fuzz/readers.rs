@@ -11,6 +11,7 @@ pub mod texts;
 
 use std::fs;
 use std::iter;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -22,6 +23,7 @@ use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
 use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
 use dupsieve::flow::Cluster;
+use dupsieve::foreign;
 use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::ledger::Ledger;
@@ -32,6 +34,16 @@ use dupsieve::storage::Address;
 use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::tables::Design;
 use tempfile::TempDir;
+
+/// Lets panics of libraries pass that the program turns into errors. libFuzzer takes every panic for a failure.
+pub fn pass_panics_of_libraries() {
+    let fail = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if !foreign::is_called() {
+            fail(panic);
+        }
+    }));
+}
 
 /// The name that ledgers have in the museum.
 const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;

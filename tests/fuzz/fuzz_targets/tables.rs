@@ -2,7 +2,7 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: readers::pass_panics_of_libraries(), |bytes: &[u8]| {
     readers::tables::results(bytes);
     readers::tables::verdicts(bytes);
 });
