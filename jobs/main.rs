@@ -36,7 +36,7 @@ fn main() {
     exit::end(completed.and(told).and_then(|()| run(&mut line)))
 }
 
-/// Makes sure that the process ends with one exit code and one summary, whatever happens to it.
+/// Makes sure that the process ends with one exit code, whatever happens to it, and from the end of this on with one summary.
 fn begin() -> Result<()> {
     signals::end_if_aborted()?;
     exit::prepare()?;

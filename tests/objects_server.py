@@ -22,6 +22,7 @@ part of the query), `skip` (so many pass first), `times` (so many are hit; all, 
     {"do": "delay", "seconds": 0.2}                        the answer comes later
     {"do": "redirect"}                                     307 to the same place, for ever
     {"do": "same_token"}                                   a listing that never ends: its token stays the same
+    {"do": "empty_token"}                                  a listing whose last page has a token, which is empty
     {"do": "replace", "body": "..."}                       another object is there from now on
     {"do": "lost"}                                         it is done, and the connection is reset before the answer
 """
@@ -294,12 +295,12 @@ class Handler(BaseHTTPRequestHandler):
         left = [key for key in keys if key > after]
         page = left[: min(self.store.page, int(self.query.get("max-keys", 1000)))]
         is_more = len(page) < len(left)
-        token = page[-1] if page else ""
+        token = page[-1] if is_more else ""
         if self.cut == "same_token":
             page, is_more, token = keys[: self.store.page], True, "same"
         inner = "<Name>%s</Name><KeyCount>%d</KeyCount>" % (escape(bucket), len(page))
         inner += "<IsTruncated>%s</IsTruncated>" % ("true" if is_more else "false")
-        if is_more:
+        if is_more or self.cut == "empty_token":
             inner += "<NextContinuationToken>%s</NextContinuationToken>" % quoted(token)
         return self.xml("ListBucketResult", inner + "".join(map(self.listed, [bucket] * len(page), page)))
 

@@ -34,7 +34,7 @@ mod proof;
 mod prune;
 mod quality;
 mod query;
-#[allow(unreachable_pub)] // They are public to the fuzz targets.
+#[allow(unreachable_pub, dead_code)] // They are public to the fuzz targets, and one is for these alone.
 #[path = "fuzz/readers.rs"]
 mod readers;
 mod readmit;

@@ -159,8 +159,9 @@ pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
 
 /// The system error that a panic reports, if it is a limit on threads, files or memory.
 fn system_limit(panic_message: &str) -> Option<io::Error> {
-    let (_, number) = panic_message.split_once("Os { code: ")?;
-    let cause = io::Error::from_raw_os_error(number.split(',').next()?.parse().ok()?);
+    let mut forms = ["Os { code: ", "(os error "].into_iter();
+    let (_, number) = forms.find_map(|form| panic_message.split_once(form))?;
+    let cause = io::Error::from_raw_os_error(number.split([',', ')']).next()?.parse().ok()?);
     let limits = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     Errno::from_io_error(&cause).filter(|number| limits.contains(number)).map(|_| cause)
 }
@@ -237,7 +238,7 @@ pub(crate) fn end_with(line: Option<SummaryLine>, code: u8) -> ! {
 }
 
 /// Starts a thread and returns when it runs. The first thing that a thread does is to take memory for itself; if there is
-/// none it aborts, which must not happen after its work has been counted on.
+/// none it panics or aborts, which must not happen after its work has been counted on.
 pub(crate) fn start_thread(
     name: &str,
     work: impl FnOnce() + Send + 'static,
@@ -356,13 +357,17 @@ mod tests {
 
     #[test]
     fn a_panic_about_a_limit_of_the_system_is_not_a_defect() {
-        let panic =
-            |number| format!("failed to spawn thread: {:?}", io::Error::from_raw_os_error(number));
+        let panics = |number: Errno| {
+            let cause = io::Error::from_raw_os_error(number.raw_os_error());
+            [format!("failed to spawn thread: {cause:?}"), format!("failed to allocate: {cause}")]
+        };
         for number in [Errno::AGAIN, Errno::MFILE, Errno::NOMEM] {
-            let cause = system_limit(&panic(number.raw_os_error())).unwrap();
-            assert_eq!(Errno::from_io_error(&cause), Some(number));
+            for panic in panics(number) {
+                let cause = system_limit(&panic).unwrap();
+                assert_eq!(Errno::from_io_error(&cause), Some(number));
+            }
         }
-        assert!(system_limit(&panic(Errno::BADF.raw_os_error())).is_none());
+        assert!(panics(Errno::BADF).iter().all(|panic| system_limit(panic).is_none()));
         assert!(
             system_limit("index out of bounds: Os { code: ").is_none()
                 && system_limit("").is_none()

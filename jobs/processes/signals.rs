@@ -62,7 +62,7 @@ pub(crate) fn listen() -> Result<()> {
     Ok(())
 }
 
-/// Until [`listen`] is done, a thread that aborts, as it does when no memory is left, ends the process at once.
+/// Until [`listen`] is done, a thread that aborts, as it does when no memory is left, ends the process at once, without a summary.
 pub(crate) fn end_if_aborted() -> Result<()> {
     let code = exit::no_memory().kind().code();
     flag::register_conditional_shutdown(SIGABRT, code.into(), &STARTS)

@@ -10,13 +10,13 @@ use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path as Key;
 use object_store::{
-    BackoffConfig, ClientConfigKey, ClientOptions, Error as Cause, GetOptions, ObjectMeta,
-    ObjectStore, ObjectStoreExt, RetryConfig,
+    BackoffConfig, ClientConfigKey, ClientOptions, GetOptions, ObjectMeta, ObjectStore,
+    ObjectStoreExt, RetryConfig,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
-use super::failure::failure;
+use super::failure::{failure, is_about_the_range};
 use crate::error::{Error, Kind, Result};
 
 /// How many threads drive the connections of a process.
@@ -109,8 +109,11 @@ pub(super) async fn look(
     match address.query() {
         "" => store.head(key).await,
         _ => match store.get_opts(key, GetOptions::new().with_range(Some(0..1))).await {
-            // An object without bytes has no first one. The answer without a range has no bytes then.
-            Err(Cause::Generic { .. }) => Ok(store.get(key).await?.meta),
+            // An object without bytes has no first one.
+            Err(cause) if is_about_the_range(&cause) => {
+                let whole = store.get(key).await.ok().map(|whole| whole.meta);
+                whole.filter(|meta| meta.size == 0).ok_or(cause)
+            }
             told => Ok(told?.meta),
         },
     }

@@ -37,6 +37,15 @@ pub(super) fn is_without_bucket(cause: &Cause) -> bool {
     said.contains("NoSuchBucket") || is_listing && said.contains("404 Not Found")
 }
 
+/// Whether the server has the object, but not the bytes that it was asked for, or knows no ranges.
+pub(super) fn is_about_the_range(cause: &Cause) -> bool {
+    match cause {
+        Cause::NotSupported { .. } => true,
+        Cause::Generic { .. } => said(cause).contains("416 Range Not Satisfiable"),
+        _ => false,
+    }
+}
+
 /// The error for a failed request about `address`.
 pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
     let (kind, what, help) = match cause {

@@ -14,29 +14,38 @@ use crate::progress::{self, Activity};
 /// The most objects below an address.
 const MOST_OBJECTS: usize = 4_000_000;
 
-/// The most answers that name the folders of one level. A server puts a thousand names into an answer.
-const MOST_PAGES: usize = MOST_OBJECTS / 100;
+/// The most answers that tell the folders of one level. An answer tells of a thousand names of objects as a rule.
+const MOST_ANSWERS: usize = 100_000;
 
 impl Objects {
     /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
     ///
     /// # Errors
-    /// More than four million are [`Kind::Usage`]; a listing that comes back to where it was is [`Kind::Io`].
+    /// More than four million are [`Kind::Usage`]; a listing that comes back to where it was, or never ends, is [`Kind::Io`].
     pub(crate) fn folders(&self) -> Result<Vec<String>> {
         let prefix = self.key("")?;
         let (mut folders, mut tokens) = (Vec::new(), Vec::new());
         loop {
             let (names, next) = self.folders_after(&prefix, tokens.last())?;
             folders.extend(names);
-            let Some(token) = next else { return Ok(folders) };
+            let Some(token) = next else { break };
             if milestone(&tokens) == Some(&token) {
                 return Err(self.repeats(&format_args!("page {token:?}")));
             }
             tokens.push(token);
-            if folders.len() > MOST_OBJECTS || tokens.len() > MOST_PAGES {
+            if folders.len() > MOST_OBJECTS {
                 return Err(self.too_many("folders"));
             }
+            if tokens.len() == MOST_ANSWERS {
+                return Err(Error::new(Kind::Io, "the listing does not end")
+                    .at(self.address.to_string())
+                    .expected(format_args!("at most {MOST_ANSWERS} answers for one level"))
+                    .help("give a pattern whose first folders have no *, ? or ["));
+            }
         }
+        folders.sort_unstable();
+        folders.dedup();
+        Ok(folders)
     }
 
     /// The names of some folders at the address, and the token to ask for the next ones with. A server that only reads files
@@ -57,7 +66,8 @@ impl Objects {
         progress::tick(Activity::Reading);
         let page = page.map_err(|cause| failure(&cause, &self.address))?;
         let names = page.result.common_prefixes.iter().filter_map(|it| below(it, prefix));
-        Ok((names.collect(), page.page_token))
+        // S3 may say that there is no next page by an empty token.
+        Ok((names.collect(), page.page_token.filter(|token| !token.is_empty())))
     }
 
     /// The objects below the address, by the bytes of their names.

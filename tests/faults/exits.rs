@@ -163,8 +163,8 @@ fn out_of_memory_is_75() {
     }
 }
 
-/// Where memory is too short to load the program, the system says so or kills it. The border may move a little,
-/// because the system places the parts of a program at random.
+/// Where memory is too short to load the program, the system says so or kills it. It also kills it, in a step or two, where
+/// the stack of the first thread finds no memory to grow.
 #[test]
 fn the_program_ends_however_little_memory_it_starts_with() {
     let bench = Bench::new();
@@ -173,9 +173,10 @@ fn the_program_ends_however_little_memory_it_starts_with() {
         .map(|step| after(&bench, &format!("ulimit -v {}", own + 200 * step), "--version").code)
         .collect();
     let told = codes.iter().position(|&code| code == 75).expect("it starts and says why it ends");
-    let (unloaded, started) = codes.split_at(told + 3);
-    assert!(unloaded.iter().all(|code| [126, 127, -1, 75].contains(code)), "{codes:?}");
-    assert!(started.iter().all(|code| [75, 0].contains(code)), "{codes:?}");
+    let (unloaded, started) = codes.split_at(told);
+    assert!(unloaded.iter().all(|code| [126, 127, -1].contains(code)), "{codes:?}");
+    assert!(started.iter().all(|code| [75, 0, -1].contains(code)), "{codes:?}");
+    assert!(started.iter().filter(|&&code| code == -1).count() <= 5, "{codes:?}");
     assert_eq!(codes.last(), Some(&0), "it starts with 24 MB more");
 }
 

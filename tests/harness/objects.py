@@ -34,7 +34,8 @@ def environment(port):
     azurite = {"AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": at}
     account = {"gcs_base_url": at, "disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""}
     google = {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(account), "GOOGLE_ALLOW_HTTP": "true"}
-    return CREDENTIALS | dict(os.environ) | s3 | azurite | google | {"DUPSIEVE_OBJECT_PATIENCE": "20"}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "SERVICE_ACCOUNT"))}
+    return CREDENTIALS | ours | s3 | azurite | google | {"DUPSIEVE_OBJECT_PATIENCE": "20"}
 
 
 def write(asked, port, scratch):
