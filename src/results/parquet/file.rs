@@ -10,6 +10,7 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::ChunkReader;
 
+use super::grammar;
 use super::pages::Pages;
 
 /// A Parquet file that is open. A page of it that is too large is refused before it is unpacked.
@@ -27,6 +28,7 @@ pub(crate) struct RowGroup<'a, R> {
 impl<R: ChunkReader + 'static> ParquetFile<R> {
     /// Reads what stands at the end of the file.
     pub(crate) fn new(bytes: R) -> Result<ParquetFile<R>, ParquetError> {
+        check_end(&bytes)?;
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes)?;
         Ok(ParquetFile { bytes: Arc::new(bytes), metadata })
     }
@@ -49,6 +51,21 @@ impl<R: ChunkReader + 'static> ParquetFile<R> {
     /// A row group; they are counted from 0.
     pub(crate) fn group(&self, number: usize) -> RowGroup<'_, R> {
         RowGroup { bytes: &self.bytes, metadata: self.metadata.row_group(number) }
+    }
+}
+
+/// Checks what stands at the end of a file, if it is where the format has it. What is no Parquet is left to the library.
+fn check_end(bytes: &impl ChunkReader) -> Result<(), ParquetError> {
+    let Some(end) = bytes.len().checked_sub(8) else { return Ok(()) };
+    let last = bytes.get_bytes(end, 8)?;
+    let (length, name) = last.split_at(4);
+    let length = length.try_into().map_or(0, u32::from_le_bytes);
+    match end.checked_sub(length.into()) {
+        Some(start) if name == b"PAR1" => {
+            let said = bytes.get_bytes(start, length as usize)?;
+            grammar::check(&*said, grammar::FILE, &mut |_, _| ())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -10,8 +10,8 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
-use thrift::protocol::{TCompactInputProtocol, TInputProtocol, TType};
 
+use super::grammar;
 use crate::error::{Error, Kind};
 
 /// The most bytes of a page when it is unpacked. Writers aim at one megabyte, but some look only after a thousand rows.
@@ -83,26 +83,14 @@ fn too_large(unpacked: i32) -> ParquetError {
 impl Header {
     fn read(from: impl Read) -> Result<Header, ParquetError> {
         let mut from = Counted { from, read: 0 };
-        let header = Header::fields(&mut from).map_err(|cause| {
-            ParquetError::General(format!("what stands before a page cannot be read: {cause}"))
+        let mut header = Header::default();
+        grammar::check(&mut from, grammar::PAGE, &mut |field, number| match field {
+            1 => header.kind = number,
+            2 => header.unpacked = number,
+            3 => header.packed = number,
+            _ => {}
         })?;
         Ok(Header { own: from.read, ..header })
-    }
-
-    fn fields(from: impl Read) -> thrift::Result<Header> {
-        let mut from = TCompactInputProtocol::new(from);
-        let mut header = Header::default();
-        from.read_struct_begin()?;
-        loop {
-            let field = from.read_field_begin()?;
-            match (field.field_type, field.id) {
-                (TType::Stop, _) => return Ok(header),
-                (TType::I32, Some(1)) => header.kind = from.read_i32()?,
-                (TType::I32, Some(2)) => header.unpacked = from.read_i32()?,
-                (TType::I32, Some(3)) => header.packed = from.read_i32()?,
-                (other, _) => from.skip(other)?,
-            }
-        }
     }
 }
 
@@ -156,7 +144,7 @@ mod tests {
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
-    use thrift::protocol::{TCompactOutputProtocol, TFieldIdentifier, TOutputProtocol};
+    use thrift::protocol::{TCompactOutputProtocol, TFieldIdentifier, TOutputProtocol, TType};
 
     use super::*;
 
