@@ -1,7 +1,7 @@
 # An image with the static program and nothing else. It runs as no particular user and writes to /data alone:
 #
-#     docker build -t dupsieve:0.1.0 .
-#     docker run --rm --read-only --user "$(id -u):$(id -g)" -v "$PWD:/data" dupsieve:0.1.0 run daily.toml --date 2026-11-21
+#     docker build -t dupsieve:0.2.0 .
+#     docker run --rm --read-only --user "$(id -u):$(id -g)" -v "$PWD:/data" dupsieve:0.2.0 run daily.toml --date 2026-11-21
 FROM rust:1.95-alpine AS build
 # hadolint ignore=DL3018
 RUN apk add --no-cache ca-certificates gcc make musl-dev

@@ -24,8 +24,8 @@ use std::time::Instant;
 use dupsieve::fingerprint::Fingerprint;
 use dupsieve::synthetic::RandomSorted;
 use dupsieve::tables::{
-    Design, Distribution, Estimate, Masked, Method, MethodScratch, Plan, Prices, Probe, Problem,
-    SelfJoin, Way, plan,
+    Design, Distribution, Estimate, Masked, Method, MethodScratch, Plan, Probe, Problem, SelfJoin,
+    Way, plan,
 };
 
 /// How many fingerprints tell how the set is distributed.
@@ -229,7 +229,7 @@ fn designs<F: Fingerprint>(point: &Point, batch: &[F]) -> Vec<(String, f64)> {
     let uniform = Problem::uniform(batch.len() as u64, density, k, F::WIDTH, 1);
     let problem = Problem { distribution, ..uniform };
     let Plan { chosen, alternatives, .. } =
-        plan::choose(Design::Auto, &problem, &Prices::measured(1), MEMORY_BYTES).expect("a plan");
+        plan::choose(Design::Auto, &problem, MEMORY_BYTES).expect("a plan");
     let most = chosen.seconds * within;
     let name = |it: &Estimate| it.name().replace(' ', "/");
     let fits = |it: &Estimate| it.memory_bytes <= MEMORY_BYTES && it.seconds <= most;

@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::store::{Access, Column, Store};
+use dupsieve::work::Work;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{Advice, fadvise};
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let store = Store::open(Path::new(flags.first().ok_or("name a store")?))?;
     let (distance, count) = (number("--distance", 3.0) as u32, number("--queries", 1e5) as usize);
     let is_resident = flags.iter().any(|flag| flag == "--resident");
-    let access = if is_resident { Access::Resident } else { Access::Mapped };
+    let access = if is_resident { Access::Resident } else { Access::OnDisk };
     if let Some(at) = flags.iter().position(|flag| flag == "--design") {
         let design: index::Design = flags[at + 1].parse()?;
         let begun = Instant::now();
@@ -64,7 +65,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut hits = 0;
         for &fingerprint in asked {
             let begun = Instant::now();
-            hits += asker.ask(&Question { fingerprint, page: None }, 1000)?.near.len();
+            hits += asker
+                .ask(&Question { fingerprint, page: None }, 1000, &mut Work::unbounded())?
+                .near
+                .len();
             times.push(begun.elapsed().as_secs_f64() * 1e6);
         }
         tell(name, &mut times, &format!("{hits} hits"));
@@ -76,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
         let mut asker = Asker::new(&lookup);
         let begun = Instant::now();
-        asker.ask(&Question { fingerprint, page: None }, 1000)?;
+        asker.ask(&Question { fingerprint, page: None }, 1000, &mut Work::unbounded())?;
         times.push(begun.elapsed().as_secs_f64() * 1e6);
     }
     if !times.is_empty() {

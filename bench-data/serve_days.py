@@ -48,7 +48,7 @@ def compare(asked, days, home):
     subprocess.run([program, "run", "run.toml", "-q"], cwd=home, check=True, stdout=subprocess.DEVNULL)
     ran = time.monotonic() - began
     served = subprocess.Popen(
-        [program, "serve", "--store", "by-serve", "--listen", f"127.0.0.1:{asked.port}", "-q"],
+        [program, "serve", "--store", "by-serve", "--create", "--listen", f"127.0.0.1:{asked.port}", "-q"],
         cwd=home, stdout=subprocess.DEVNULL)
     try:
         began = time.monotonic()

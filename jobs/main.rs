@@ -11,7 +11,7 @@ use dupsieve::step::{self, Step};
 use commands::command_line::CommandLine;
 use flags::global::LogFormat;
 use outcome::summary::Summary;
-use outcome::{exit, identity, log};
+use outcome::{abort, exit, identity, log};
 use processes::{child, signals, stall, supervisor, telemetry};
 
 /// With the allocator of musl, threads wait for each other.
@@ -27,12 +27,12 @@ fn main() {
     }
     let mut line = CommandLine::read();
     log::start(line.global().quiet, line.global().log_format == LogFormat::Json);
-    exit::prepare_for_no_memory();
+    abort::prepare();
     let completed = line.complete();
     identity::set_process(line.global().cluster.number());
     step::begin(Step::Starting);
     // A wrong configuration is told too.
-    let told = telemetry::begin(line.global(), line.configuration());
+    let told = telemetry::begin(line.global());
     exit::end(completed.and(told).and_then(|()| run(&mut line)))
 }
 

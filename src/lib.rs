@@ -60,6 +60,7 @@ pub mod step;
 
 pub mod budget;
 pub mod parallel;
+pub mod work;
 
 pub mod storage;
 

@@ -1,5 +1,6 @@
 //! Work shared among the threads of a process.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
@@ -38,6 +39,15 @@ pub fn in_parallel<I: Sync, O: Send>(
         done.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
+}
+
+/// The rows of a segment in parts for [`in_parallel`]: whole blocks of every text column, some for each thread, and none
+/// that takes a thread long.
+pub(crate) fn row_parts(rows: u64, threads: usize) -> Vec<Range<u64>> {
+    let (least, most) = (1 << 8, 1 << 16);
+    let share = rows / (8 * threads.max(1) as u64);
+    let part = share.next_multiple_of(least).clamp(least, most);
+    (0..rows).step_by(part as usize).map(|start| start..rows.min(start + part)).collect()
 }
 
 /// The results of `one` and of `other`, at the same time if there is more than one thread.

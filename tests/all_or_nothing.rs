@@ -2,14 +2,12 @@
 //! the next at once; whatever was cut short is completed by running it again.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Page};
+use crate::support::{Bench, Page, wait_until};
 
 const FINGERPRINT: &str = "fingerprint --input pages.jsonl --output out/batch.seg";
 const DEDUP: &str = "dedup --batch out/batch.seg --store store --output out/dedup";
@@ -27,6 +25,7 @@ fn joined() -> Bench {
     bench.done("fingerprint --input old.jsonl --output old.seg");
     bench.done("store init store");
     bench.done("store add store --segment old.seg --day 2026-01-01");
+    fs::create_dir(bench.path("out")).unwrap();
     bench.done(FINGERPRINT);
     bench.done(DEDUP);
     bench
@@ -199,21 +198,6 @@ fn nothing_is_replaced_unasked() {
     bench.write("letter", "dear");
     bench.fails(73, &format!("{job} --output b.seg --truth letter --overwrite"));
     assert_eq!(bench.read("letter"), "dear");
-
-    bench.write("pages.jsonl", bench.documents(0, 40));
-    let labels: String = (0..40).map(|i| format!("document-{i:012}\t{}\n", i / 2)).collect();
-    bench.write("labels.tsv", labels);
-    let sweep = "evaluate --sweep --recipe shingles --input pages.jsonl --labels labels.tsv --svg";
-    bench.fails_to_answer(73, &format!("{sweep} letter"));
-    bench.fails_to_answer(73, &format!("{sweep} letter --overwrite"));
-    assert_eq!(bench.read("letter"), "dear");
-    bench.answer(&format!("{sweep} curve.svg"));
-    bench.answer(&format!("{sweep} curve.svg"));
-    let curve = bench.read("curve.svg");
-    assert!(curve.starts_with("<svg ") && curve.ends_with("</svg>\n"));
-    bench.fails_to_answer(73, &format!("{sweep} curve.svg -k 2"));
-    assert_eq!(bench.read("curve.svg"), curve);
-    bench.answer(&format!("{sweep} curve.svg -k 2 --overwrite"));
 }
 
 #[test]
@@ -272,7 +256,6 @@ fn a_dry_run_makes_nothing() {
     let before = bench.tree();
     for job in [
         "fingerprint --input pages.jsonl --output new.seg",
-        "fingerprint --input pages.jsonl --output elsewhere/new.seg",
         "dedup --batch ready.seg --output new",
         "dedup --batch ready.seg --output elsewhere/new",
         "store init other",
@@ -372,7 +355,7 @@ fn a_damaged_store_is_found_out() {
 
 /// Kills a job when there is an unfinished file in `out`; says whether it was caught.
 fn killed_as_it_writes(bench: &Bench, job: &str) -> bool {
-    let mut running = bench.start(job);
+    let running = bench.start(job);
     let writes = || bench.names("out").iter().any(|name| name.contains("unfinished"));
     while running.is_running() && !writes() {}
     running.signal(Signal::KILL);
@@ -416,21 +399,18 @@ fn three_days(flags: &str) -> Bench {
 /// Kills `run` at moments drawn from `seed` until it has been killed `kills` times, then lets it end.
 fn killed_again_and_again(flags: &str, seed: u64, kills: u32) {
     let undisturbed = three_days(flags);
-    let began = Instant::now();
-    undisturbed.done("run days.toml");
-    let whole = began.elapsed();
+    let whole = undisturbed.done("run days.toml").worked;
     let expected = undisturbed.files("out");
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut killed, mut bench) = (0, three_days(flags));
     while killed < kills {
-        let mut running = bench.start("run days.toml");
-        thread::sleep(whole.mul_f64(random.random_range(0.0..0.9)));
-        if running.is_running() {
+        let running = bench.start("run days.toml");
+        if running.works_for(whole.mul_f64(random.random_range(0.0..0.9))) {
             running.signal(Signal::KILL);
-            killed += 1;
         }
         let ended = running.end();
         assert!([0, -1].contains(&ended.code), "{ended:?}");
+        killed += u32::from(ended.code == -1);
         check_outputs(&bench, &expected);
         if ended.code == 0 {
             assert_eq!(bench.files("out"), expected, "after {killed} kills");
@@ -472,10 +452,9 @@ fn a_killed_supervisor_takes_its_processes_with_it() {
 fn interrupted_it_says_so_and_goes_on_the_next_time() {
     let interrupted = || {
         let bench = three_days("workers = 2");
-        let mut running = bench.start("run days.toml");
-        while running.is_running() && !bench.path("out/2026-01-01/dedup").exists() {
-            thread::sleep(Duration::from_millis(1));
-        }
+        let running = bench.start("run days.toml");
+        let is_done = || bench.path("out/2026-01-01/dedup").exists();
+        wait_until("a day is done", || is_done() || !running.is_running());
         running.signal(Signal::TERM);
         (bench, running.end())
     };

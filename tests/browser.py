@@ -4,8 +4,8 @@
 
 Makes the days of the sample and opens the pages in Chromium without a window: light and dark, as wide as a desk and as a telephone, and printed.
 A page must ask the network for nothing, say nothing on the console, fit its width, have letters that stand out from their ground (a contrast
-of 4.5, as WCAG 2 asks), and show the figures of report.json. Exits with 1 if one does not, naming what; with 0, saying so, where there is no
-Chromium or chromedriver. Needs the package selenium.
+of 4.5, as WCAG 2 asks), and show the figures of report.json. Exits with 1 if one does not, naming what, and where there is no Chromium or no
+chromedriver. Needs the package selenium.
 """
 
 import argparse
@@ -123,7 +123,7 @@ def main():
     driver, chromium = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
     if not driver or not chromium:
         print("NOT CHECKED: there is no Chromium with chromedriver here, so nobody looked at the pages")
-        return 0
+        return 1
     with tempfile.TemporaryDirectory() as home:
         pages, report = make_pages(asked.program.resolve(), pathlib.Path(home))
         chrome = browser(driver)

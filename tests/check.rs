@@ -238,15 +238,13 @@ fn checks_are_shown_by_compare_and_explain_and_judged_by_evaluate() {
     bench.write("labels.tsv", labels);
     let line =
         "evaluate --sweep --labels labels.tsv --input new.tsv --recipe words shingles --check";
-    let table = bench.answer(&format!("{line} jaccard minhash"));
-    let f1 = |start: &str| {
-        let line =
-            |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start);
-        let line = table.lines().find(line).unwrap_or_else(|| panic!("{start}: {table}"));
-        line.split_whitespace().rev().nth(1).unwrap().parse::<f64>().unwrap()
-    };
-    assert_eq!([f1("jaccard all pairs any"), f1("minhash-512x2 words 3")], [1.0, 1.0]);
-    assert!(table.contains("any of these"));
+    let told: serde_json::Value =
+        serde_json::from_str(&bench.answer(&format!("{line} minhash:0.5 --json"))).unwrap();
+    let methods = told["methods"].as_array().unwrap();
+    let checked = |at: usize| (&methods[at]["recipe"], &methods[at]["check"]);
+    assert_eq!(checked(3), (&"words-2".into(), &"minhash-512x2:0.5".into()));
+    assert!(methods[3]["whole"]["f1"].as_f64() >= Some(0.5), "{told}");
+    assert_eq!(methods.len(), 5);
     bench.fails(2, &format!("{line} nonsense --json"));
 }
 

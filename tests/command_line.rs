@@ -1,11 +1,9 @@
 //! The command line: what is printed to stdout, for programs and for people; help; and what is refused
 //! before any work.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::support::{Bench, Ended, Running};
+use crate::support::{Bench, Ended, Running, command};
 
 const PAGES: &str = "id\ttext\n\
     a1\tthe quick brown fox jumps over the lazy dog near the river bank\n\
@@ -25,10 +23,10 @@ fn bench() -> Bench {
 
 /// Runs the program with stdout and stderr on a terminal. Everything printed there is in `stdout`.
 fn on_terminal(bench: &Bench, line: &str) -> Ended {
-    let mut command = Command::new("script");
+    let mut script = command("script");
     let typed = format!("{} {line}", env!("CARGO_BIN_EXE_dupsieve"));
-    command.current_dir(bench.path("")).args(["-qec", &typed, "/dev/null"]);
-    Running::start(command).end()
+    script.current_dir(bench.path("")).args(["-qec", &typed, "/dev/null"]);
+    Running::start(script).end()
 }
 
 fn object(line: &str) -> Value {
@@ -206,9 +204,14 @@ fn a_configuration_has_effect_in_every_command_that_takes_one() {
     let sweep =
         "evaluate --sweep --input pages.jsonl --labels labels2.tsv --config wide.toml --json";
     let swept = object(&bench.answer(sweep));
-    assert_eq!(swept["recommended"]["distance"], 1);
+    let own = |swept: &Value| swept["methods"][3].clone();
+    assert_eq!(
+        (&own(&swept)["method"], &own(&swept)["distance"]),
+        (&"your file".into(), &1.into())
+    );
+    assert_eq!(own(&swept)["recipe"], shingles);
     let longer = with_variable(&bench, ("DUPSIEVE_DISTANCE", "2"), sweep);
-    assert_eq!(longer["recommended"]["distance"], 2);
+    assert_eq!(longer["methods"][4]["distance"], 2, "of a recipe that the file does not name");
     let planned = bench.answer("plan --batch 1e6 --store 1e6 --config wide.toml --json");
     assert_ne!(planned, bench.answer("plan --batch 1e6 --store 1e6 --json"));
 }
@@ -354,7 +357,7 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
     let bench = bench();
     let sweep = "evaluate --sweep --input pages.tsv --labels labels.tsv";
     let told = bench.answer(sweep);
-    for name in ["default", "wide", "short-text", "shingles"] {
+    for name in ["paper", "balanced", "thorough", "A"] {
         assert!(told.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {told}");
     }
     let pasted = |told: &str| {
@@ -365,22 +368,10 @@ fn a_sweep_prints_what_can_be_pasted_and_judges_the_named_recipes() {
     };
     assert!(pasted(&told).starts_with("preset = "), "{told}");
     bench.done("run pasted.toml --date 2026-01-01 --dry-run");
-    let told = bench.answer(&format!("{sweep} --distance 3"));
-    assert!(pasted(&told).contains("distance = 3"), "{told}");
-    bench.done("run pasted.toml --date 2026-01-01 --dry-run");
-    // A recipe without a name is pasted part by part.
-    bench.write(
-        "mine.toml",
-        "[fingerprint.recipe]\nscheme = \"simhash\"\nfeatures = \"character-shingles\"\nlength = 4\n\
-         weights = \"tf\"\nhash = \"xxh3\"\nwidth = 64\nties = \"clear\"\n\
-         normalise = { nfkc = true, case = \"fold\", digits = \"keep\", white_space = \"collapse\" }\n",
-    );
-    let json = object(&bench.answer(&format!("{sweep} --config mine.toml --json")));
-    assert_eq!(json["recipes"][0]["recipe"], "the file's own");
-    let told = bench.answer(&format!("{sweep} --recipe wide shingles --check minhash"));
-    let text = pasted(&told);
-    assert!(text.contains("check = \"minhash-512x2\"\n") && text.contains("minhash-512x2:"));
-    bench.done("run pasted.toml --date 2026-01-01");
+    let json =
+        object(&bench.answer(&format!("{sweep} --recipe wide shingles --check minhash --json")));
+    let names = json["methods"].as_array().unwrap().iter().map(|it| it["recipe"].as_str().unwrap());
+    assert_eq!(names.skip(3).collect::<Vec<_>>(), ["wide-2", "shingles-1"]);
 }
 
 #[test]

@@ -2,12 +2,11 @@
 //! ends with the verdicts of the definition, and writes no list of all their pairs on the way.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Bench, Page, Running};
+use crate::support::{Bench, Page, Running, command};
 
 /// So many distinct fingerprints that differ in some low bits of one `centre`, with ids in no order.
 fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
@@ -76,7 +75,7 @@ fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {
 /// Runs the program where no file may be larger than so many blocks of 512 bytes.
 fn with_small_files(bench: &Bench, blocks: u64, line: &str) -> i32 {
     let program = env!("CARGO_BIN_EXE_dupsieve");
-    let mut shell = Command::new("sh");
+    let mut shell = command("sh");
     shell
         .current_dir(bench.path(""))
         .arg("-c")

@@ -53,7 +53,7 @@ fn what_would_fail_is_wrong_and_has_advice() {
 #[test]
 fn processes_of_a_hosts_file_meet_or_are_named() {
     let bench = Bench::new();
-    bench.secret("secret", "between us");
+    bench.secret("secret", "known to the two of us");
     let [a, b] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{a}\n{b}\n"));
     let line = |process: usize| {

@@ -14,7 +14,7 @@ fn designs(width: u32, k: u32) -> Vec<String> {
     }
     designs.extend(["conditioned", "multi-index"].map(String::from));
     if k <= 3 || width == 128 {
-        designs.extend(["halves", "high-low"].map(String::from));
+        designs.push("halves".into());
     }
     designs.extend([(k + 1, 1), (k + 3, 3)].map(|(r, c)| format!("blocks:{r},choose:{c}")));
     designs

@@ -99,6 +99,70 @@ fn records_of_archives_are_copied_byte_for_byte_each_packed_by_itself() {
 }
 
 #[test]
+fn a_name_says_the_format_of_the_copy_or_none() {
+    let bench = Bench::new();
+    bench.write("pages.tsv", "id\ttext\na\tone\n");
+    bench.write("pages.jsonl", "{\"id\": \"b\", \"text\": \"two\"}\n");
+    bench.write("ids.txt", "a\n");
+    for name in ["kept.jsonl", "kept.csv.gz", "kept.parquet", "kept.warc"] {
+        let said =
+            bench.fails(2, &format!("filter --input pages.tsv --ids ids.txt --output {name}"));
+        assert!(said.contains("kept.tsv") && said.contains(name), "{said}");
+    }
+    bench.done("filter --input pages.tsv --ids ids.txt --output kept.tsv.gz");
+    bench.done("filter --input pages.tsv --ids ids.txt --output kept");
+    // What was two formats in one file could be read by nobody.
+    let said = bench.fails(2, "filter --input pages.jsonl pages.tsv --ids ids.txt --output both");
+    assert!(said.contains("two formats") && said.contains("pages.tsv"), "{said}");
+}
+
+#[test]
+fn fields_that_the_report_of_an_output_knows_need_no_flags() {
+    let bench = Bench::new();
+    let page = |at: u32, when: &str| {
+        let words: String = (0..30).map(|word| format!(" w{}", word * word * at)).collect();
+        format!("{{\"url\": \"u{at}\", \"body\": \"{words}\", \"crawled\": \"{when}\"}}\n")
+    };
+    // The first record with an id was not judged: its time cannot be read.
+    let pages =
+        page(1, "soon") + &page(1, "2026-11-18T00:00:00Z") + &page(2, "2026-11-18T00:00:01Z");
+    bench.write("crawl/2026-11-18.jsonl", &pages);
+    bench.write(
+        "c.toml",
+        "inputs = [\"crawl/{date}.jsonl\"]\noutput = \"out/{date}\"\nstore = \"store\"\n[fingerprint]\n\
+         id_field = \"url\"\ntext_field = \"body\"\ntime_field = \"crawled\"\nmax_bad = 1\n",
+    );
+    let ran = bench.run("run c.toml --date 2026-11-18");
+    assert!(ran.stderr.contains("--output kept.jsonl"), "{ran:?}");
+    bench.done("filter --input crawl/2026-11-18.jsonl --ids out/2026-11-18/dedup/keep.txt --output kept.jsonl");
+    assert_eq!(
+        bench.read("kept.jsonl"),
+        pages.lines().skip(1).map(|line| line.to_owned() + "\n").collect::<String>()
+    );
+    let ended = bench.done(
+        "filter --input crawl/2026-11-18.jsonl --annotate out/2026-11-18/dedup --output all.jsonl",
+    );
+    assert_eq!((ended.count("annotated"), ended.count("unread")), (2, 1));
+}
+
+/// The copy of the kept pages that `run` advises can be made, and has the name of its format.
+#[test]
+fn the_advice_of_run_names_the_format_of_the_pages() {
+    let bench = Bench::new();
+    bench.write("crawl/2026-11-18.csv", "id,text\na,one page\nb,another text\n");
+    bench.write(
+        "c.toml",
+        "inputs = [\"crawl/{date}.csv\"]\noutput = \"out/{date}\"\nstore = \"store\"\n",
+    );
+    let ran = bench.run("run c.toml --date 2026-11-18");
+    let advice = ran.stderr.lines().find(|line| line.contains("copy the kept pages")).unwrap();
+    let command = advice.split_once(" filter ").unwrap().1.replace('\'', "");
+    assert!(command.ends_with("--output kept.csv"), "{advice}");
+    bench.done(&format!("filter {command}"));
+    assert_eq!(bench.read("kept.csv").lines().count(), 3);
+}
+
+#[test]
 fn a_copy_of_an_arc_file_keeps_its_first_record() {
     let bench = Bench::new();
     let info = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 12\n1 0 someone\n";
@@ -172,7 +236,7 @@ fn rows_of_parquet_are_copied_into_parquet() {
     }
     bench.write("pages.jsonl", PAGES);
     let said = bench.fails(2, "filter --input pages.jsonl polars.parquet --ids ids.txt --output x");
-    assert!(said.contains("Parquet and other files"), "{said}");
+    assert!(said.contains("files of two formats") && said.contains("polars.parquet"), "{said}");
     let said = bench
         .fails(2, "filter --input polars.parquet pyarrow-int96.parquet --ids ids.txt --output x");
     assert!(said.contains("different columns"), "{said}");

@@ -85,7 +85,7 @@ fn removed_pages() {
 #[test]
 fn certificates() {
     let told =
-        r#"{"format": 2, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}"#;
+        r#"{"format": 1, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}"#;
     attack(&[told.as_bytes().to_vec()], readers::certificate);
 }
 
@@ -121,6 +121,22 @@ fn responses() {
     let files: Vec<_> =
         bodies.into_iter().map(|(name, body)| [head(name).as_bytes(), &body].concat()).collect();
     attack(&files, readers::response);
+}
+
+#[test]
+fn html() {
+    let units = [
+        "a=\"b\" ",
+        "a=\"b\"c='d' e=f/ ",
+        "<b>",
+        "</p><table>",
+        "&amp;&#x9875;",
+        "<!--->",
+        "<script>\"</scrip",
+        "<svg/><a href=\"&lt\">",
+        "<![CDATA[]]>",
+    ];
+    attack_often(8, &units.map(|unit| unit.as_bytes().to_vec()), readers::html);
 }
 
 #[test]
@@ -204,6 +220,19 @@ fn lists_of_parquet() {
 fn addresses() {
     let files = ["s3://bucket/a/b", "https://user:word@host:8/a?b#c", "az://b//c", "file:///a"];
     attack_often(8 * COPIES, &files.map(|it| it.as_bytes().to_vec()), readers::address);
+}
+
+#[test]
+fn bodies_of_requests() {
+    let bodies = [
+        "{\"distance\": 3, \"fingerprints\": [\"0x9ae16a3b2f90404f\", \"7\"]}",
+        "{\"pages\": [{\"id\": 5, \"text\": \"a\\u0000b\", \"time\": \"2026-11-22\"}, {\"id\": \"b\", \"fingerprint\": \"1f\"}]}",
+        "{\"day\": \"2026-11-22\", \"confirm_day\": true}",
+    ];
+    let chosen = [4, 252, 253, 254, 255]
+        .into_iter()
+        .flat_map(|choice: u8| bodies.map(|body| [&[choice], body.as_bytes()].concat()));
+    attack_often(8 * COPIES, &chosen.collect::<Vec<_>>(), readers::bodies);
 }
 
 #[test]

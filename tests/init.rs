@@ -39,6 +39,139 @@ fn the_proposed_configuration_runs_as_it_is() {
     assert_eq!((ran.count("read"), ran.count("kept"), ran.count("dropped")), (132, 61, 69));
 }
 
+/// A page of a crawl: its address, its text and the time.
+type Crawled = (String, String, String);
+
+/// The pages of a day of a crawl that fetches the same addresses each day.
+fn crawled(day: u32) -> Vec<Crawled> {
+    let page = |at: u32| {
+        let text = format!(
+            "the news of the {day}th day for reader {at}, word{} by word{}",
+            at * day,
+            at + day
+        );
+        (format!("https://a.example/{at}"), text, format!("2026-11-{day:02}T00:00:{at:02}Z"))
+    };
+    (10..40).map(page).collect()
+}
+
+/// A file of these pages, with a time of this name, in the format of this extension.
+fn file(extension: &str, time: &str, pages: &[Crawled]) -> Vec<u8> {
+    let jsonl = |(url, text, at): &Crawled| {
+        format!("{{\"url\": \"{url}\", \"text\": \"{text}\", \"{time}\": \"{at}\"}}\n")
+    };
+    let row = |between: &str, (url, text, at): &Crawled| match between {
+        "," => format!("{url},\"{text}\",{at}\n"),
+        _ => format!("{url}\t{text}\t{at}\n"),
+    };
+    let table = |between: &str| {
+        let rows: String = pages.iter().map(|page| row(between, page)).collect();
+        format!("{}\n{rows}", ["url", "text", time].join(between))
+    };
+    let warc = |(url, text, at): &Crawled| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {url}\r\nWARC-Date: {at}\r\nContent-Type: text/plain\r\n\
+             Content-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    };
+    match extension {
+        "tsv" => table("\t"),
+        "csv" => table(","),
+        "warc" => pages.iter().map(warc).collect(),
+        _ => pages.iter().map(jsonl).collect(),
+    }
+    .into_bytes()
+}
+
+#[test]
+fn a_crawl_that_fetches_the_same_pages_each_day_is_proposed_and_runs() {
+    for (extension, place, pattern, time) in [
+        ("jsonl", "crawl/2026-11-DD/a", "crawl/{date}/*.jsonl", "crawled_at"),
+        ("jsonl", "crawl/2026-11-DD", "crawl/{date}.jsonl", "ts"),
+        (
+            "csv",
+            "crawl/year=2026/month=11/day=DD/part-0",
+            "crawl/year={year}/month={month}/day={day}/*.csv",
+            "fetched_at",
+        ),
+        ("tsv", "crawl/dt=202611DD/hour=DD/a", "crawl/dt={year}{month}{day}/", "crawl_date"),
+        ("warc", "crawl/IA-202611DD101112-DD", "crawl/*{year}{month}{day}*.warc", "WARC-Date"),
+    ] {
+        let bench = Bench::new();
+        for day in [18, 19, 20] {
+            let pages = file(extension, time, &crawled(day));
+            bench.write(&format!("{}.{extension}", place.replace("DD", &day.to_string())), pages);
+        }
+        bench.done("init --input crawl");
+        let text = bench.read("dupsieve.toml");
+        assert!(text.contains(&format!("inputs = [\"{pattern}\"]")), "{place}: {text}");
+        if extension != "warc" {
+            for line in
+                ["id_field = \"url\"", "text_field = \"text\"", &format!("time_field = \"{time}\"")]
+            {
+                assert!(text.contains(line), "{line} is not in\n{text}");
+            }
+        }
+        let ran = bench.done("run dupsieve.toml");
+        assert_eq!((ran.count("read"), ran.count("quarantined")), (90, 0), "{place}: {ran:?}");
+    }
+}
+
+#[test]
+fn days_that_differ_in_their_files_have_patterns_that_run() {
+    for (one, two, pattern) in [
+        ("crawl/2026-11-18/a.jsonl", "crawl/2026-11-19/a.csv", "crawl/{date}/"),
+        ("crawl/2026-11-18.jsonl", "crawl/2026-11-19.tsv", "crawl/*{date}*"),
+        ("crawl/2026-11-18/a.json", "crawl/2026-11-19/b.jsonl", "crawl/{date}/"),
+        ("crawl/2026-11-18/a", "crawl/2026-11-19/b.tsv", "crawl/{date}/"),
+    ] {
+        let bench = Bench::new();
+        for (path, day) in [(one, 18), (two, 19)] {
+            let extension = path.rsplit('.').next().unwrap();
+            bench.write(path, file(extension, "fetched", &crawled(day)));
+        }
+        bench.done("init --input crawl");
+        let text = bench.read("dupsieve.toml");
+        assert!(text.contains(&format!("inputs = [\"{pattern}\"]")), "{one}: {text}");
+        let ran = bench.done("run dupsieve.toml");
+        assert_eq!((ran.count("read"), ran.count("quarantined")), (60, 0), "{one}");
+    }
+    let bench = Bench::new();
+    for (path, day) in
+        [("a/2026-11-18/x.csv", 18), ("a/2026-11-19/x.csv", 19), ("b/2026-11-18/x.csv", 18)]
+    {
+        bench.write(&format!("crawl/{path}"), file("csv", "fetched", &crawled(day)));
+    }
+    let told = bench.run("init --input crawl");
+    assert!(
+        told.stderr.contains("left out") && told.stderr.contains("crawl/b/{date}/"),
+        "{told:?}"
+    );
+    bench.done("run dupsieve.toml");
+}
+
+#[test]
+fn more_unreadable_records_are_allowed_if_the_sample_has_them() {
+    let bench = Bench::new();
+    let pages = file("jsonl", "fetched", &crawled(18));
+    bench.write("crawl/2026-11-18.jsonl", [&pages, b"{broken\n".as_slice()].concat());
+    bench.done("init --input crawl");
+    let text = bench.read("dupsieve.toml");
+    assert!(text.contains("max_bad = \"7%\"") && text.contains("1 of 31 records"), "{text}");
+    bench.done("run dupsieve.toml");
+}
+
+#[test]
+fn files_with_fields_and_files_without_need_two_configurations() {
+    let bench = Bench::new();
+    bench.write("crawl/2026-11-18/a.warc", file("warc", "", &crawled(18)));
+    bench.write("crawl/2026-11-18/a.jsonl", file("jsonl", "fetched", &crawled(18)));
+    let said = bench.fails(2, "init --input crawl");
+    assert!(said.contains("a.warc") && said.contains("fetched, text, url"), "{said}");
+    assert!(!bench.path("dupsieve.toml").exists());
+}
+
 #[test]
 fn what_was_found_is_said_and_pairs_are_shown() {
     let bench = Bench::new();

@@ -71,6 +71,59 @@ fn csv_is_read_by_the_names_of_its_columns() {
     );
 }
 
+/// Text in the bytes of an encoding of two bytes a character, which few encodings have.
+fn utf_16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_be_bytes).collect()
+}
+
+#[test]
+fn encodings_are_recognized_or_named() {
+    // "Weather" in GBK and in UTF-8, over and over.
+    let (gbk, word) = (b"\xcc\xec\xc6\xf8", "天气");
+    let line = |n: usize, word: &[u8]| {
+        [format!("{{\"id\": {n}, \"text\": \"{n} ").as_bytes(), &word.repeat(20 + n), b"\"}\n"]
+            .concat()
+    };
+    let lines = |word: &[u8]| (0..50).flat_map(|n| line(n, word)).collect::<Vec<u8>>();
+    let bench = Bench::new();
+    bench.write("utf-8.jsonl", lines(word.as_bytes()));
+    bench.write("gbk.jsonl", lines(gbk));
+    let text = String::from_utf8(lines(word.as_bytes())).unwrap();
+    bench.write("marked.jsonl", utf_16(&format!("\u{feff}{text}")));
+    bench.write("utf-16.jsonl", utf_16(&text));
+    bench.done("fingerprint --input utf-8.jsonl --output utf-8.seg");
+    let dump = |segment: &str| bench.answer(&format!("inspect {segment} --dump"));
+    for (name, flags) in [
+        ("gbk", "--encoding gbk"),
+        ("gbk", "--encoding GB2312 --overwrite"),
+        ("marked", ""),
+        ("utf-16", "--encoding utf-16be"),
+    ] {
+        bench.done(&format!("fingerprint --input {name}.jsonl --output {name}.seg {flags}"));
+        assert_eq!(dump(&format!("{name}.seg")), dump("utf-8.seg"), "{name} {flags}");
+    }
+    let said = bench.fails(73, "fingerprint --input gbk.jsonl --output gbk.seg --encoding big5");
+    assert!(said.contains("encoding"), "{said}");
+    let said = bench.fails(65, "fingerprint --input gbk.jsonl --output bad.seg");
+    assert!(said.contains("look like gbk (--encoding gbk)"), "{said}");
+    let said = bench.fails(2, "fingerprint --input gbk.jsonl --output bad.seg --encoding ebcdic");
+    assert!(said.contains("no such encoding"), "{said}");
+    bench.done("init --input gbk.jsonl --output dupsieve.toml");
+    assert!(bench.read("dupsieve.toml").contains("encoding = \"gbk\""));
+    bench.write("ids.txt", "7\n");
+    bench.done("filter --input gbk.jsonl --encoding gbk --ids ids.txt --output kept.jsonl");
+    assert_eq!(bench.read("kept.jsonl").into_bytes(), line(7, word.as_bytes()));
+}
+
+#[test]
+fn a_line_that_is_too_long_names_the_limit_and_the_flag() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", format!("{}{{\"id\": \"{}\"}}\n", pages(0, 9), "x".repeat(9_000)));
+    bench.done("fingerprint --input a.jsonl --output a.seg --max-record 8KiB --max-bad 1");
+    let listed = bench.read("a.seg.quarantine.tsv");
+    assert!(listed.contains("more than 8192 bytes (--max-record)"), "{listed}");
+}
+
 /// A record of WARC.
 fn record(kind: &str, url: &str, block: &str) -> String {
     format!(

@@ -2,7 +2,6 @@
 //! address space. The signatures are part of `--memory`.
 
 use std::io::{self, Read};
-use std::process::Command;
 
 use dupsieve::fingerprint::Class;
 use dupsieve::store::{RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
@@ -11,7 +10,7 @@ use flate2::write::GzEncoder;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Bench, Running};
+use crate::support::{Bench, Running, command};
 
 const PAGES: u64 = 1_000_000;
 /// What the program maps whatever it does: itself, its libraries, stacks, buffers of runs.
@@ -54,7 +53,7 @@ fn signed(bench: &Bench) {
 fn within(bench: &Bench, mebibytes: u64, line: &str) -> i32 {
     let program = env!("CARGO_BIN_EXE_dupsieve");
     let limited = format!("ulimit -v {}; exec {program} {line}", mebibytes << 10);
-    let mut shell = Command::new("sh");
+    let mut shell = command("sh");
     shell.current_dir(bench.path("")).env("MALLOC_ARENA_MAX", "2").args(["-c", &limited]);
     Running::start(shell).end().code
 }

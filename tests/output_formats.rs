@@ -3,11 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use dupsieve::results::{ResultColumn, ResultFormat, ResultReader, ResultWriter, Values};
-use rustix::process::Signal;
 
 use crate::support::Bench;
 use crate::verify::replace_and_seal;
@@ -135,16 +132,15 @@ fn the_bytes_are_the_same_for_any_workers_and_processes_and_after_a_crash() {
             bench.done(&line(&output, flags));
             assert_eq!(bench.files(&output), expected, "{format} {flags}");
         }
-        for delay in [0, 5, 15, 30, 60] {
-            let running = bench.start(&line("killed", "--workers 2"));
-            thread::sleep(Duration::from_millis(delay));
-            running.signal(Signal::KILL);
-            running.end();
-            bench.done(&line("killed", "--workers 2"));
-            assert_eq!(bench.files("killed"), expected, "{format} after {delay} ms");
+        let whole = bench.done(&line("whole", "--workers 2")).worked;
+        for part in [0.0, 0.2, 0.4, 0.6, 0.8] {
+            let job = line("killed", "--workers 2");
+            bench.killed_after(whole.mul_f64(part), &job, "killed");
+            bench.done(&job);
+            assert_eq!(bench.files("killed"), expected, "{format} after {part} of the work");
             fs::remove_dir_all(bench.path("killed")).unwrap();
         }
-        for output in ["one", "other-0", "other-1", "other-2"] {
+        for output in ["one", "whole", "other-0", "other-1", "other-2"] {
             fs::remove_dir_all(bench.path(output)).unwrap();
         }
     }

@@ -227,3 +227,49 @@ fn different_titles_in_thai_are_kept() {
         assert_eq!(bench.done("dedup --batch new.seg --output out --overwrite").count("kept"), 2);
     }
 }
+
+/// A check that is named without its size takes the signatures that the preset of the batch has.
+#[test]
+fn a_check_without_its_size_is_taken_for_every_preset_with_signatures() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", bench.documents(0, 60));
+    for (preset, size) in [("balanced", "124x2"), ("thorough", "512x2")] {
+        bench.done(&format!(
+            "fingerprint --preset {preset} --input pages.jsonl --output {preset}.seg"
+        ));
+        let line = format!("dedup --batch {preset}.seg --output");
+        bench.done(&format!("{line} {preset}-short --check page-overlap:0.8"));
+        bench.done(&format!("{line} {preset}-long --check page-overlap-{size}:0.8"));
+        for file in ["verdicts.tsv", "matches.tsv"] {
+            let [short, long] =
+                ["short", "long"].map(|it| bench.read(&format!("{preset}-{it}/{file}")));
+            assert_eq!(short, long);
+        }
+        bench.done(&format!("verify {preset}-short"));
+    }
+    let said =
+        bench.fails(2, "dedup --batch thorough.seg --check page-overlap-124x2:0.8 --output x");
+    assert!(
+        said.contains("those of page-overlap-512x2") && said.contains("without its size"),
+        "{said}"
+    );
+}
+
+#[test]
+fn presets_that_differ_are_named() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", bench.documents(0, 20));
+    for preset in ["paper", "balanced"] {
+        bench.done(&format!(
+            "fingerprint --preset {preset} --input pages.jsonl --output {preset}.seg"
+        ));
+    }
+    bench.done("store init store");
+    bench.done("store add store --segment paper.seg --day 2026-11-20");
+    let said = bench.fails(2, "dedup --batch balanced.seg --store store --output x");
+    assert!(
+        said.contains("the store was made with preset paper, and this batch with preset balanced"),
+        "{said}"
+    );
+    assert!(said.contains("--preset paper"), "{said}");
+}

@@ -220,20 +220,15 @@ fn a_report_has_the_recipe_and_no_json_in_strings() {
     }
 }
 
-/// As builds wrote it that had the records as JSON in a string, and neither day nor recipe.
+/// What a report lacks is not guessed.
 #[test]
-fn a_report_of_an_older_build_is_done_and_verified() {
+fn a_report_without_the_recipe_is_refused() {
     let bench = joined("");
-    forge(&bench, &[], |report| {
-        let counts = report["batch"].to_string();
-        report["parameters"]["records"] = counts.into();
-        let report = report.as_object_mut().unwrap();
-        report.remove("recipe");
-        report.remove("day");
-    });
-    assert_eq!(bench.done("verify out").count("recomputed"), 58);
-    let again = bench.done("dedup --batch batch.seg --store store --output out");
-    assert_eq!(again.summary()["already_done"], true);
+    forge(&bench, &[], |report| _ = report.as_object_mut().unwrap().remove("recipe"));
+    for line in ["verify out", "dedup --batch batch.seg --store store --output out"] {
+        let said = bench.fails(65, line);
+        assert!(said.contains("missing field `recipe`"), "{said}");
+    }
 }
 
 #[test]
@@ -352,6 +347,8 @@ fn what_shares_buckets_is_recomputed() {
         "--confirm simhash:20 --similarity 0.9",
     ] {
         let bench = bucketed(flags);
+        let report = bench.report("out");
+        assert_eq!(report["probe"]["pairs"], report["buckets"]["stored_candidates"]);
         let ended = bench.done("verify out");
         let rows = bench.read("out/matches.tsv").lines().count() as u64 - 1;
         assert!(rows >= 3, "{flags}");

@@ -5,15 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::support::{Bench, Running};
+use crate::support::{Bench, Running, TRIES, command, wait_until};
 
 const DEDUP: &str = "dedup --batch batch.seg --store store --distance 4 --output out";
 
@@ -62,25 +59,18 @@ fn finished(bench: &Bench) -> BTreeSet<u64> {
 
 /// Kills a join once it has noted more than `bytes`; says whether it was in time.
 fn killed(bench: &Bench, flags: &str, bytes: u64) -> bool {
-    let mut running = bench.start(&format!("{DEDUP} {flags}"));
-    while running.is_running() && noted(bench) <= bytes {
-        thread::sleep(Duration::from_micros(200));
-    }
-    running.signal(Signal::KILL);
-    running.end().code == -1
+    let running = bench.start(&format!("{DEDUP} {flags}"));
+    wait_until("chunks are noted", || noted(bench) > bytes || !running.is_running());
+    running.kill()
 }
 
 /// Runs the join to its end, however long the processes of a killed supervisor hold the lock yet.
 fn completed(bench: &Bench, flags: &str) {
-    let late = Instant::now() + Duration::from_secs(20);
-    loop {
+    wait_until("the join is completed", || {
         let ended = bench.run(&format!("{DEDUP} {flags}"));
-        match ended.code {
-            0 => return,
-            75 if Instant::now() < late => thread::sleep(Duration::from_millis(50)),
-            _ => panic!("{ended:?}"),
-        }
-    }
+        assert!([0, 75].contains(&ended.code), "{ended:?}");
+        ended.code == 0
+    });
 }
 
 /// The chunks that were taken from ledgers, and all.
@@ -191,7 +181,7 @@ fn chunks_of_another_build_are_probed_again() {
     program.push(0);
     bench.write("mended", program);
     fs::set_permissions(bench.path("mended"), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut mended = Command::new(bench.path("mended"));
+    let mut mended = command(bench.path("mended"));
     mended.current_dir(bench.path("")).args(DEDUP.split_whitespace());
     let ended = Running::start(mended).end();
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -202,16 +192,13 @@ fn chunks_of_another_build_are_probed_again() {
 /// A join that was stopped when some chunks were finished; one that was through first is done again.
 fn stopped_midway(bench: &Bench) -> Running {
     loop {
-        let mut running = bench.start(DEDUP);
-        while running.is_running() && noted(bench) == 0 {
-            thread::sleep(Duration::from_micros(200));
-        }
+        let running = bench.start(DEDUP);
+        wait_until("chunks are noted", || noted(bench) > 0 || !running.is_running());
         running.signal(Signal::STOP);
         if running.is_running() && noted(bench) > 0 {
             return running;
         }
-        running.signal(Signal::KILL);
-        running.end();
+        running.kill();
         fs::remove_dir_all(bench.path("out")).unwrap();
     }
 }
@@ -257,15 +244,19 @@ fn banded() -> Bench {
 
 const LSH: &str = "lsh --batch old.seg --store store --confirm simhash:3";
 
-/// Kills a join by buckets once chunks are finished, and returns how many are.
+/// Kills a join by buckets once chunks are finished, and returns how many are. A join that was through first is done
+/// again.
 fn kill_lsh(bench: &Bench) -> u64 {
-    let mut running = bench.start(&format!("{LSH} --output out --workers 1"));
-    while running.is_running() && finished(bench).is_empty() {
-        thread::sleep(Duration::from_micros(200));
+    for _ in 0..TRIES {
+        let running = bench.start(&format!("{LSH} --output out --workers 1"));
+        let is_noted = || !finished(bench).is_empty();
+        wait_until("chunks are noted", || is_noted() || !running.is_running());
+        if running.kill() {
+            return finished(bench).len() as u64;
+        }
+        fs::remove_dir_all(bench.path("out")).unwrap();
     }
-    running.signal(Signal::KILL);
-    assert_eq!(running.end().code, -1, "it was killed in time");
-    finished(bench).len() as u64
+    panic!("the join is too short");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use dupsieve::store::Segment;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, Days, Page, matches, verdicts};
 
@@ -404,4 +404,59 @@ fn a_purge_stops_at_its_deadline_and_goes_on_in_the_next_run() {
     assert!(bench.path("store/purges/000010.json").exists());
     let again = bench.done("store purge store --deadline 3600");
     assert_eq!(again.summary()["already_done"].as_bool(), Some(true));
+}
+
+/// Of removed pages nothing is counted any more, neither before the purge nor after it; and after it the table names what lies on
+/// the disk.
+#[test]
+fn the_list_and_the_log_show_what_is_there() {
+    let bench = Bench::new();
+    let names = ["2026-01-01", "2026-01-02"];
+    bench.done("store init store");
+    for (seed, day) in (1..).zip(names) {
+        bench.segment(day, 64, &pages(day, seed, 64, 30));
+        bench.done(&format!("store add store --segment {day}.seg --day {day}"));
+    }
+    let listed =
+        || -> Value { serde_json::from_str(&bench.answer("store list store --json")).unwrap() };
+    let logged =
+        || -> Value { serde_json::from_str(&bench.answer("store log store --json")).unwrap() };
+    let whole = listed();
+    bench.write("ids.txt", "2026-01-013\n2026-01-017\n");
+    bench.done("store remove store --ids ids.txt");
+    let rows = |of: &Value| of["rows"].as_u64().unwrap();
+    let versions = logged();
+    let versions: Vec<u64> = versions["versions"].as_array().unwrap().iter().map(rows).collect();
+    assert_eq!(versions, [0, 28, 58]);
+    bench.done("store purge store");
+    let log = logged();
+    assert_eq!(rows(log["versions"].as_array().unwrap().last().unwrap()), 58);
+    let list = listed();
+    assert_eq!((&list["fingerprints"], &list["merged"]), (&58.into(), &json!([])));
+    let days = list["days"].as_array().unwrap();
+    let names = bench.names("store/segments");
+    let segments: Vec<Segment> = names
+        .iter()
+        .map(|name| Segment::open(bench.path("store/segments").join(name)).unwrap())
+        .collect();
+    for (day, count) in days.iter().zip([28, 30]) {
+        let is_there = |it: &&Segment| day["digest"] == it.digest().to_string();
+        let segment = segments.iter().find(is_there).unwrap_or_else(|| panic!("{list}"));
+        assert_eq!((rows(day), segment.rows()), (count, count));
+        assert_eq!(day["bytes"], segment.bytes());
+    }
+    assert_eq!(days[1], whole["days"][1]);
+
+    // A segment that two days share is neither day's own: a day that lost a page has none.
+    bench.done("store compact store");
+    bench.write("ids.txt", "2026-01-029\n");
+    bench.done("store remove store --ids ids.txt");
+    bench.done("store purge store");
+    let list = listed();
+    for day in list["days"].as_array().unwrap() {
+        assert_eq!((&day["bytes"], &day["digest"]), (&Value::Null, &Value::Null));
+    }
+    assert_eq!((rows(&list["merged"][0]), &list["fingerprints"]), (57, &57.into()));
+    let table = bench.answer("store list store");
+    assert_eq!(table.lines().filter(|line| line.ends_with("-  -")).count(), 2, "{table}");
 }

@@ -9,13 +9,8 @@ use crate::slices::slice;
 /// A test that may be skipped, what it needs, and whether that is there.
 type Need = (&'static str, &'static str, fn() -> bool);
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 3] = [
     ("faults::codes::a_full_disk_is_74", "to mount a small file system", codes::can_mount),
-    (
-        "faults::codes::missing_permissions_are_77",
-        "a program that others than root can run",
-        codes::can_be_nobody,
-    ),
     ("slices::system_calls_that_kill_or_fail", "strace", || slice("syscalls", 1).is_empty()),
     ("slices::power_cuts", "ext4 and XFS on loop devices", || slice("power", 1).is_empty()),
 ];

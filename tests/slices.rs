@@ -1,15 +1,16 @@
 //! Short slices of the long fault loops in tests/harness, from fixed seeds.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::support::command;
 
 /// Runs some cycles of a fault, none of which may break a promise. Gives the reasons for what the
 /// harness skipped.
 pub(crate) fn slice(fault: &str, cycles: u32) -> Vec<String> {
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harness");
-    let ended = Command::new("python3")
+    let ended = command("python3")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(harness)
         .args(["--program", env!("CARGO_BIN_EXE_dupsieve"), "--fault", fault])

@@ -1,34 +1,43 @@
 //! What the tests use: a folder for each, the real program, and results computed by definition.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long the program may take before it counts as hanging and is killed.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// How long a test waits for what must happen. No test measures time by this clock: a machine that does other
+/// things as well may be slow, and only what hangs takes so long.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
+
+/// How often [`Bench::killed_after`] and others begin a run again that was through before they could disturb the run.
+pub(crate) const TRIES: usize = 50;
 
 /// A folder for one test, with the program ready to run in it.
 pub(crate) struct Bench {
     home: TempDir,
 }
 
-/// The program while it runs.
+/// The program while it runs, in a process group of its own. The group is killed with this value.
 pub(crate) struct Running {
     child: Child,
-    stdout: JoinHandle<io::Result<String>>,
-    stderr: JoinHandle<io::Result<String>>,
+    printed: Option<[JoinHandle<io::Result<String>>; 2]>,
 }
 
 /// How the program ended. The code is -1 if a signal ended it.
@@ -37,6 +46,61 @@ pub(crate) struct Ended {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// The processor time that the program and its children took.
+    pub(crate) worked: Duration,
+}
+
+/// A command whose process dies with the thread of the test that has started it, also where the tests are
+/// killed. The process has none of dupsieve's settings in its environment.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    /// What becomes the program. Some systems have no such setpriv: there, what killed tests had started goes on.
+    const BOUND: [&str; 3] = ["setpriv", "--pdeathsig", "KILL"];
+    static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
+        let tried = Command::new(BOUND[0]).args(&BOUND[1..]).arg("true").output();
+        tried.is_ok_and(|tried| tried.status.success())
+    });
+    let mut command = Command::new(program.as_ref());
+    if *IS_THERE {
+        command = Command::new(BOUND[0]);
+        command.args(&BOUND[1..]).arg(program);
+    }
+    let names = env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| name.as_encoded_bytes().starts_with(b"DUPSIEVE_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Waits until `is_so` returns true.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let late = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < late, "not within {PATIENCE:?}: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Lets a time limit of the program pass. A longer wait changes no result.
+pub(crate) fn outlast(limit: Duration) {
+    thread::sleep(limit + limit / 4);
+}
+
+/// The children of a process.
+pub(crate) fn children(parent: u32) -> Vec<Pid> {
+    let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let listed = listed.unwrap_or_default();
+    listed.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// The processor time of a process and of those children that it has waited for.
+fn processor_time(process: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program may contain spaces. utime, stime, cutime and cstime are the fields 14 to 17, after the state,
+    // which is field 3.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_secs(ticks).div_f64(rustix::param::clock_ticks_per_second() as f64)
 }
 
 impl AsMut<Running> for Running {
@@ -55,10 +119,10 @@ impl<const N: usize> AsMut<Running> for [Running; N] {
 impl Running {
     pub(crate) fn start(mut command: Command) -> Running {
         let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = piped.spawn().unwrap();
+        let mut child = piped.process_group(0).spawn().unwrap();
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());
-        Running { child, stdout, stderr }
+        Running { child, printed: Some([stdout, stderr]) }
     }
 
     /// The number of the process.
@@ -66,15 +130,35 @@ impl Running {
         self.child.id()
     }
 
-    /// Whether the program is still running.
-    pub(crate) fn is_running(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
+    /// Whether the program is still running. One that has ended keeps its number until [`Running::end`].
+    pub(crate) fn is_running(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&self.child)), options).unwrap().is_none()
+    }
+
+    /// The processor time that the program and its children have taken up to now.
+    fn worked(&self) -> Duration {
+        let children = children(self.id()).into_iter();
+        let children = children.map(|child| processor_time(child.as_raw_nonzero().get() as u32));
+        processor_time(self.id()) + children.sum::<Duration>()
+    }
+
+    /// Waits until the program has taken so much processor time, or has ended. Returns whether it is running then.
+    pub(crate) fn works_for(&self, time: Duration) -> bool {
+        wait_until("the program works or ends", || !self.is_running() || self.worked() >= time);
+        self.is_running()
     }
 
     /// Sends it a signal, unless it has ended.
     pub(crate) fn signal(&self, signal: Signal) {
         let sent = kill_process(Pid::from_child(&self.child), signal);
         assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
+    }
+
+    /// Kills the program. Returns whether it was still running.
+    pub(crate) fn kill(self) -> bool {
+        self.signal(Signal::KILL);
+        self.end().code == -1
     }
 
     /// Whether it has begun to listen for signals. Before that, a signal kills it.
@@ -86,18 +170,24 @@ impl Running {
     }
 
     /// Waits until it ends, which must happen in bounded time.
+    #[track_caller]
     pub(crate) fn end(mut self) -> Ended {
-        let late = Instant::now() + PATIENCE;
-        while self.is_running() {
-            if Instant::now() > late {
-                self.child.kill().unwrap();
-                panic!("the program hangs");
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("the program ends", || !self.is_running());
+        let worked = self.worked();
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        let [stdout, stderr] = [self.stdout, self.stderr].map(|read| read.join().unwrap().unwrap());
-        Ended { code, stdout, stderr }
+        let printed = self.printed.take().unwrap();
+        let [stdout, stderr] = printed.map(|read| read.join().unwrap().unwrap());
+        Ended { code, stdout, stderr, worked }
+    }
+}
+
+/// A test that fails leaves nothing that runs.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.printed.is_some() {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            let _ = self.child.wait();
+        }
     }
 }
 
@@ -126,6 +216,11 @@ impl Bench {
         Bench { home: tempfile::tempdir().unwrap() }
     }
 
+    /// A bench whose folder every user can reach. The folder for temporary files may be below a private one.
+    pub(crate) fn for_all_users() -> Bench {
+        Bench { home: tempfile::tempdir_in("/tmp").unwrap() }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
@@ -152,7 +247,7 @@ impl Bench {
 
     /// The program, to run in this folder, with the arguments in `line`.
     pub(crate) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
+        let mut command = command(env!("CARGO_BIN_EXE_dupsieve"));
         command.current_dir(self.home.path()).args(line.split_whitespace());
         command
     }
@@ -165,6 +260,19 @@ impl Bench {
     /// Runs the program to its end.
     pub(crate) fn run(&self, line: &str) -> Ended {
         self.start(line).end()
+    }
+
+    /// Kills the program when it has taken so much processor time. A run that ends before is begun again, without what
+    /// it has put at `output`.
+    pub(crate) fn killed_after(&self, worked: Duration, line: &str, output: &str) {
+        for _ in 0..TRIES {
+            let running = self.start(line);
+            if running.works_for(worked) && running.kill() {
+                return;
+            }
+            let _ = fs::remove_dir_all(self.path(output));
+        }
+        panic!("the program is too fast: {line}");
     }
 
     /// Runs the program, which must succeed.

@@ -19,6 +19,7 @@ fn joined() -> Bench {
     bench.done("fingerprint --input old.jsonl --output old.seg");
     bench.done("store init store");
     bench.done("store add store --segment old.seg --day 2026-01-01");
+    std::fs::create_dir(bench.path("out")).unwrap();
     bench.done("fingerprint --input pages.jsonl --output out/batch.seg");
     bench.done("dedup --batch out/batch.seg --store store --output out/dedup --matches all");
     bench

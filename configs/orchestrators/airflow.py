@@ -5,8 +5,7 @@ Put this file where Airflow looks for DAGs. `DUPSIEVE` and `DUPSIEVE_CONFIG` nam
 
 - The sensor waits for the day's pages.
 - The exit code says whether to try again: 69, 74 and 75 may go away, all others fail at once.
-- With the provider of OpenLineage, and `DUPSIEVE_LINEAGE=env` beside `OPENLINEAGE_URL`, the catalogue shows the run of
-  dupsieve below its task. `DUPSIEVE_METRICS_FILE` leaves metrics for the node exporter.
+- `DUPSIEVE_METRICS_FILE` leaves metrics for the node exporter.
 - A day starts when the day before it has succeeded, and `airflow backfill create --dag-id dupsieve` runs past days in
   the same order.
 """
@@ -25,15 +24,6 @@ CRAWL = os.environ.get("DUPSIEVE_CRAWL", "/srv/crawl/{date}/*")
 MAY_GO_AWAY = (69, 74, 75)
 
 
-def parent(task_instance):
-    """The variable that tells dupsieve below which run its own belongs; none without the provider of OpenLineage."""
-    try:
-        from airflow.providers.openlineage.plugins.macros import lineage_parent_id
-    except ImportError:
-        return {}
-    return {"OPENLINEAGE_PARENT_ID": lineage_parent_id(task_instance)}
-
-
 with DAG(
     dag_id="dupsieve",
     schedule="0 3 * * *",
@@ -49,10 +39,10 @@ with DAG(
         return PokeReturnValue(is_done=bool(glob.glob(CRAWL.replace("{date}", ds))))
 
     @task
-    def near_duplicates(ds=None, ti=None):
+    def near_duplicates(ds=None):
         """Runs the day. What is returned is the summary, with the counts of the day."""
         command = [PROGRAM, "run", CONFIG, "--date", ds]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **parent(ti)})
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         if done.returncode == 0:
             return done.stdout.splitlines()[-1]
         message = f"dupsieve ended with {done.returncode}; its log says why"

@@ -20,8 +20,6 @@ use serde_json::json;
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FormatFlag;
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -65,6 +63,8 @@ pub(crate) struct Arguments {
 pub(crate) struct Request {
     pub(crate) matches: Vec<Input>,
     pub(crate) output: PathBuf,
+    /// Where the output is in the end.
+    pub(crate) place: PathBuf,
     pub(crate) method: Option<Method>,
     pub(crate) previous: Option<Input>,
     pub(crate) removed: Option<PathBuf>,
@@ -106,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let request = Request {
         matches: matches.iter().map(|path| Input::at(path, *day)).collect(),
         output: output.clone(),
+        place: output.clone(),
         method: *method,
         previous: previous.as_deref().map(|path| Input::at(path, None)),
         removed: removed.clone(),
@@ -264,37 +265,22 @@ impl Job {
         });
         let method = self.clustering.method;
         let mut report = ClusterReport::of(self.parameters, method, self.days, found, run);
-        report.write(&staging)?;
+        report.write(&staging, &request.place)?;
         staging.commit()?;
-        note(&report, request);
         if let Some(warning) = &report.warning {
             tracing::warn!("{warning}");
         }
-        Ok(summary(&report, output))
+        Ok(summary(&report, &request.place))
     }
-}
-
-/// Notes what was read and written.
-fn note(report: &ClusterReport, request: &Request) {
-    let found = &report.found;
-    for input in request.matches.iter().chain(&request.previous) {
-        account::note_input(Dataset::at(&input.path));
-    }
-    let tables = [("clusters", found.members), ("sizes", found.clusters)];
-    account::note_tables(&request.output, report.files(), &tables);
 }
 
 /// The clusters that were made before. A state of layers is checked as it is read, block by block.
 fn read_previous(folder: &Path) -> Result<ClusterReport> {
-    let report = ClusterReport::read(folder)?.ok_or_else(|| {
+    ClusterReport::read(folder)?.ok_or_else(|| {
         Error::new(missing_or_bad(folder), "this is not a complete output of `cluster`")
             .at(folder)
             .help("leave --previous out to begin from nothing")
-    })?;
-    if report.found.contents.is_none() {
-        report.check_files(folder)?;
-    }
-    Ok(report)
+    })
 }
 
 /// The error for matches that are not whole.
@@ -353,10 +339,7 @@ pub(crate) fn sums(report: &impl Made) -> String {
 
 /// The clusters to which a day is added, by their digest, which is the same however they came about.
 pub(crate) fn state(report: &ClusterReport) -> String {
-    match report.found.contents {
-        Some(contents) => format!("{contents}, {} links", report.found.links),
-        None => listed(report.files().iter().filter(|(name, _)| *name != "changes.tsv")),
-    }
+    format!("{}, {} links", report.found.contents, report.found.links)
 }
 
 fn listed<'a>(files: impl Iterator<Item = (&'a String, &'a Sum)>) -> String {

@@ -171,14 +171,6 @@ impl CommandLine {
         &self.global
     }
 
-    /// The name of the configuration that `run` follows.
-    pub(crate) fn configuration(&self) -> Option<&str> {
-        match &self.command {
-            Command::Run(arguments) => arguments.days.file_stem()?.to_str(),
-            _ => None,
-        }
-    }
-
     /// Whether several processes can run the command together.
     pub(crate) fn can_be_shared(&self) -> bool {
         match &self.command {

@@ -22,8 +22,9 @@ const NO_ID: &str = "";
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Recipe (a name, nilsimsa, or a .toml file) or check (minhash-NxB, word-minhash-NxB,
-    /// word-overlap-NxB, page-overlap-NxB, classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or
-    /// jaccard, the exact similarity of the sets of shingles) [default: the recipe of the preset balanced]
+    /// word-overlap-NxB, page-overlap-NxB, held-NxB, classic-minhash-NxB, simhash-128, cosine-N, sentences-N, or
+    /// jaccard: of the runs of three words of both texts the share that both have, exactly; in scripts without spaces a run has
+    /// three Han characters, or seven others) [default: the recipe of the preset balanced]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
     /// Bits of a fingerprint, if the recipe allows both

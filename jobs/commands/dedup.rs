@@ -14,21 +14,20 @@ use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
 use dupsieve::matches::KeepOrder;
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::report::{self, Existing, LaterDays, Made, Parameters, Report};
 use dupsieve::results::ResultFormat;
 use dupsieve::store::{Column, Digest, Segment, Version};
-use dupsieve::tables::{Design, Prices, Problem, plan};
+use dupsieve::tables::{Design, Problem, plan};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::commands::destination::Destination;
 use crate::commands::pages::PageSource;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FormatFlag};
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -62,10 +61,10 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
-    /// Where the batch will be once the day is done, if it is moved.
-    pub(crate) batch_place: Option<PathBuf>,
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
+    /// Where batch and output are in the end.
+    pub(crate) destination: Destination,
     pub(crate) format: ResultFormat,
     pub(crate) settings: DedupSettings,
     /// Where the pages of the batch came from, if that is known.
@@ -83,8 +82,6 @@ struct Task {
     /// The build of process 0. All ledgers of the join name it. Otherwise processes of two builds would
     /// remove each other's ledgers.
     build: Digest,
-    /// The prices of process 0, so that all plan alike.
-    prices: Prices,
     /// The memory of process 0 for the batch and itself, so that all divide the batch alike.
     itself_bytes: u64,
 }
@@ -99,15 +96,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     let request = Request {
         batch: batch.clone(),
-        batch_place: None,
         store,
         output: output.clone(),
+        destination: Destination::default(),
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),
         pages: None,
         unchanged: None,
     };
-    account::note_input(Dataset::at(&request.batch));
     let mut cluster = cluster::join(global, &format!("{request:?}"))?;
     let summary = dedup(&mut cluster, &request, global)?;
     if !cluster.is_leader() || global.dry_run {
@@ -173,8 +169,6 @@ fn join(cluster: &mut Cluster, request: &Request, global: &GlobalFlags) -> Resul
 struct Job {
     join: Join,
     request: Request,
-    /// Where the batch will be when the job is done.
-    batch_place: PathBuf,
 }
 
 impl Job {
@@ -197,12 +191,16 @@ impl Job {
         };
         join::check_signatures(join.check, join.batch.stamp())
             .map_err(|error| error.at(join.batch.path()))?;
-        let batch_place = request.batch_place.as_ref().unwrap_or(&request.batch).clone();
-        Ok(Job { join, request: request.clone(), batch_place })
+        Ok(Job { join, request: request.clone() })
     }
 
     fn output(&self) -> &Path {
         &self.request.output
+    }
+
+    /// Where the output is in the end.
+    fn place(&self) -> PathBuf {
+        self.request.destination.of(self.output())
     }
 
     /// What decides the result, and the sums that are in the report.
@@ -224,7 +222,7 @@ impl Job {
     /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
         json!({
-            "batch": places::named(&self.batch_place),
+            "batch": places::named(&self.request.destination.of(self.join.batch.path())),
             "store": self.request.store.path().map(places::named),
             PageSource::NAME: self.request.pages,
         })
@@ -250,10 +248,9 @@ impl Job {
         let Some(lock) = lock else { return Ok(Start::done(self.would())) };
         let staging = Staging::beside(self.output(), lock)?;
         let fence = staging.fence().clone();
-        let prices = self.join.prices(workers)?;
         let (inputs, build) = (self.join.inputs(), join::build()?);
         let itself_bytes = self.join.budget.itself();
-        let task = Task { inputs, fence, build, prices, itself_bytes };
+        let task = Task { inputs, fence, build, itself_bytes };
         Ok(Start::make(task, (self, staging)))
     }
 
@@ -334,26 +331,21 @@ impl Job {
             let unit = Unit::Fingerprints;
             Box::new(Progress::show("probing", unit, total, probed, global.quiet))
         };
-        let &Task { build, prices, itself_bytes, .. } = task;
+        let &Task { build, itself_bytes, .. } = task;
         let output = self.output();
-        let site = Site { output, build, prices, itself_bytes, staging, watch: &watch };
+        let site = Site { output, build, itself_bytes, staging, watch: &watch };
         let summary = self.join.run_at(cluster, site, |joined, staging| {
-            let mut report = self.report(joined, topology);
-            report.write(&staging)?;
+            let mut report = self.report(joined, topology, staging.folder())?;
+            let place = self.place();
+            report.write(&staging, &place)?;
             staging.commit()?;
-            self.note(&report);
-            Ok(Summary::of_join(&report, self.output()))
+            Ok(Summary::of_join(&report, &place))
         })?;
         Ok(summary.leader().unwrap_or_default())
     }
 
-    /// Notes what was read and written.
-    fn note(&self, report: &Report) {
-        self.request.store.path().into_iter().for_each(|it| account::note_input(Dataset::at(it)));
-        account::note_join(self.output(), &report.outcome);
-    }
-
-    fn report(&self, joined: Joined, topology: Topology) -> Report {
+    /// The report. `verdicts` is the folder with the verdicts.
+    fn report(&self, joined: Joined, topology: Topology, verdicts: &Path) -> Result<Report> {
         let Joined { outcome, proof, figures } = joined;
         let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
         let mut run = json!({
@@ -369,19 +361,24 @@ impl Job {
         if let Some(unchanged) = self.request.unchanged {
             run["unchanged"] = unchanged.into();
         }
-        Report {
+        let store = self.join.store.as_ref();
+        let day = self.request.store.day();
+        let later = store.zip(day).map(|(store, day)| LaterDays::of(store, day, verdicts));
+        Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
-            day: self.request.store.day(),
+            day,
             recipe: recipe(self.join.batch.stamp()),
             parameters: self.parameters(),
-            store_version: self.join.store.as_ref().map(Version::number),
-            removals: self.join.store.as_ref().and_then(Version::removals),
+            store_version: store.map(Version::number),
+            removals: store.and_then(Version::removals),
+            later_days: later.transpose()?.flatten(),
             batch: self.join.batch.counts(),
+            lost: outcome.lost,
             outcome,
             probe: Some(proof),
             buckets: None,
             run,
-        }
+        })
     }
 }
 
@@ -425,7 +422,7 @@ pub(crate) fn check_settings(
     let width = recipe.width();
     let problem = Problem::uniform(1, 1, k, width, 1);
     let design = settings.design.unwrap_or(Design::Auto);
-    plan::choose(design, &problem, &Prices::USUAL, global.budget().tables())?;
+    plan::choose(design, &problem, global.budget().tables())?;
     join::check_recipe(store, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
 }

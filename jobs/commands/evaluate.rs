@@ -1,17 +1,11 @@
 //! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset or recipe suits a
 //! corpus, with labels or without.
 
-mod buckets;
-mod candidates;
-mod checks;
 mod configuration;
 mod flags;
-mod judged;
+mod labelled;
 mod methods;
 mod planted;
-mod presets;
-mod review;
-mod sweep;
 mod texts;
 mod unlabelled;
 
@@ -19,9 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::document::Content;
-use dupsieve::evaluate::{
-    JudgedPairs, Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part,
-};
+use dupsieve::evaluate::{Labels, Pairs, Scores, Similarity, Traits, bootstrap, by_part};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
@@ -33,16 +25,14 @@ use flags::SweepFlags;
 /// Compare pairs with labels, or with --sweep find the preset or the recipe that suits your pages
 ///
 /// With --sweep and without --labels, edited copies are planted beside a sample of your pages, and the
-/// presets look for them. With --review you judge the pairs that are hardest to decide.
+/// presets look for them.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Pairs to judge: a matches.tsv, or two columns of ids
     #[arg(long, value_name = "FILE", required_unless_present = "sweep", conflicts_with = "sweep")]
     #[arg(requires = "labels")]
     pairs: Option<PathBuf>,
-    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together; or judged pairs, as
-    /// --review writes them: columns id1, id2 and judged, which is same or different. Of judged pairs, only
-    /// these are measured
+    /// Labels: `id<TAB>cluster`, where the documents of a cluster belong together
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Similarity of pairs (columns id1, id2, J3), to show the recall by similarity
@@ -62,56 +52,17 @@ pub(crate) struct Arguments {
     of_sweep: SweepFlags,
 }
 
-/// What the labels are.
-enum Truth {
-    Clusters(Labels),
-    Judged(JudgedPairs),
-}
-
-impl Truth {
-    fn read(path: &Path) -> Result<Truth> {
-        let is_judged = JudgedPairs::are_in(path)?;
-        let truth = match is_judged {
-            true => Truth::Judged(JudgedPairs::read(path)?),
-            false => Truth::Clusters(Labels::read(path)?),
-        };
-        match &truth {
-            Truth::Judged(judged) if !judged.is_empty() => Ok(truth),
-            Truth::Clusters(labels) if !labels.is_empty() => Ok(truth),
-            _ => Err(Error::new(Kind::BadData, "the file has no labels").at(path)),
-        }
-    }
-}
-
 /// Runs `evaluate`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { pairs, labels, input, seed, of_sweep, .. } = arguments;
     let Some(path) = labels else { return unlabelled::run(of_sweep, input, *seed, global) };
-    match (Truth::read(path)?, pairs) {
-        (Truth::Clusters(labels), Some(pairs)) => judge(pairs, &labels, arguments, global),
-        (Truth::Judged(judged), Some(pairs)) => {
-            refuse_unused(arguments)?;
-            judged::print_pairs(&judged, pairs)
-        }
-        (Truth::Clusters(labels), None) => {
-            let title = path.display().to_string();
-            sweep::run(of_sweep, input, &labels, title, *seed, global)
-        }
-        (Truth::Judged(judged), None) => judged::sweep(of_sweep, input, &judged, global),
+    let labels = Labels::read(path)?;
+    if labels.is_empty() {
+        return Err(Error::new(Kind::BadData, "the file has no labels").at(path));
     }
-}
-
-/// Refuses flags that do nothing where pairs are compared with judged ones.
-fn refuse_unused(arguments: &Arguments) -> Result<()> {
-    let flags = [
-        ("--input", !arguments.input.is_empty()),
-        ("--similarity", arguments.similarity.is_some()),
-    ];
-    match flags.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Error::new(Kind::Usage, "this flag needs labels of clusters")
-            .found(format!("{flag}, with judged pairs"))
-            .help(format!("leave out {flag}"))),
-        None => Ok(()),
+    match pairs {
+        Some(pairs) => judge(pairs, &labels, arguments, global),
+        None => labelled::run(of_sweep, input, &labels, *seed, global),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `dupsieve explain`: why two documents have the distance they have.
 
 mod comparison;
+mod twin;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,12 +23,13 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, RecipeChoice, parse_width};
 use crate::outcome::summary::Summary;
 use comparison::{Analysed, Comparison};
-use dupsieve::report::{self, Nearest, Verdict};
+use dupsieve::report::{self, DroppedTwin, Nearest, Verdict};
 
 /// Explain the distance of two documents: their features, and those that changed the bits.
 ///
 /// With --config and --date one id is enough: the other page is the one named in the verdict of that
-/// day.
+/// day. Of a kept page, it names the dropped page that the kept page is near to, if there is one in the
+/// 30 days before it.
 #[derive(Args, Debug)]
 #[command(override_usage = "\
 dupsieve explain [OPTIONS] --input <PATH>... <ID> <ID>
@@ -49,7 +51,8 @@ pub(crate) struct Arguments {
     /// Bits of a fingerprint, if the recipe allows both
     #[arg(long, value_name = "64|128", env = "DUPSIEVE_WIDTH", value_parser = parse_width)]
     width: Option<Width>,
-    /// Also show the similarity by this check: one of `fingerprint --check`, or jaccard
+    /// Also show the similarity by this check: one of `fingerprint --check`, or jaccard, the share of runs of
+    /// three words that both have, as in `compare`
     #[arg(long, value_name = "C", num_args = 1, default_value = "jaccard")]
     check: Measure,
     #[command(flatten)]
@@ -119,7 +122,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Some(day) => {
             let (wanted, verdict) = arguments.by_verdict(day, &config)?;
             let Some(Nearest { id, against, .. }) = &verdict.nearest else {
-                return print_undropped(&wanted.id, &verdict, global.json);
+                let twin = match verdict.word.as_str() {
+                    "keep" => twin::of(&config, day, &wanted.id)?,
+                    _ => None,
+                };
+                return print_undropped(&wanted.id, &verdict, twin.as_ref(), global.json);
             };
             // `batch` is the same day.
             let inputs = inputs_of(&config, against.parse().unwrap_or(day));
@@ -157,15 +164,26 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// Prints the verdict on a page that was not dropped.
-fn print_undropped(id: &str, verdict: &Verdict, as_json: bool) -> Result<Summary> {
+fn print_undropped(
+    id: &str,
+    verdict: &Verdict,
+    twin: Option<&DroppedTwin>,
+    as_json: bool,
+) -> Result<Summary> {
     match (as_json, verdict.word.as_str()) {
-        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict })),
+        (true, _) => println!("{}", json!({ "id": id, "verdict": verdict, "dropped_twin": twin })),
         (false, "empty") => {
             println!(
                 "{id}: empty; it has no feature, so it has no fingerprint and was not compared"
             )
         }
         (false, word) => println!("{id}: {word}; it is not near any page that was kept before it"),
+    }
+    if let Some(DroppedTwin { id, day, distance, of }) = twin.filter(|_| !as_json) {
+        println!(
+            "twin      {distance} bits from {id} of {day}, which was dropped: that page is {} bits from {}, which stays",
+            of.distance, of.id
+        );
     }
     Ok(Summary::answered())
 }

@@ -2,6 +2,7 @@
 //! output says of them (`annotate`).
 
 mod annotate;
+mod copied;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,12 +12,12 @@ use clap::Args;
 #[cfg(feature = "parquet")]
 use dupsieve::document::ParquetCopy;
 use dupsieve::document::{
-    self, Content, Document, Fields, Format, IdList, Input, Inputs, Position, ReadOptions, Records,
-    Share,
+    self, Content, Document, Fields, Format, IdList, Inputs, Position, ReadOptions, Records, Share,
 };
 use dupsieve::fingerprint::Width;
-use dupsieve::output::{Lock, is_same_file};
+use dupsieve::output::{Lock, is_same_file, parent_of};
 use dupsieve::output::{PackedFile, PackedUnit, STDOUT};
+use dupsieve::report::{self, Made, Report};
 #[cfg(not(feature = "parquet"))]
 use dupsieve::results::ResultFormat;
 use dupsieve::step::{self, Step};
@@ -25,12 +26,11 @@ use roaring::RoaringTreemap;
 use serde_json::json;
 
 use annotate::Asked;
+pub(crate) use copied::usual_name;
 
-use crate::commands::pages::PageFlags;
+use crate::commands::pages::{PageFlags, PageSource};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, FingerprintSettings};
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let Arguments { input, output, pages, time_field, accept_truncated, max_record, .. } =
         arguments;
-    let file = pages.over(global.config()?.fingerprint);
+    let file = pages.over(arguments.recorded()?.settings(global.config()?.fingerprint)?);
     // No recipe is needed, because records are copied unchanged.
     let max_record = max_record.or(file.max_record);
     let accept_truncated = accept_truncated.or(file.accept_truncated);
@@ -87,8 +87,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let (inputs, mut options) = settings.inputs(input)?;
     inputs.check_apart(std::slice::from_ref(output))?;
     options.fields.width_bits = Width::W128.bits();
+    let format = copied::format(&inputs)?;
+    copied::check_name(output, format)?;
     let is_packed = output.extension().is_some_and(|it| it == "gz" || it == "zst");
-    if copies_parquet(&inputs) && is_packed {
+    if format == Format::Parquet && is_packed {
         let what = "Parquet is compressed inside, and nothing reads it compressed once more";
         return Err(Error::new(Kind::Usage, what).at(output).help("name the output .parquet"));
     }
@@ -102,9 +104,20 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         (Some(ids), None) => copy_listed(ids, &inputs, &options, output, global),
         (None, None) => unreachable!("the command line has one of both"),
     }?;
-    input.iter().for_each(|path| account::note_input(Dataset::at(path)));
-    account::note_output(Dataset::at(output));
     Ok(summary)
+}
+
+impl Arguments {
+    /// How the pages were read that the output has judged, as far as its report knows it.
+    fn recorded(&self) -> Result<PageSource> {
+        let folder = match (&self.ids, &self.annotate) {
+            (_, Some(judged)) => report::folder(judged),
+            (Some(ids), None) => parent_of(ids).to_path_buf(),
+            (None, None) => return Ok(PageSource::default()),
+        };
+        let report = Report::read(&folder)?;
+        Ok(report.and_then(|report| PageSource::of_report(&report.run)).unwrap_or_default())
+    }
 }
 
 /// Copies the records whose ids are in the list.
@@ -127,7 +140,7 @@ fn copy_listed(
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
-    let unit = unit(inputs)?;
+    let unit = unit(copied::format(inputs)?);
     let out = match &lock {
         Some(lock) => PackedFile::locked(unit, output, lock)?,
         None => PackedFile::create_by(unit, output)?,
@@ -138,31 +151,8 @@ fn copy_listed(
 }
 
 /// What is compressed by itself in the output. Web archives are copied into a web archive.
-fn unit(inputs: &Inputs) -> Result<PackedUnit> {
-    let is_parquet = |file: &&Input| file.format() == Format::Parquet;
-    if let Some(file) = inputs.files().iter().find(is_parquet)
-        && let Some(other) = inputs.files().iter().find(|file| !is_parquet(file))
-    {
-        let what = "Parquet and other files cannot be copied into one file";
-        return Err(Error::new(Kind::Usage, what)
-            .at(file.path())
-            .found(format_args!("{} is read as {}", other.path().display(), other.format()))
-            .help("filter them one after the other"));
-    }
-    let is_archive = |file: &&Input| file.format() == Format::Warc;
-    let archives = inputs.files().iter().filter(is_archive).count();
-    let other = inputs.files().iter().find(|file| !is_archive(file));
-    match other {
-        Some(other) if archives > 0 => Err(Error::new(
-            Kind::Usage,
-            "web archives and other files cannot be copied into one file",
-        )
-        .at(other.path())
-        .found(format_args!("it is read as {}", other.format()))
-        .help("filter them one after the other")),
-        None if archives > 0 => Ok(PackedUnit::Record),
-        _ => Ok(PackedUnit::File),
-    }
+fn unit(format: Format) -> PackedUnit {
+    if format == Format::Warc { PackedUnit::Record } else { PackedUnit::File }
 }
 
 /// Copies all wanted records, or fails and writes nothing. Returns whether the same copy existed already.
@@ -180,9 +170,10 @@ fn copy(
     let _shown = Progress::show("filtering", Unit::Bytes, total, counter, global.quiet);
     let fields = &options.fields;
     let found = vec![false; wanted.len()];
-    let copies_archives = unit(inputs)? == PackedUnit::Record;
-    let archives = copies_archives.then(Archives::default);
-    let rows = copies_parquet(inputs).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
+    let format = copied::format(inputs)?;
+    let archives = (format == Format::Warc).then(Archives::default);
+    let rows =
+        (format == Format::Parquet).then(|| vec![RoaringTreemap::new(); inputs.files().len()]);
     let mut copier = Copier { archives, rows, fields, wanted, found, header: None, out };
     let mut outcome = Ok(());
     document::read(inputs, Share::WHOLE, options, &progress, &mut |batch| {
@@ -203,11 +194,6 @@ fn copy(
         None => out,
     };
     out.finish(global.overwrite)
-}
-
-/// Whether the inputs are Parquet; then all of them are.
-fn copies_parquet(inputs: &Inputs) -> bool {
-    inputs.files().first().is_some_and(|file| file.format() == Format::Parquet)
 }
 
 /// Copies rows of Parquet: of each file those that are listed for it.

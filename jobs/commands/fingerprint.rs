@@ -1,7 +1,6 @@
 //! `dupsieve fingerprint`: documents to a segment. They are read and fingerprinted on every worker, then
 //! sorted and written by process 0.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,12 +19,12 @@ use dupsieve::store::{
 };
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::destination::Destination;
+use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -59,6 +58,8 @@ pub(crate) struct Arguments {
 pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) output: PathBuf,
+    /// Where the segment is in the end.
+    pub(crate) destination: Destination,
     pub(crate) settings: FingerprintSettings,
     /// The store whose pages are not computed again.
     pub(crate) known: StoreAt,
@@ -74,9 +75,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         known,
         inputs: arguments.input.clone(),
         output: arguments.output.clone(),
+        destination: Destination::default(),
         settings: arguments.settings.clone().or(global.config()?.fingerprint),
     };
     let mut cluster = cluster::join(global, &format!("{request:?}"))?;
+    cluster.agree("check the output", || places::expect_folder(&request.output))?;
     let summary = fingerprint(&mut cluster, &request, global)?;
     if !cluster.is_leader() || global.dry_run {
         return Ok(summary);
@@ -84,6 +87,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let [read, made, empty, repeated, bad] =
         ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|it| summary.counted(it));
     let output = request.output.display();
+    if read == 0 {
+        tracing::warn!(
+            "the inputs of {output} hold no page; if pages come later, make it again with --overwrite"
+        );
+    }
     let summary = match summary.find("unchanged") {
         Some(unchanged) => summary.say(format!(
             "{unchanged} of them have a text that the store holds, and were not computed again"
@@ -105,16 +113,9 @@ pub(crate) fn fingerprint(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let is_leader = cluster.is_leader();
-    let summary = failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
+    failure::reported_beside(&request.output, is_leader && !global.dry_run, || {
         make(cluster, request, global)
-    })?;
-    if is_leader && !global.dry_run && summary.counted("read") == 0 {
-        tracing::warn!(
-            "the inputs of {} hold no page; if they come later, make it again with --overwrite",
-            request.output.display()
-        );
-    }
-    Ok(summary)
+    })
 }
 
 /// Whether the segment that is asked for exists, whole.
@@ -158,7 +159,8 @@ struct Job {
 impl Job {
     fn find(request: &Request, processes: usize) -> Result<Job> {
         let settings = &request.settings;
-        let pages = Pages::find(&request.inputs, &request.output, settings, processes)?;
+        let pages = Pages::find(&request.inputs, &request.output, settings, processes)?
+            .moved_to(request.destination.of(&request.output));
         let recipe = settings.recipe(settings.format.unwrap_or_default())?;
         if matches!(request.known, StoreAt::Version(..)) && !recipe.has_digests() {
             return Err(Error::new(Kind::Usage, "--store needs the digests of texts")
@@ -246,7 +248,7 @@ impl Job {
             .count("truncated", counts.truncated)
             .skipped(counts.skipped)
             .count("passed_over", self.pages.passed_over())
-            .path("output", self.pages.output())
+            .path("output", self.pages.place())
     }
 
     /// What there is to do, for a dry run.
@@ -326,11 +328,12 @@ impl Job {
         let has_repeated = segment.repeated().is_some();
         reading::remove_stale(output, has_quarantine, has_repeated);
         let mut summary = self.summary(&segment.counts());
+        let place = self.pages.place();
         if has_quarantine {
-            summary = summary.path("quarantine", &beside(output, output::QUARANTINE));
+            summary = summary.path("quarantine", &beside(place, output::QUARANTINE));
         }
         if has_repeated {
-            summary = summary.path("repeated", &beside(output, output::REPEATED));
+            summary = summary.path("repeated", &beside(place, output::REPEATED));
         }
         if self.recipe.boilerplate().is_some() {
             summary = summary.count("only_boilerplate", only_boilerplate);
@@ -377,7 +380,7 @@ impl Job {
             return Err(error.at(path));
         }
         if repeated > 0 {
-            let path = beside(output, output::REPEATED);
+            let path = beside(self.pages.place(), output::REPEATED);
             tracing::warn!(
                 "ids that came before: {repeated}, with the same text: {same}; they are listed in {}",
                 path.display()
@@ -385,8 +388,6 @@ impl Job {
         }
         step::begin(Step::Writing);
         let segment = builder.write(identity, lists, lock)?;
-        let bytes = fs::metadata(output).map(|file| file.len()).ok();
-        account::note_output(Dataset::at(output).written(segment.rows(), bytes));
         Ok(segment)
     }
 

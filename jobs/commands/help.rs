@@ -40,10 +40,6 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom \
                  --metrics 127.0.0.1:9464",
             ),
-            (
-                "Append events of OpenLineage to a file",
-                "dupsieve run configs/daily.toml --date 2026-11-21 --lineage lineage.jsonl",
-            ),
         ],
     ),
     (
@@ -153,7 +149,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "See what 14 bands of 8 rows find, and how many pairs of your pages would be compared",
-                "dupsieve lsh plan --bands 14 --rows 8 --input crawl/ --svg curve.svg",
+                "dupsieve lsh plan --bands 14 --rows 8 --input crawl/",
             ),
         ],
     ),
@@ -366,16 +362,8 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "dupsieve evaluate --sweep --input crawl/",
             ),
             (
-                "Judge the pairs yourself that are hardest to decide",
-                "dupsieve evaluate --sweep --input crawl/ --review judged.tsv",
-            ),
-            (
-                "Find the best preset or recipe by labels, or by what you judged",
+                "Find the best preset or recipe by labels",
                 "dupsieve evaluate --sweep --input crawl/ --labels labels.tsv",
-            ),
-            (
-                "See beside them what buckets of MinHash find, at three similarities, and what each costs",
-                "dupsieve evaluate --sweep --input crawl/ --buckets 0.8 0.5 0.5/28x4:exact",
             ),
         ],
     ),
@@ -478,7 +466,6 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
     ),
     ("metrics_file", JOBS),
     ("metrics", JOBS),
-    ("lineage", JOBS),
     ("processes", SHARED),
     ("hosts", SHARED),
     ("process", SHARED),
@@ -539,6 +526,7 @@ pub(super) const LIMITED: &[(&str, &[&str])] = &[
             "plan",
             "query",
             "seen",
+            "serve",
             "verify",
             "compare",
             "explain",
@@ -597,7 +585,6 @@ const IDLE: &[(&str, &[&str])] = &[
             "dry_run",
             "metrics",
             "metrics_file",
-            "lineage",
         ],
     ),
 ];
@@ -625,6 +612,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "max_record",
     "page_time",
     "accept_truncated",
+    "encoding",
 ];
 
 /// The command line `root` with examples below the flags of each command. The global flags, which every

@@ -64,8 +64,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .found(ready.format())
         .help("`dupsieve fingerprint` reads them as they are"));
     }
-    let survey = Survey::of(&inputs)?;
+    let survey = Survey::of(&inputs, |path| layout::day_in(path).map(|day| day.to_string()))?;
     let fields = survey.proposal()?;
+    check_same_fields(&inputs, &survey)?;
     let pages = Pages::sample(&inputs, &fields)?;
     let seen = Seen {
         given: input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect(),
@@ -101,6 +102,18 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             .map_or_else(String::new, |(first, last)| format!("--date {first}..{last}")),
     };
     Ok(summary.say(format!("written: {}", output.display())).say(next(output, &date)))
+}
+
+/// Fails if some files have the fields and others have none: `run` refuses a field that a file cannot have.
+fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
+    let without = inputs.files().iter().find(|file| !file.format().has_text_field());
+    let Some(without) = without.filter(|_| survey.records > 0) else { return Ok(()) };
+    let names = survey.fields.keys().map(String::as_str).take(5).collect::<Vec<_>>().join(", ");
+    Err(Error::new(Kind::Usage, "some files have fields, and others have none")
+        .at(without.path())
+        .expected(format_args!("fields, as other files have: {names}"))
+        .found(without.format())
+        .help("call init for the files of each sort: each sort needs a configuration of its own"))
 }
 
 /// What to do next.
@@ -144,7 +157,16 @@ fn findings(
     told.push(match layout {
         Some(layout) => {
             let patterns: Vec<&str> = layout.patterns.iter().map(String::as_str).collect();
-            format!("days: {}, as {}", layout.days.len(), patterns.join(", "))
+            let left_out: Vec<&str> = layout.left_out.iter().map(String::as_str).take(10).collect();
+            let but = match layout.left_out.len() {
+                0 => String::new(),
+                1 => format!("; left out, because not all of these days have it: {}", left_out[0]),
+                count => format!(
+                    "; {count} patterns are left out, because not all of these days have them: {}",
+                    left_out.join(", ")
+                ),
+            };
+            format!("days: {}, as {}{but}", layout.days.len(), patterns.join(", "))
         }
         None => "days: the paths name none; give each day a folder of its own".to_owned(),
     });

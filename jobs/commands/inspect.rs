@@ -182,8 +182,7 @@ impl Gaps {
     fn describe(&self, segment: &Segment, out: &mut impl Write) -> io::Result<()> {
         let rows = segment.rows() as f64;
         if self.highest > self.lowest {
-            let fingerprints =
-                |size: &ColumnSize| matches!(size.column, Column::Fingerprints | Column::Cold);
+            let fingerprints = |size: &ColumnSize| size.column == Column::Fingerprints;
             let bytes: u64 = segment.columns().filter(fingerprints).map(|size| size.bytes).sum();
             let bits = 8.0 * bytes as f64 / rows;
             let span = (self.highest - self.lowest) as f64;

@@ -25,12 +25,12 @@ use dupsieve::store::{Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
+use crate::commands::destination::Destination;
 use crate::commands::pages::PageSource;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Count, DedupSettings, FingerprintSettings, FormatFlag, LshSettings};
-use crate::outcome::account;
 use crate::outcome::failure;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
@@ -121,9 +121,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         let (least, confirmation) = scheme.confirming();
         let asked = batch::Asked {
             batch: batch.clone(),
-            batch_place: None,
             store,
             output,
+            destination: Destination::default(),
             least,
             confirmation,
             keep,
@@ -363,9 +363,8 @@ impl Job {
             return Err(Error::new(Kind::Internal, "records were lost").found(format!("{batch:?}")));
         }
         let mut report = self.report(parameters, batch, outcome, buckets);
-        report.write(&staging)?;
+        report.write(&staging, self.output())?;
         self.publish(lists, staging)?;
-        account::note_join(self.output(), &report.outcome);
         Ok(self.summary(&report))
     }
 
@@ -383,8 +382,10 @@ impl Job {
             parameters,
             store_version: None,
             removals: None,
+            later_days: None,
             batch,
             outcome,
+            lost: None,
             probe: None,
             buckets: Some(buckets),
             run: json!({

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
-use dupsieve::document::{self, Document, Format, Share};
+use dupsieve::document::{self, Document, Format, Share, TextEncoding};
 use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub(crate) struct PageFlags {
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_HTML")]
     html: Option<bool>,
+    /// Encoding of files of text, such as gbk, big5 or windows-1252 [default: utf-8]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
+    encoding: Option<TextEncoding>,
 }
 
 impl PageFlags {
@@ -39,6 +42,7 @@ impl PageFlags {
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
             html: self.html.or(file.html),
+            encoding: self.encoding.or(file.encoding),
             ..file
         }
     }
@@ -56,7 +60,11 @@ pub(crate) struct PageSource {
     id_field: Option<String>,
     text_field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     html: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -74,7 +82,9 @@ impl PageSource {
             format: settings.format.map(|format| format.to_string()),
             id_field: settings.id_field.clone(),
             text_field: settings.text_field.clone(),
+            time_field: settings.time_field.clone(),
             html: settings.html,
+            encoding: settings.encoding.map(|encoding| encoding.to_string()),
             text: settings.text.map(|text| text.to_string()),
         }
     }
@@ -88,13 +98,16 @@ impl PageSource {
     pub(crate) fn settings(&self, file: FingerprintSettings) -> Result<FingerprintSettings> {
         let format = self.format.as_deref().map(str::parse).transpose()?;
         let text = self.text.as_deref().map(str::parse).transpose()?;
+        let encoding = self.encoding.as_deref().map(str::parse).transpose()?;
         Ok(FingerprintSettings {
             recipe: None,
             check: None,
             format: format.or(file.format),
             id_field: self.id_field.clone().or(file.id_field),
             text_field: self.text_field.clone().or(file.text_field),
+            time_field: self.time_field.clone().or(file.time_field),
             html: self.html.or(file.html),
+            encoding: encoding.or(file.encoding),
             text: text.or(file.text),
             ..file
         })

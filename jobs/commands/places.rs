@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use clap::ArgMatches;
 use dupsieve::error::At;
 use dupsieve::mount;
+use dupsieve::output::parent_of;
 use dupsieve::storage::{self, Address};
 use dupsieve::{Error, Kind, Result};
 
@@ -19,10 +20,12 @@ use crate::flags::global::GlobalFlags;
 
 /// The arguments that name outputs, stores, and what earlier commands have written. No other argument may have such an id: the
 /// id of a page is often an address.
-const MOUNTED: [&str; 16] = [
+const MOUNTED: [&str; 18] = [
+    "annotate",
     "another",
     "batch",
     "boilerplate",
+    "clusters",
     "file",
     "ids",
     "labels",
@@ -68,6 +71,18 @@ pub(crate) fn mounted_output(path: &Path) -> Result<PathBuf> {
     mounted(path)
 }
 
+/// Fails if the folder that the file `output` is to be written to does not exist: most likely its name was mistyped.
+pub(crate) fn expect_folder(output: &Path) -> Result<()> {
+    let folder = parent_of(output);
+    let is_mounted = storage::shown(&output.to_string_lossy()) != output.to_string_lossy();
+    if is_mounted || folder.is_dir() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Missing, "the folder of the output does not exist")
+        .at(folder)
+        .help("make the folder, or correct --output"))
+}
+
 /// Fails if no output can be written to an address.
 fn check_output(address: &Address) -> Result<()> {
     match address.is_one_object() {
@@ -91,15 +106,20 @@ pub(crate) fn mount_tables(file: &Config) -> Result<()> {
 pub(crate) fn mounted_words(typed: &ArgMatches, words: Vec<OsString>) -> Result<Vec<OsString>> {
     let addresses = addresses(typed)?;
     if let Some(address) = addresses.first().filter(|_| typed.subcommand_name() == Some("serve")) {
-        return Err(Error::new(Kind::Usage, "a service needs its store on a disk of its own")
-            .at(&**address)
-            .help("copy the store to a folder, and give that"));
+        return Err(needs_a_disk(&address.to_string_lossy()));
     }
     let mut paths = Vec::new();
     for address in &addresses {
         paths.push((address, mounted(Path::new(address))?));
     }
     Ok(words.into_iter().map(|word| replaced(word, &paths)).collect())
+}
+
+/// A service was given the address of a store.
+pub(crate) fn needs_a_disk(address: &str) -> Error {
+    Error::new(Kind::Usage, "a service needs its store on a disk of its own")
+        .at(address)
+        .help("copy the store to a folder, and give that")
 }
 
 /// The addresses among the arguments of the innermost command, which may also come from the environment.

@@ -8,7 +8,7 @@ use dupsieve::error::At;
 use dupsieve::fingerprint::{Check, Width};
 use dupsieve::join::Preset;
 use dupsieve::matches::held_bytes;
-use dupsieve::tables::{Design, Estimate, Plan, Prices, Problem, plan};
+use dupsieve::tables::{Design, Estimate, Plan, Problem, plan};
 use serde_json::{Value, json};
 
 use self::machines::{Rate, Share, Work};
@@ -39,9 +39,6 @@ pub(crate) struct Arguments {
     /// Check that confirms matches; with one, each page needs a few bytes more [default: that of the preset]
     #[arg(long, value_name = "C")]
     check: Option<Check>,
-    /// Measure this machine, and plan by that
-    #[arg(long)]
-    measure: bool,
     /// Show what each of so many machines like this one would do, each with --workers threads
     #[arg(long, value_name = "N", requires = "disk", value_parser = clap::value_parser!(u64).range(1..))]
     machines: Option<u64>,
@@ -52,8 +49,7 @@ pub(crate) struct Arguments {
 
 /// Runs `plan`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let &Arguments { batch, store, preset, distance, width, check, measure, machines, disk } =
-        arguments;
+    let &Arguments { batch, store, preset, distance, width, check, machines, disk } = arguments;
     let file = global.config()?;
     let named = preset.or(file.dedup.preset).or(file.fingerprint.preset);
     // A recipe without a preset is joined as the paper does.
@@ -66,17 +62,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let problem = Problem::uniform(batch, store, distance, width, workers);
     // As in dedup, half of the memory is for tables, the rest for sorts.
     let memory_bytes = global.budget().tables();
-    let prices = if measure { Prices::measured(workers as usize) } else { Prices::USUAL };
-    let plan = plan::choose(Design::Auto, &problem, &prices, memory_bytes)?;
+    let plan = plan::choose(Design::Auto, &problem, memory_bytes)?;
     let read = bytes_at_rest(store, width);
     let held = held_bytes(width, check, workers);
     let work = Work { plan: &plan, batch, store, workers, bytes: read, held };
     let share = machines.zip(disk).map(|(machines, disk)| Share::of(&work, machines, disk));
     if global.json {
-        println!("{}", object(&plan, &prices, share.as_ref(), read, held));
+        println!("{}", object(&plan, share.as_ref(), read, held));
     } else {
         print_table(&plan, read, memory_bytes)
-            .and_then(|()| print_prices(&prices, measure))
             .and_then(|()| print_held(batch, held))
             .and_then(|()| share.map_or(Ok(()), |share| writeln!(io::stdout(), "{share}")))
             .at("stdout")?;
@@ -85,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 /// The plan as one JSON object.
-fn object(plan: &Plan, prices: &Prices, share: Option<&Share>, read: u64, held: u64) -> Value {
+fn object(plan: &Plan, share: Option<&Share>, read: u64, held: u64) -> Value {
     let row = |estimate: &Estimate| {
         let Estimate { design, way, tables, nanoseconds, seconds, memory_bytes, .. } = estimate;
         json!({
@@ -99,22 +93,9 @@ fn object(plan: &Plan, prices: &Prices, share: Option<&Share>, read: u64, held: 
         "itself": row(&plan.itself),
         "bytes_read": read,
         "held_bytes_a_page": held,
-        "prices": prices,
         "machines": share.map(Share::object),
         "why": plan.why,
     })
-}
-
-/// Prints the prices that the estimates are made of.
-fn print_prices(prices: &Prices, measured: bool) -> io::Result<()> {
-    let Prices { loads: [near, shared, far], look, scan, key, compare, sort } = prices;
-    let of =
-        if measured { "measured here" } else { "usual; --measure takes those of this machine" };
-    writeln!(
-        io::stdout(),
-        "prices ({of}), in nanoseconds: a load from 512 KiB {near:.2}, from 4 MiB {shared:.2}, from 64 MiB {far:.2}; \
-         a look {look:.2}, a scan {scan:.2}, a key {key:.2}, a comparison {compare:.2}, a sort {sort:.2}"
-    )
 }
 
 /// Prints how much memory the join needs in addition to tables and sorts.

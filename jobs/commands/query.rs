@@ -11,16 +11,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use dupsieve::Result;
 use dupsieve::document::{Format, Tolerance};
 use dupsieve::error::At;
-use dupsieve::fingerprint::{Recipe, Width, hex};
+use dupsieve::fingerprint::{Recipe, Width, hex, of_hex};
 use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
 use dupsieve::join;
 use dupsieve::matches::Confirm;
 use dupsieve::store::{Access, Store, Version};
-use dupsieve::{Error, Kind, Result};
+use dupsieve::work::Work;
 
 use crate::commands::pages::PageFlags;
+use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{ByteSize, Count, DedupSettings, FingerprintSettings, RecipeChoice};
 use crate::outcome::summary::Summary;
@@ -43,9 +45,8 @@ const LIMIT: u64 = 1000;
 /// known, so all that is within the distance is near.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The store
-    #[arg(long, value_name = "DIR")]
-    store: PathBuf,
+    #[command(flatten)]
+    store: StoreFlag,
     /// Ask this version of the store [default: the newest]
     #[arg(long, value_name = "VERSION")]
     as_of: Option<u64>,
@@ -64,6 +65,10 @@ pub(crate) struct Arguments {
     /// Name at most this many near pages of each page, and count the others
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = parse_limit)]
     limit: u64,
+    /// Most steps of work for a page. A step is a fingerprint or a page that is looked at; then what was found so far is
+    /// answered (`cut`) [default: no limit]
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    max_work: Option<u64>,
     /// Read all fingerprints of the store and its index into memory first. For very many pages: without it the system
     /// reads what is needed, and keeps it as long as memory allows
     #[arg(long)]
@@ -114,7 +119,7 @@ fn parse_limit(text: &str) -> Result<u64, String> {
 
 /// Runs `query`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let store = Store::open(&arguments.store)?;
+    let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
     let lookup = arguments.open(&store, version)?;
     if lookup.without_index() > 0 {
@@ -141,8 +146,13 @@ impl Arguments {
         if let Some(stamp) = version.stamp() {
             join::check_signatures(check, stamp).map_err(|error| error.at(store.path()))?;
         }
-        let access = if self.resident { Access::Resident } else { Access::Mapped };
+        let access = if self.resident { Access::Resident } else { Access::OnDisk };
         Lookup::open(store, version, LookupOptions { distance, check, access })
+    }
+
+    /// What the answer to one page may cost.
+    fn work(&self) -> Work<'static> {
+        self.max_work.map_or(Work::unbounded(), Work::of)
     }
 
     fn limit(&self) -> usize {
@@ -151,12 +161,13 @@ impl Arguments {
 
     fn ask_fingerprints(&self, lookup: &Arc<Lookup>, fingerprints: &[String]) -> Result<()> {
         let width = lookup.width().unwrap_or(Width::W64);
-        let asked = fingerprints.iter().map(|text| parse_fingerprint(text, width));
+        let asked = fingerprints.iter().map(|text| of_hex(text, width));
         let asked = asked.collect::<Result<Vec<u128>>>()?;
         let mut asker = Asker::new(lookup);
         let mut out = io::stdout().lock();
         for fingerprint in asked {
-            let answer = asker.ask(&Question { fingerprint, page: None }, self.limit())?;
+            let question = Question { fingerprint, page: None };
+            let answer = asker.ask(&question, self.limit(), &mut self.work())?;
             let id = hex(fingerprint, width);
             Line::of(&id, lookup, Some(&answer)).write(&mut out).at("stdout")?;
         }
@@ -167,11 +178,8 @@ impl Arguments {
         let settings = self.settings(global)?;
         let recipe = self.recipe_of(store, lookup, &settings)?;
         let asked = if self.asked.text.is_empty() { &self.asked.input } else { &self.asked.text };
-        let (inputs, mut options) = FingerprintSettings {
-            recipe: Some(RecipeChoice::Named(external(recipe.width()).to_owned())),
-            ..settings.clone()
-        }
-        .inputs(asked)?;
+        let reading = FingerprintSettings { text: None, ..settings.clone().without_recipe() };
+        let (inputs, mut options) = reading.inputs(asked)?;
         options.fields.width_bits = recipe.width().bits();
         options.fields.page_text = recipe::page_text(lookup.version().stamp())?;
         let answering = Answering {
@@ -179,6 +187,7 @@ impl Arguments {
             recipe: &recipe,
             page_time: settings.page_time(),
             limit: self.limit(),
+            max_work: self.max_work,
         };
         let max_bad = settings.max_bad.unwrap_or(Tolerance::BAD);
         let quarantine = self.quarantine.as_deref();
@@ -188,8 +197,14 @@ impl Arguments {
 
     /// How pages are read.
     fn settings(&self, global: &GlobalFlags) -> Result<FingerprintSettings> {
-        let file = self.pages.over(global.config()?.fingerprint);
         let is_text = !self.asked.text.is_empty();
+        let file = global.config()?.fingerprint;
+        // A file of one text has no fields, whatever the pages of the configuration have.
+        let file = match is_text {
+            true => FingerprintSettings { id_field: None, text_field: None, html: None, ..file },
+            false => file,
+        };
+        let file = self.pages.over(file);
         Ok(FingerprintSettings {
             format: if is_text { Some(Format::Text) } else { file.format },
             recipe: self.recipe.clone().or(file.recipe),
@@ -215,47 +230,6 @@ impl Arguments {
         match lookup.version().stamp() {
             Some(stamp) => recipe::of(stamp, settings).map_err(|error| error.at(store.path())),
             None => settings.recipe(settings.format.unwrap_or_default()),
-        }
-    }
-}
-
-/// The recipe of ready-made fingerprints.
-fn external(width: Width) -> &'static str {
-    match width {
-        Width::W64 => "external-64",
-        Width::W128 => "external-128",
-    }
-}
-
-/// Reads a fingerprint of this width.
-pub(crate) fn parse_fingerprint(text: &str, width: Width) -> Result<u128> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let fingerprint = is_hex.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
-    let most = u128::MAX >> (u128::BITS - width.bits());
-    fingerprint.filter(|&fingerprint| fingerprint <= most).ok_or_else(|| {
-        Error::new(Kind::Usage, "not a fingerprint")
-            .expected(format_args!("at most {} hex digits", width.bits() / 4))
-            .found(format_args!("{text:.60}"))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fingerprints_are_read_in_hex() {
-        for (text, fingerprint) in [("0x0f", 15), ("F", 15), ("00000000000000000f", 15)] {
-            assert_eq!(parse_fingerprint(text, Width::W64), Ok(fingerprint));
-        }
-        assert!(parse_fingerprint("10000000000000000", Width::W128).is_ok());
-        for text in ["", "0x", "+f", "g", "10000000000000000", "0x0x1"] {
-            assert_eq!(
-                parse_fingerprint(text, Width::W64).unwrap_err().kind(),
-                Kind::Usage,
-                "{text}"
-            );
         }
     }
 }

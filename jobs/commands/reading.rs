@@ -22,15 +22,15 @@ use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 
 /// The documents that one file is made of.
 pub(crate) struct Pages {
     /// The paths and patterns that were given.
-    named: Vec<PathBuf>,
     inputs: Arc<Inputs>,
     output: PathBuf,
+    /// Where the output is in the end.
+    place: PathBuf,
     options: ReadOptions,
     max_bad: Tolerance,
     /// The contents of the files when the job started. Only process 0 looks.
@@ -82,7 +82,6 @@ impl Pages {
         settings: &FingerprintSettings,
         processes: usize,
     ) -> Result<Pages> {
-        let named = inputs.iter().filter(|path| *path != Path::new("-")).cloned().collect();
         let (inputs, options) = settings.inputs(inputs)?;
         if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
             return Err(Error::new(
@@ -95,9 +94,9 @@ impl Pages {
             [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();
         inputs.check_apart(&written)?;
         let pages = Pages {
-            named,
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
+            place: output.to_path_buf(),
             options,
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
             contents: OnceLock::new(),
@@ -119,6 +118,16 @@ impl Pages {
     /// The file that is made.
     pub(crate) fn output(&self) -> &Path {
         &self.output
+    }
+
+    /// The pages, whose output is moved to `place` in the end.
+    pub(crate) fn moved_to(self, place: PathBuf) -> Pages {
+        Pages { place, ..self }
+    }
+
+    /// Where the file that is made is in the end.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
     }
 
     /// Whether the time of each document is read.
@@ -173,6 +182,7 @@ impl Pages {
             .into_iter()
             .chain(digest)
             .chain(html)
+            .chain(fields.encoding.map(|encoding| ("encoding", encoding.to_string())))
             .map(|(name, value)| (name.to_owned(), value))
             .collect())
     }
@@ -276,7 +286,6 @@ impl Pages {
         };
         let processes = cluster.topology().processes;
         account::note_bytes(bytes);
-        self.named.iter().for_each(|path| account::note_input(Dataset::at(path)));
         let Harvest { collected, read } = read(documents, cluster)?;
         Ok(Found { collected, read, processes })
     }
@@ -293,7 +302,7 @@ impl Pages {
         let records = read.documents + read.bad;
         if self.max_bad.exceeded(read.bad, records) {
             let path = self.failed_list(QUARANTINE)?;
-            self.list(&quarantined, &path, fence)?.map_or(Ok(()), Listed::publish)?;
+            self.list(&quarantined, &path, &path, fence)?.map_or(Ok(()), Listed::publish)?;
             let reasons = quarantined.commonest(records);
             return Err(Error::new(Kind::BadData, format!("too many bad records: {reasons}"))
                 .at(path)
@@ -304,7 +313,7 @@ impl Pages {
                 ));
         }
         self.check_times(&read)?;
-        if self.has_times() {
+        if self.has_times() && read.documents > 0 {
             tracing::info!("times read: {}", read.times);
         }
         if !read.skipped.is_empty() {
@@ -316,20 +325,27 @@ impl Pages {
                 "no main content in {count} of {all} pages: all of their text was taken"
             );
         }
-        let quarantine = self.list(&quarantined, &beside(&self.output, QUARANTINE), fence)?;
+        let path = beside(&self.output, QUARANTINE);
+        let quarantine = self.list(&quarantined, &path, &beside(&self.place, QUARANTINE), fence)?;
         step::begin(Step::Sorting);
         Ok(Accepted { made: made.sorted()?, read, quarantine })
     }
 
-    /// Writes the list of the records that could not be read; none if there are none.
-    fn list(&self, records: &Quarantine, path: &Path, fence: &Fence) -> Result<Option<Listed>> {
+    /// Writes the list of the records that could not be read at `path`, which is at `place` in the end; none if there are none.
+    fn list(
+        &self,
+        records: &Quarantine,
+        path: &Path,
+        place: &Path,
+        fence: &Fence,
+    ) -> Result<Option<Listed>> {
         if records.count() == 0 {
             return Ok(None);
         }
         let mut list = ListFile::beside(path, fence)?;
         list.write_with(|out| records.write(&self.inputs, out))?;
         let count = records.count();
-        tracing::warn!("{count} records could not be read; they are listed in {}", path.display());
+        tracing::warn!("{count} records could not be read; they are listed in {}", place.display());
         list.finish().map(Some)
     }
 

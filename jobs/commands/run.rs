@@ -2,6 +2,7 @@
 //! to it, compared by buckets and clustered where the file asks for it.
 
 mod clusters;
+mod day_log;
 mod days;
 mod overlaps;
 mod preflight;
@@ -10,6 +11,7 @@ mod redo;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dupsieve::document::Inputs;
 use dupsieve::flow::Cluster;
 use dupsieve::report::{ClusterReport, Made, Report};
 use dupsieve::step::{self, Step};
@@ -17,18 +19,19 @@ use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup::{self, dedup};
+use crate::commands::filter::usual_name;
 use crate::commands::fingerprint::fingerprint;
 use crate::commands::places;
 use crate::flags::config::Config;
+use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, OutputSettings};
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use crate::processes::cluster;
 use clusters::Chain;
+use day_log::{in_version, log_day};
 use days::DayPlan;
 
 /// Run whole days as a configuration file says: fingerprint, dedup, store add, and lsh and
@@ -48,6 +51,8 @@ pub(crate) struct Arguments {
     /// is a warning
     #[arg(long, value_name = "D", conflicts_with = "dates")]
     redo: Option<Day>,
+    #[command(flatten)]
+    confirm: ConfirmDay,
     #[command(flatten)]
     format: FormatFlag,
     #[command(flatten, next_help_heading = "Flags that override [fingerprint] in the file")]
@@ -100,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         dates: if arguments.dates.is_empty() { file.dates } else { arguments.dates.clone() },
         ..file
     };
-    let plan = DayPlan::of(&config).map_err(|error| error.at(&arguments.days))?;
+    let plan = DayPlan::of(&config, &arguments.days).map_err(|error| error.at(&arguments.days))?;
     if plan.days.is_empty() && arguments.redo.is_none() {
         return Err(Error::new(Kind::Usage, "no day is given")
             .at(&arguments.days)
@@ -114,13 +119,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         if !global.dry_run {
             redo::finish(&plan, &plan.days)?;
         }
+        arguments.confirm.check(|today| preflight::check_days(&plan, today))?;
         preflight::check(&plan, &arguments.days, global)?;
         if global.dry_run { plan.log_expiry() } else { Ok(()) }
     })?;
     let mut total = Summary::new().already_done();
     for &day in &plan.days {
         let done = run_day(&plan, &mut cluster, day, global);
-        total = total.plus(done.map_err(|error| plan.advise_redo(day, &arguments.days, error))?);
+        total = total.plus(done.map_err(|error| plan.advise_redo(day, error))?);
         places::publish(global)?;
     }
     let total = total.path("store", &plan.store);
@@ -173,8 +179,7 @@ fn run_day(
     // A run that died after it had added the day may have left a merge.
     let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up && is_whole;
     if let Some(added) = added {
-        account::note_output(Dataset::at(&plan.store));
-        log_day(day, &read, &found, &added);
+        log_day(plan, day, &joined.output, &in_version(&added))?;
     }
     let clustered = clusters::make(plan, cluster, day, global, || Chain::up_to(plan, day))?;
     let done = read.then(found).then(overlapped).then(clustered);
@@ -199,6 +204,7 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
         plan.inputs(day).map(|it| format!("'{}'", places::shown_input(&it))).collect();
     let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
     let format = plan.to_join(day)?.format;
+    let kept_file = kept_name(plan, day);
     let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
     let [pages, kept, dropped, empty, repeated, bad] =
         ["read", "kept", "dropped", "empty", "repeated", "quarantined"]
@@ -212,10 +218,13 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let store = plan.config.store.path.as_deref().unwrap_or(&plan.store);
     let store = store.display();
     let config = config.display();
+    let for_later = total.find(Summary::FOR_LATER);
+    let other = if for_later.is_some() { "other kept" } else { "earlier" };
     let total = total
         .say(format!("{days}: {done}. {pages} pages read:"))
-        .say(format!("  {kept} kept, because no earlier page is nearly the same"))
+        .say(format!("  {kept} kept, because no {other} page is nearly the same"))
         .say(format!("  {dropped} dropped as near-duplicates, each of a page that was kept"))
+        .say_if(for_later.map(|count| format!("    {count} of them of pages of later days, which the store held already")))
         .say(format!("  {empty} without any word, {repeated} with an id seen earlier that day, {bad} unreadable"))
         .say(format!("The store {store} holds {} pages (version {}).", held.shown_rows(), held.number()))
         .say(format!("Results of {day} are in {output}/:"))
@@ -226,10 +235,21 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     let total = with_overlaps(plan, total, day)?;
     Ok(with_clusters(plan, total, day)?
         .say("Next:")
+        .say_if(plan.out_of_order()?.map(|first| {
+            format!("  put the days in order {program} run {config} --redo {first}")
+        }))
         .say(format!("  look at some pairs    {program} sample {}", folder.display()))
         .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
-        .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output kept.jsonl", inputs.join(" ")))
+        .say(format!("  copy the kept pages   {program} filter --config {config} --input {} --ids {output}/keep.txt --output {kept_file}", inputs.join(" ")))
         .say(format!("  check the results     {program} verify {}", folder.display())))
+}
+
+/// A name for a copy of the kept pages, which says the format of the pages of the day.
+fn kept_name(plan: &DayPlan<'_>, day: Day) -> String {
+    let paths: Vec<PathBuf> = plan.inputs(day).map(PathBuf::from).collect();
+    let format = plan.config.fingerprint.format.unwrap_or_default();
+    // The day was read from these inputs; if they are gone, no copy can be made.
+    Inputs::find(&paths, format).map_or_else(|_| "kept".to_owned(), |inputs| usual_name(&inputs))
 }
 
 /// Adds where the pages that overlap are, if the file asks for them. `day` is the last day.
@@ -276,18 +296,4 @@ fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary
         true => total,
     };
     Ok(total.say(changed))
-}
-
-fn log_day(day: Day, read: &Summary, found: &Summary, added: &Added) {
-    let [pages, repeated, bad] = ["read", "repeated", "quarantined"].map(|it| read.counted(it));
-    let [kept, dropped, empty, matches] =
-        ["kept", "dropped", "empty", "matches"].map(|it| found.counted(it));
-    let version = match added {
-        Added::New(version) => format!("store version {}", version.number()),
-        Added::Already(version) => format!("in the store, now at version {}", version.number()),
-    };
-    tracing::info!(
-        "{day}: {pages} pages = {kept} kept + {dropped} near-duplicates dropped + {empty} empty + \
-         {repeated} repeated + {bad} unreadable; {matches} matches; {version}"
-    );
 }

@@ -206,7 +206,7 @@ impl Excerpt {
 
 /// How two texts compare.
 struct Compared {
-    /// The Jaccard similarity of the sets of shingles.
+    /// The Jaccard similarity of the sets of runs of three words.
     jaccard: f64,
     difference: Vec<String>,
     /// Whether one of the texts is longer than its excerpt.

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::commands::pages::{self, PageFlags, no_text};
 use crate::commands::query::recipe::page_text;
+use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
 use crate::outcome::summary::Summary;
@@ -33,9 +34,8 @@ const PORTION_BYTES: usize = 1 << 20;
 /// answers are the same.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The store
-    #[arg(long, value_name = "DIR")]
-    store: PathBuf,
+    #[command(flatten)]
+    store: StoreFlag,
     /// Ask this version of the store [default: the newest]
     #[arg(long, value_name = "VERSION")]
     as_of: Option<u64>,
@@ -59,7 +59,7 @@ struct Asked {
 
 /// Runs `seen`.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let store = Store::open(&arguments.store)?;
+    let store = Store::open(&arguments.store.path(global)?)?;
     let version = store.at(arguments.as_of)?;
     let page_text = page_text(version.stamp())?;
     let holdings = Holdings::open(&store, version)?;
@@ -86,15 +86,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         None => {
             let file = global.config()?.fingerprint;
             let settings = arguments.pages.over(FingerprintSettings {
-                recipe: None,
-                preset: None,
-                check: None,
-                keep_bands: None,
-                keep_digests: None,
-                boilerplate: None,
                 time_field: None,
                 text: Some(page_text),
-                ..file
+                ..file.without_recipe()
             });
             pages::each(&arguments.asked.input, &settings, |document| {
                 let digest = match by {

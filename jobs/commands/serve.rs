@@ -13,12 +13,13 @@ mod stream;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use clap::Args;
 use dupsieve::document::Format;
 use dupsieve::error::At;
@@ -37,6 +38,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
+use crate::commands::store_at::StoreFlag;
 use crate::flags::cluster::Listen;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{DedupSettings, FingerprintSettings, RecipeChoice, parse_width};
@@ -64,9 +66,11 @@ const REFRESH: Duration = Duration::from_secs(1);
 /// version within a second. On SIGTERM or SIGINT it finishes the requests that it has, and ends.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The store; it is made if it does not exist
-    #[arg(long, value_name = "DIR")]
-    store: PathBuf,
+    #[command(flatten)]
+    store: StoreFlag,
+    /// Make the store if it does not exist
+    #[arg(long)]
+    create: bool,
     /// File with a token that clients send as `Authorization: Bearer TOKEN`; only its owner may read it. Needed to
     /// listen at an address other than a loopback one
     #[arg(long, value_name = "FILE")]
@@ -130,7 +134,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .found(address));
     }
     arguments.limits.check()?;
-    let (store, _) = Store::init(&arguments.store)?;
+    let path = arguments.store.path_on_disk(global)?;
+    let store = arguments.open_store(&path)?;
     let version = store.at(None)?;
     let recipe = arguments.recipe_of(&store, &version)?;
     let options = arguments.options(&version, &recipe, global)?;
@@ -162,7 +167,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     tracing::info!("{signal}: finishing the requests that are here");
     let _ = stop.send(true);
     let _ = runtime.block_on(serving);
-    Ok(service.closing(&arguments.store))
+    Ok(service.closing(&path))
 }
 
 /// The address at which the service listens.
@@ -202,11 +207,7 @@ fn open(
             // The service is alive, though it may have nothing to do.
             progress::tick(Activity::Reading);
             finish(&online);
-            match online.refresh() {
-                Ok(true) => tracing::info!("version {} answers", online.version().number()),
-                Ok(false) => {}
-                Err(error) => tracing::warn!("the version before goes on to answer: {error}"),
-            }
+            service.note(online.refresh(), &online);
         }
     };
     let thread = thread::Builder::new().name("store".into()).spawn(open);
@@ -223,6 +224,17 @@ fn finish(online: &Online) {
 }
 
 impl Arguments {
+    /// The store, which is made if that is asked for.
+    fn open_store(&self, path: &Path) -> Result<Store> {
+        if self.create {
+            return Store::init(path).map(|(store, _)| store);
+        }
+        Store::open(path).map_err(|error| match error.kind() {
+            Kind::Missing => error.help("correct the path; or make a store there with --create"),
+            _ => error,
+        })
+    }
+
     /// The recipe of the store, with the bands and digests that it keeps.
     fn recipe_of(&self, store: &Store, version: &Version) -> Result<Recipe> {
         let settings = FingerprintSettings {
@@ -254,7 +266,7 @@ impl Arguments {
         };
         let (distance, check) = settings.distance_and_check(stamp.as_str());
         join::check_signatures(check, stamp.as_str())?;
-        let access = if self.resident { Access::Resident } else { Access::Mapped };
+        let access = if self.resident { Access::Resident } else { Access::OnDisk };
         let band_bytes = recipe.bands().map(str::parse::<dupsieve::lsh::Bands>).transpose()?;
         Ok(OnlineOptions {
             lookup: LookupOptions { distance, check, access },
@@ -287,6 +299,7 @@ impl Arguments {
         let (flags, days, versions) = (global.clone(), self.keep_days, self.keep_versions);
         Ok(Service {
             online: OnceLock::new(),
+            trouble: ArcSwapOption::empty(),
             recipe,
             limits,
             token,
@@ -308,6 +321,30 @@ impl Arguments {
 }
 
 impl Service {
+    /// Notes what became of the look at the store: a new version, or none, or that the store is gone or damaged, and nothing
+    /// can be answered until it is back. The same trouble is logged once.
+    fn note(&self, refreshed: Result<bool>, online: &Online) {
+        let is_new = match refreshed {
+            Ok(is_new) => is_new,
+            Err(error) if matches!(error.kind(), Kind::Missing | Kind::BadData) => {
+                let told = Some(Arc::new(error.to_string()));
+                if self.trouble.swap(told.clone()) != told {
+                    tracing::error!("nothing is answered until the store can be read: {error}");
+                }
+                return;
+            }
+            Err(error) => {
+                return tracing::warn!("the version before goes on to answer: {error}");
+            }
+        };
+        if self.trouble.swap(None).is_some() {
+            tracing::info!("the store can be read again");
+        }
+        if is_new {
+            tracing::info!("version {} answers", online.version().number());
+        }
+    }
+
     /// What the service has done.
     fn closing(&self, store: &std::path::Path) -> Summary {
         let left = self.online.get().map_or(0, |online| online.journal().pages());

@@ -14,12 +14,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use dupsieve::index::Design;
 use dupsieve::step::{self, Step};
-use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version};
+use dupsieve::store::{Added, Codec, Day, Entry, Retention, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
+use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 use expire::expire;
@@ -75,6 +74,8 @@ enum Change {
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
+        #[command(flatten)]
+        confirm: ConfirmDay,
     },
     /// List the days in the store
     List {
@@ -117,10 +118,9 @@ enum Change {
         #[arg(value_name = "DIR")]
         store: PathBuf,
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
-        /// 4, 10, 16 and 20 are the paper's, which help up to a distance of 3, and paper4 to paper20 the same in its
-        /// own code, to compare with; `none` removes the index. The answers are the same [default: mirror; with
+        /// 4 has the paper's 4 tables, which help up to a distance of 3; `none` removes the index. The answers are the same [default: mirror; with
         /// --filters, what the store keeps]
-        #[arg(long, value_name = "mirror|none|[paper]4|10|16|20")]
+        #[arg(long, value_name = "mirror|none|4")]
         design: Option<Design>,
         /// Keep filters: for the ids of the pages, and for their texts if the store keeps digests (`fingerprint
         /// --keep-digests`), some 7 bytes a page each. What is there is checked, and damaged files are made again. `--filters
@@ -151,6 +151,8 @@ enum Change {
         /// Merge no segments; `store compact --tiers` does it later
         #[arg(long)]
         no_compact: bool,
+        #[command(flatten)]
+        confirm: ConfirmDay,
     },
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
@@ -232,8 +234,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     step::begin(Step::Storing);
     match &arguments.change {
         Change::Init { store } => init(store, global.dry_run),
-        Change::Add { store, segment, day, only, no_compact } => {
-            add(&Store::open(store)?, segment, *day, only.as_deref(), !no_compact, global)
+        Change::Add { store, segment, day, only, no_compact, confirm } => {
+            let store = Store::open(store)?;
+            confirm.check(|today| expect_come(Some(&store.at(None)?), *day, today))?;
+            add(&store, segment, *day, only.as_deref(), !no_compact, global)
         }
         Change::List { store } => list(&Store::open(store)?, global.json),
         Change::Log { store } => log(&Store::open(store)?, global.json),
@@ -247,8 +251,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Prune { store, keep_versions } => {
             prune(&Store::open(store)?, *keep_versions, global)
         }
-        Change::Expire { store, age, no_compact, readmit } => {
-            expire(&Store::open(store)?, age.retention(), !no_compact, readmit, global)
+        Change::Expire { store, age, no_compact, readmit, confirm } => {
+            let store = Store::open(store)?;
+            confirm.check(|today| store.at(None)?.expect_kept(age.retention(), today))?;
+            expire(&store, age.retention(), !no_compact, readmit, global)
         }
         Change::Purge { store, deadline } => {
             purge(&Store::open(store)?, deadline.map(Duration::from_secs), global)
@@ -283,9 +289,7 @@ fn add(
         return Ok(if would { summary } else { summary.already_done() });
     }
     identity::set_day(day);
-    account::note_input(Dataset::at(segment));
     let added = store.add(segment, day, only, None)?;
-    account::note_output(Dataset::at(store.path()));
     let merged = keep_up(store, compacts, None, global)?.merged;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);
     // A run that died after it had added the day may have left a merge.

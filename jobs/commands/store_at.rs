@@ -1,9 +1,57 @@
-//! The version of a store that a batch is joined with.
+//! The store that a command is given, and the version of it that a batch is joined with.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+#[cfg(feature = "serve")]
+use dupsieve::storage::Address;
 use dupsieve::store::{Day, Store, Version};
-use dupsieve::{Kind, Result};
+use dupsieve::{Error, Kind, Result};
+
+use crate::commands::places;
+use crate::flags::global::GlobalFlags;
+
+/// The store that is asked.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct StoreFlag {
+    /// The store [default: that of the file given with --config]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+impl StoreFlag {
+    /// The path of the store here.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if neither the command line nor the configuration names a store.
+    pub(crate) fn path(&self, global: &GlobalFlags) -> Result<PathBuf> {
+        places::mounted(&self.named(global)?)
+    }
+
+    /// As [`StoreFlag::path`], for a service.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] also if the store is in an object store.
+    #[cfg(feature = "serve")]
+    pub(crate) fn path_on_disk(&self, global: &GlobalFlags) -> Result<PathBuf> {
+        let named = self.named(global)?;
+        match Address::of(&named)? {
+            Some(address) => Err(places::needs_a_disk(&address.to_string())),
+            None => Ok(named),
+        }
+    }
+
+    /// The store as the command line names it, else as the configuration does.
+    fn named(&self, global: &GlobalFlags) -> Result<PathBuf> {
+        if let Some(path) = &self.store {
+            return Ok(path.clone());
+        }
+        global.config()?.store.path.ok_or_else(|| {
+            Error::new(Kind::Usage, "no store is named")
+                .expected("--store DIR, or --config FILE with `store` in that file")
+        })
+    }
+}
 
 /// Which version of which store to join with, before it has been looked up.
 #[derive(Clone, Debug)]

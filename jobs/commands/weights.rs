@@ -14,6 +14,7 @@ use dupsieve::runs::{Record, SortedRecords};
 use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::places;
 use crate::commands::reading::{self, Accepted, Found, Listing, Pages, stream_again};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{FingerprintSettings, parse_count};
@@ -70,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let preset = Some(Preset::Paper);
     let settings = FingerprintSettings { check: None, boilerplate: None, preset, ..settings };
     let mut cluster = cluster::join(global, &format!("{arguments:?} {settings:?}"))?;
+    cluster.agree("check the output", || places::expect_folder(&arguments.output))?;
     let is_leader = cluster.is_leader();
     failure::reported_beside(&arguments.output, is_leader && !global.dry_run, || {
         make(&mut cluster, arguments, &settings, global)

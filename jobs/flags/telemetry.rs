@@ -1,4 +1,4 @@
-//! The flags by which others watch a job: its metrics, when it has ended and while it runs, and its events.
+//! The flags by which others watch a job: its metrics, when it has ended and while it runs.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,8 +16,4 @@ pub(crate) struct TelemetryFlags {
     /// after I others
     #[arg(long, global = true, value_name = "ADDR:PORT", env = "DUPSIEVE_METRICS")]
     pub(crate) metrics: Option<SocketAddr>,
-    /// Tell by events of OpenLineage when the job starts and how it ends, what it read and what it wrote: append them to a
-    /// file, post them to a catalogue (http:// or https://), or to that of OPENLINEAGE_URL (`env`)
-    #[arg(long, global = true, value_name = "FILE|URL|env", env = "DUPSIEVE_LINEAGE")]
-    pub(crate) lineage: Option<String>,
 }

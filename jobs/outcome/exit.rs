@@ -21,7 +21,6 @@ use rustix::io::Errno;
 use super::account;
 use super::failure;
 use super::identity;
-use super::lineage;
 use super::log;
 use super::metrics_file;
 use super::summary::{Summary, SummaryLine};
@@ -48,18 +47,16 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often to look whether a thread has aborted.
 const ABORT_CHECK: Duration = Duration::from_secs(1);
 
-/// About how much memory is needed to write the report of a failure.
-const REPORT_BYTES: usize = 1 << 16;
+/// The stack of a thread that ends the process, also where the others have less.
+const STACK_BYTES: usize = 2 << 20;
 
 static AUDIENCE: OnceLock<Audience> = OnceLock::new();
 static ENDING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// The thread that ends the process when its report takes too long, and the exit code for that.
 static WATCHDOG: OnceLock<Thread> = OnceLock::new();
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// Whether a thread has aborted, as the standard library does when no memory is left.
+/// Whether a thread has aborted, as the standard library does when no memory is left or a stack overflows.
 pub(crate) static ABORTED: AtomicBool = AtomicBool::new(false);
-/// What to report when memory runs out, made beforehand: the text for stderr, and the one for stdout.
-static NO_MEMORY: OnceLock<[String; 2]> = OnceLock::new();
 
 thread_local! {
     /// Whether a panic of this thread ends no more than what it is doing.
@@ -99,17 +96,8 @@ pub(crate) fn set_audience(audience: Audience) {
     AUDIENCE.get_or_init(|| audience);
 }
 
-/// Makes what is reported when memory runs out, now that the job and its audience are known.
-pub(crate) fn prepare_for_no_memory() {
-    NO_MEMORY.get_or_init(|| {
-        let error = no_memory();
-        let line = log::failure_line(&error, None);
-        [line, text_for(audience(), &mut SummaryLine::of(identity::job(), Err(error)))]
-    });
-}
-
 /// Who reads stdout; a program until something else is known.
-fn audience() -> Audience {
+pub(super) fn audience() -> Audience {
     AUDIENCE.get().copied().unwrap_or(Audience::Program)
 }
 
@@ -194,39 +182,6 @@ fn is_of_unread_stdout(error: &Error) -> bool {
     *error == Error::io("stdout", &Errno::PIPE.into())
 }
 
-/// The error that no memory is left. When that is so, the standard library writes it to stderr and aborts.
-pub(crate) fn no_memory() -> Error {
-    Error::new(Kind::Temporary, "aborted, most likely because memory ran out")
-        .help("free some memory, or lower --memory or --workers")
-}
-
-/// Ends the process when no memory is left. What it writes to stderr and stdout was made beforehand, because
-/// threads that still run may use up any memory that is freed. The report of the failure needs some
-/// memory: it is written last, and left out if there is none.
-pub(crate) fn end_without_memory() -> ! {
-    let code = Kind::Temporary.code();
-    // First, so that the process ends in time even if what follows finds no memory either.
-    claim(code);
-    let Some([sentence, summary]) = NO_MEMORY.get() else {
-        let error = no_memory();
-        log::failure(&error);
-        exit(Some(SummaryLine::of(identity::job(), Err(error))), code)
-    };
-    let _ = write_all(io::stderr(), sentence.as_bytes());
-    let _ = write_all(io::stdout(), summary.as_bytes());
-    if let Some(path) = failure::take_place()
-        && Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok()
-        && output::superseded().is_none()
-    {
-        let _ = failure::write(&path, &no_memory());
-    }
-    if Vec::<u8>::new().try_reserve_exact(REPORT_BYTES).is_ok() {
-        let line = SummaryLine::of(identity::job(), Err(no_memory()));
-        metrics_file::write(&line, code, &account::so_far());
-    }
-    process::exit(code.into())
-}
-
 fn code_of(outcome: &Result<Summary>) -> u8 {
     outcome.as_ref().map_or_else(|error| error.kind().code(), |_| 0)
 }
@@ -245,7 +200,8 @@ pub(crate) fn start_thread(
 ) -> io::Result<JoinHandle<()>> {
     let runs = Arc::new(Barrier::new(2));
     let told = runs.clone();
-    let thread = thread::Builder::new().name(name.into()).spawn(move || {
+    let builder = thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
+    let thread = builder.spawn(move || {
         told.wait();
         work();
     })?;
@@ -274,7 +230,7 @@ pub(crate) fn prepare() -> Result<()> {
 
 /// Returns only once in the life of a process, which then ends with `code`. A success may wait for the
 /// reader of stdout; a failure, or a signal meanwhile, does not.
-fn claim(code: u8) {
+pub(super) fn claim(code: u8) {
     let this = thread::current().id();
     match ENDING_THREAD.set(this) {
         Ok(()) => {
@@ -282,22 +238,26 @@ fn claim(code: u8) {
             WATCHDOG.get().into_iter().for_each(Thread::unpark);
         }
         // A panic while the process ends.
-        Err(again) if ENDING_THREAD.get() == Some(&again) => {
-            process::exit(Kind::Internal.code().into())
-        }
+        Err(again) if ENDING_THREAD.get() == Some(&again) => leave(Kind::Internal.code()),
         Err(_) => give_up(code),
     }
 }
 
 fn give_up(code: u8) -> ! {
     thread::sleep(EXIT_TIMEOUT);
-    process::exit(code.into())
+    leave(code)
+}
+
+/// Ends the process at once, whatever its other threads do. [`process::exit`] waits for a lock of the standard library,
+/// which a thread keeps once its stack has overflowed, and for another thread that is in it.
+pub(super) fn leave(code: u8) -> ! {
+    signal_hook::low_level::exit(code.into())
 }
 
 /// Writes to stdout without its lock, which a stopped thread may hold. The reader of stdout may have closed
 /// it; if writing fails for another reason, a success becomes a failure, because nobody has learnt of
 /// it. The same command, run again, finds its output done and says so.
-fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
+pub(super) fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
     let Some(mut line) = line else { process::exit(code.into()) };
     let account = line.account.take().unwrap_or_else(account::so_far);
     if audience() == Audience::Supervisor {
@@ -313,12 +273,11 @@ fn exit(line: Option<SummaryLine>, mut code: u8) -> ! {
         code = error.kind().code();
     }
     metrics_file::write(&line, code, &account);
-    lineage::end(&line, code, &account);
     process::exit(code.into())
 }
 
 /// What is written to stdout at the end. Sentences that are not written there are logged.
-fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
+pub(super) fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
     match audience {
         Audience::Answer => String::new(),
         Audience::JsonAnswer if line.code == 0 => String::new(),
@@ -335,7 +294,7 @@ fn text_for(audience: Audience, line: &mut SummaryLine) -> String {
 }
 
 /// Writes all of `bytes` to `stream`, without taking a lock.
-fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(&stream, bytes) {
             Err(Errno::INTR) => {}

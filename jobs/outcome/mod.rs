@@ -1,20 +1,18 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
-//! [`summary`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]). [`identity`] is which job it is. Programs
-//! that watch jobs get metrics, when it has ended ([`metrics_file`]) and while it runs (`live`), and catalogues get events
-//! ([`lineage`]).
+//! [`summary`]; [`abort`] where a thread aborts), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]). [`identity`] is which job it is. Programs
+//! that watch jobs get metrics, when it has ended ([`metrics_file`]) and while it runs (`live`).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
 //! plain arguments, such as `quiet: bool`.
 //!
 //! Start with `exit::end`, through which every run of the program ends.
 
+pub(crate) mod abort;
 pub(crate) mod account;
-pub(crate) mod dataset;
 pub(crate) mod exit;
 pub(crate) mod exposition;
 pub(crate) mod failure;
 pub(crate) mod identity;
-pub(crate) mod lineage;
 #[cfg(feature = "serve")]
 pub(crate) mod live;
 pub(crate) mod log;

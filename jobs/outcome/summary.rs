@@ -40,6 +40,9 @@ pub(crate) struct SummaryLine {
 }
 
 impl Summary {
+    /// The count of pages that were dropped in favour of pages of later days, where the store held later days.
+    pub(crate) const FOR_LATER: &str = "dropped_for_later_days";
+
     /// An empty summary.
     pub(crate) fn new() -> Summary {
         Summary::default()
@@ -47,14 +50,16 @@ impl Summary {
 
     /// The summary of the output of a join at `output`.
     pub(crate) fn of_join(report: &Report, output: &Path) -> Summary {
-        let Report { batch, outcome, .. } = report;
-        Summary::new()
+        let Report { batch, outcome, later_days, .. } = report;
+        let summary = Summary::new()
             .count("documents", batch.fingerprinted + batch.empty)
             .count("kept", outcome.kept)
             .count("dropped", outcome.dropped)
             .count("empty", batch.empty)
             .count("matches", outcome.matches)
-            .path("output", output)
+            .path("output", output);
+        let dropped = later_days.iter().map(|later| later.dropped);
+        dropped.fold(summary, |summary, count| summary.count(Summary::FOR_LATER, count))
     }
 
     /// Adds a count under `name`.
@@ -74,16 +79,6 @@ impl Summary {
         })
     }
 
-    /// Replaces `from` by `to` in every path, for outputs that were moved.
-    pub(crate) fn moved(mut self, from: &str, to: &str) -> Summary {
-        for path in self.paths.values_mut() {
-            if let Value::String(path) = path {
-                *path = path.replace(from, to);
-            }
-        }
-        self
-    }
-
     /// Adds a path under `name`.
     pub(crate) fn path(mut self, name: &str, path: &Path) -> Summary {
         self.paths.insert(name.into(), path.display().to_string().into());
@@ -93,6 +88,12 @@ impl Summary {
     /// Adds a sentence for a person: what was done, or what to do next.
     pub(crate) fn say(mut self, sentence: impl Into<String>) -> Summary {
         self.sentences.push(sentence.into());
+        self
+    }
+
+    /// Adds the sentence, if there is one.
+    pub(crate) fn say_if(mut self, sentence: Option<String>) -> Summary {
+        self.sentences.extend(sentence);
         self
     }
 
@@ -173,11 +174,6 @@ impl SummaryLine {
     /// Whether everything was done already, by an earlier run.
     pub(super) fn is_already_done(&self) -> bool {
         self.already_done
-    }
-
-    /// Why the job failed, if it did.
-    pub(super) fn error(&self) -> Option<&str> {
-        self.error.as_deref()
     }
 
     /// The count of this name, if there is one.

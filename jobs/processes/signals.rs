@@ -13,8 +13,8 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::{pipe, signal_name};
 
+use crate::outcome::abort::{self, Abort};
 use crate::outcome::exit;
-use crate::outcome::lineage;
 
 /// The signals that kill a process that does not handle them. SIGHUP is handled apart, and so are the
 /// signals that a process causes itself.
@@ -47,8 +47,9 @@ pub(crate) fn listen() -> Result<()> {
         for signal in signals.forever() {
             match signal {
                 SIGABRT => {
+                    let abort = Abort::found();
                     reserve.take();
-                    exit::end_without_memory()
+                    abort::end(abort)
                 }
                 _ => handle(name_of(signal)),
             }
@@ -64,7 +65,7 @@ pub(crate) fn listen() -> Result<()> {
 
 /// Until [`listen`] is done, a thread that aborts, as it does when no memory is left, ends the process at once, without a summary.
 pub(crate) fn end_if_aborted() -> Result<()> {
-    let code = exit::no_memory().kind().code();
+    let code = Abort::NoMemory.error().kind().code();
     flag::register_conditional_shutdown(SIGABRT, code.into(), &STARTS)
         .map_err(|cause| Error::system("cannot handle signals", &cause))?;
     Ok(())
@@ -73,7 +74,7 @@ pub(crate) fn end_if_aborted() -> Result<()> {
 /// Memory that is really there, not just promised.
 fn reserve() -> Result<Vec<u8>> {
     let mut reserve = Vec::new();
-    reserve.try_reserve_exact(RESERVE_BYTES).map_err(|_| exit::no_memory())?;
+    reserve.try_reserve_exact(RESERVE_BYTES).map_err(|_| Abort::NoMemory.error())?;
     reserve.resize(RESERVE_BYTES, 1);
     Ok(reserve)
 }
@@ -84,7 +85,6 @@ pub(crate) fn handle_with(handler: impl Fn(&'static str) + Send + 'static) {
 }
 
 fn handle(name: &'static str) {
-    lineage::note_signal();
     match &*HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(handler) => handler(name),
         None => exit::end(Err(interrupted(name))),

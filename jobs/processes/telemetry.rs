@@ -5,16 +5,15 @@ use std::net::SocketAddr;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::global::GlobalFlags;
-use crate::outcome::{lineage, metrics_file};
+use crate::outcome::metrics_file;
 #[cfg(feature = "serve")]
 use crate::processes::metrics_server;
 
-/// Does from now on what the flags ask for. `detail` tells this job from others of the same command.
-pub(crate) fn begin(global: &GlobalFlags, detail: Option<&str>) -> Result<()> {
+/// Does from now on what the flags ask for.
+pub(crate) fn begin(global: &GlobalFlags) -> Result<()> {
     let flags = &global.telemetry;
     if global.cluster.speaks_for_job() && !global.dry_run {
         flags.metrics_file.as_deref().map_or(Ok(()), metrics_file::write_at_end)?;
-        flags.lineage.as_deref().map_or(Ok(()), |target| lineage::begin(target, detail))?;
     }
     if let Some(address) = flags.metrics
         && global.cluster.to_supervise().is_none()

@@ -16,13 +16,11 @@ struct Sums {
     in_clusters: u64,
 }
 
-/// Reads every row of every layer, and fails unless they are those that the report speaks of. A state without layers has
-/// none.
+/// Reads every row of every layer, and fails unless they are those that the report speaks of.
 ///
 /// # Errors
 /// [`Kind::BadData`] if a table is damaged, or if the tables contradict each other or the report.
 pub fn audit(folder: &Path, found: &Clusters) -> Result<()> {
-    let Some(contents) = found.contents else { return Ok(()) };
     found.check_layers(folder)?;
     let pile = Pile::open(folder, &found.layers)?;
     let mut sums = Sums::default();
@@ -37,13 +35,13 @@ pub fn audit(folder: &Path, found: &Clusters) -> Result<()> {
         Ok(())
     })?;
     pile.check_rows()?;
-    let told = (found.members, found.members, found.clusters, contents);
+    let told = (found.members, found.members, found.clusters, found.contents);
     let read = (sums.members, sums.in_clusters, sums.clusters, sums.contents.digest());
     match told == read {
         true => Ok(()),
         false => Err(Error::new(Kind::BadData, "the layers are not those of the report")
             .at(folder)
-            .expected(format_args!("{} members in {} clusters, {contents}", told.0, told.2))
+            .expected(format_args!("{} members in {} clusters, {}", told.0, told.2, told.3))
             .found(format_args!("{} members in {} clusters, {}", read.0, read.2, read.3))
             .help("make the clusters again, without --previous")),
     }

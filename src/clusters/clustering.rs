@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::contents::Contents;
 use super::describe::{Sizes, describe};
 use super::engine::Engine;
-use super::former::convert;
 use super::found::Clusters;
 use super::intern::{Interned, intern};
 use super::lists::write_lists;
@@ -90,7 +89,7 @@ impl Clustering {
             stars: members - counts.verdicts.min(members),
             links: counts.links,
             changes,
-            contents: Some(contents.digest()),
+            contents: contents.digest(),
             sizes: sizes.ranges(),
             largest: describe(&pile, &sizes, measure)?,
             layers,
@@ -132,14 +131,8 @@ impl Clustering {
     ) -> Result<State> {
         found.check_layers(folder)?;
         let mut layers = found.layers.clone();
-        let (mut files, mut contents) = match found.contents {
-            Some(contents) => (shared_files(folder, found, staging)?, Contents::of(contents)),
-            None => {
-                layers.push(scratch::LAYER);
-                let (files, contents) = convert(folder, staging, space)?;
-                (BTreeMap::from(files), contents)
-            }
-        };
+        let mut files = shared_files(folder, found, staging)?;
+        let mut contents = Contents::of(found.contents);
         let pile = Pile::open(staging.folder(), &layers)?;
         let before = Before { pile: &pile, method: self.method, removed: &self.removed };
         let number = layers.last().map_or(scratch::LAYER, |last| last + 1);

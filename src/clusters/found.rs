@@ -27,15 +27,13 @@ pub struct Clusters {
     /// Rows of the changes, if there was a clustering before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<u64>,
-    /// The digest of the rows of the clusters, in whichever layers they are. None for a state without layers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contents: Option<Digest>,
+    /// The digest of the rows of the clusters, in whichever layers they are.
+    pub contents: Digest,
     /// How many clusters have which size, by powers of two.
     pub sizes: Vec<SizeRange>,
     /// The largest clusters.
     pub largest: Vec<LargeCluster>,
     /// The numbers of the layers of the state, the oldest first.
-    #[serde(default)]
     pub layers: Vec<u32>,
     /// The files written.
     pub files: BTreeMap<String, Sum>,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::found::Clusters;
 use super::page::PageDay;
-use super::row::{Row, RowReader};
 use super::state::Pile;
 use crate::error::Result;
 
@@ -17,14 +16,7 @@ pub fn each_member(
     found: &Clusters,
     take: &mut dyn FnMut(&str, PageDay, &str) -> Result<()>,
 ) -> Result<()> {
-    if found.contents.is_some() {
-        found.check_layers(folder)?;
-        let pile = Pile::open(folder, &found.layers)?;
-        return pile.each_page(|page, cluster| take(page.id, page.day, cluster));
-    }
-    let mut rows = RowReader::open(folder)?;
-    while let Some(Row { id, day, cluster }) = rows.next()? {
-        take(id, day, cluster)?;
-    }
-    Ok(())
+    found.check_layers(folder)?;
+    let pile = Pile::open(folder, &found.layers)?;
+    pile.each_page(|page, cluster| take(page.id, page.day, cluster))
 }

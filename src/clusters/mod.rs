@@ -14,7 +14,6 @@
 //! - `source`: the matches of an output. `removed`: ids that leave. `intern`: pages become numbers.
 //! - `forest`: union-find, shared by threads. `engine`: what is left to threads.
 //! - `scratch`: from nothing. `touched`, `regrouped`, `update`: from the day before. `change_log`: what that changes.
-//!   `former`, `link_file`: states without layers.
 //! - `members`: the cluster of each page. `audit`: a state is held against its report. `lists`: clusters.tsv and sizes.tsv. `contents`: a digest of the rows. `describe`, `found`: sizes, and how wide the
 //!   largest clusters are.
 //!
@@ -40,12 +39,10 @@ mod contents;
 mod describe;
 mod engine;
 mod forest;
-mod former;
 mod found;
 mod intern;
 mod labels;
 mod link;
-mod link_file;
 mod lists;
 mod measure;
 mod members;

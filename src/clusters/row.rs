@@ -1,21 +1,15 @@
-//! The tables of clusters, sizes and changes: their rows, written; and clusters.tsv of older states, read.
-
-use std::path::{Path, PathBuf};
+//! The tables of clusters, sizes and changes: their rows, written.
 
 use super::page::PageDay;
 use super::state::Named;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::output::Staging;
-use crate::progress::{self, Activity};
-use crate::results::{Lines, ResultColumn, ResultFile, ResultFormat, Values};
+use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
 
 /// The tables of a clustering that people read.
 pub(super) const CLUSTERS: &str = "clusters";
 pub(super) const SIZES: &str = "sizes";
 pub(super) const CHANGES: &str = "changes";
-
-/// How many rows are read between two signs of progress.
-const ROWS_A_TICK: u64 = 1 << 16;
 
 /// A row of the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,46 +17,6 @@ pub(super) struct Row<'a> {
     pub(super) id: &'a str,
     pub(super) day: PageDay,
     pub(super) cluster: &'a str,
-}
-
-/// The first line of clusters.tsv.
-const ROW_HEADER: &str = "member\tcluster\tday";
-
-/// clusters.tsv of a state without layers, being read.
-pub(super) struct RowReader {
-    path: PathBuf,
-    lines: Lines,
-}
-
-impl RowReader {
-    pub(super) fn open(folder: &Path) -> Result<RowReader> {
-        let path = folder.join("clusters.tsv");
-        let mut lines = Lines::open(path.clone())?;
-        lines.expect_header(ROW_HEADER)?;
-        Ok(RowReader { path, lines })
-    }
-
-    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>> {
-        let number = self.lines.number() + 1;
-        if number.is_multiple_of(ROWS_A_TICK) {
-            progress::tick(Activity::Reading);
-        }
-        let Some(line) = self.lines.next()? else { return Ok(None) };
-        let row = || {
-            let (id, rest) = line.split_once('\t')?;
-            let (cluster, day) = rest.split_once('\t')?;
-            Some(Row { id, day: PageDay::read(day)?, cluster })
-        };
-        row().map(Some).ok_or_else(|| wrong(&self.path, number))
-    }
-}
-
-/// The error for a line that cannot be read.
-fn wrong(path: &Path, line: u64) -> Error {
-    Error::new(Kind::BadData, "dupsieve does not write such a line; the file was changed")
-        .at(path)
-        .line(line)
-        .help("make the clusters again, without --previous")
 }
 
 /// The columns of the clusters.

@@ -182,8 +182,11 @@ impl Table {
         let is_of = |measure: &Measure| {
             let names = names(measure);
             let (first, rest) = found.split_at(found.len().min(names.len()));
-            let is_checked = matches!(columns, Column::OfMatch) && *rest == ["check"];
-            *first == names && (rest.is_empty() || is_checked)
+            let is_more = match columns {
+                Column::OfMatch => *rest == ["check"],
+                Column::OfVerdict => *rest == ["held", "copies"],
+            };
+            *first == names && (rest.is_empty() || is_more)
         };
         match Measure::ALL.into_iter().find(is_of) {
             Some(measure) => Ok(Table { rows, measure }),

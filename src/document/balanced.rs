@@ -5,8 +5,13 @@
 //!
 //! `<p class=a onclick=x>One<p>two<b>three</p>` becomes `<p class="a">One</p><p>two<b>three</b></p>`.
 
-use html5gum::Tokenizer;
-use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use html5gum::Span;
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+
+use super::shallow::tokens;
 
 /// The most bytes that are written.
 const MOST_BYTES: usize = 1 << 20;
@@ -16,31 +21,32 @@ const MOST_ELEMENTS: usize = 20_000;
 const MOST_DEPTH: usize = 100;
 /// How many elements such as `b` may be open at once: a parser opens them again in each block.
 const MOST_FORMATS: usize = 16;
+/// The most bytes of a name of an element. Tags with longer names are left out.
+const MOST_NAME_BYTES: usize = 64;
 
 /// The page again; none if it is too large or too deep.
 pub(super) fn balanced(html: &str) -> Option<String> {
-    let mut emitter = DefaultEmitter::default();
-    emitter.naively_switch_states(true);
     let mut page = Page::default();
-    for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
-        match token {
-            Token::StartTag(tag) => page.start(&tag)?,
-            Token::EndTag(tag) => page.end(&tag.name),
-            Token::String(text) if page.hidden.is_none() => write_text(&text, &mut page.html),
-            _ => {}
-        }
-        if page.html.len() > MOST_BYTES {
-            return None;
-        }
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
+        page.take(event).is_none().then_some(TooLarge)
+    });
+    emitter.naively_switch_states(true);
+    if let Some(TooLarge) = tokens(html, emitter).next() {
+        return None;
     }
     page.end_above(0);
     Some(String::from_utf8_lossy(&page.html).into_owned())
 }
 
+/// The page is too large or too deep.
+struct TooLarge;
+
 /// The page so far.
 #[derive(Default)]
 struct Page {
     html: Vec<u8>,
+    /// The start tag that is being read.
+    tag: StartTag,
     /// The names of the open elements.
     open: Vec<Vec<u8>>,
     elements: usize,
@@ -48,16 +54,66 @@ struct Page {
     hidden: Option<(Vec<u8>, usize)>,
 }
 
+/// A start tag so far.
+#[derive(Default)]
+struct StartTag {
+    name: Vec<u8>,
+    /// The attributes that are kept. Of several with one name, the first counts.
+    attributes: BTreeMap<&'static [u8], Vec<u8>>,
+    /// The attribute whose value comes, if it is kept.
+    attribute: Option<&'static [u8]>,
+}
+
+impl StartTag {
+    fn begin(&mut self, name: &[u8]) {
+        *self = StartTag { name: name.to_vec(), ..StartTag::default() };
+    }
+
+    fn begin_attribute(&mut self, name: &[u8]) {
+        self.attribute = ATTRIBUTES.into_iter().find(|known| *known == name);
+        match self.attribute.map(|name| self.attributes.entry(name)) {
+            Some(Entry::Vacant(vacant)) => drop(vacant.insert(Vec::new())),
+            Some(Entry::Occupied(_)) => self.attribute = None,
+            None => {}
+        }
+    }
+
+    fn set_value(&mut self, value: &[u8]) {
+        if let Some(kept) = self.attribute.and_then(|name| self.attributes.get_mut(name)) {
+            kept.extend(value);
+        }
+    }
+}
+
 impl Page {
+    /// Takes the next part of the page; none if there is no room for it.
+    fn take(&mut self, event: CallbackEvent<'_>) -> Option<()> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => self.tag.begin(name),
+            CallbackEvent::AttributeName { name } => self.tag.begin_attribute(name),
+            CallbackEvent::AttributeValue { value } => self.tag.set_value(value),
+            CallbackEvent::CloseStartTag { self_closing } => {
+                let tag = std::mem::take(&mut self.tag);
+                self.start(&tag, self_closing)?;
+            }
+            CallbackEvent::EndTag { name } => self.end(name),
+            CallbackEvent::String { value } if self.hidden.is_none() => {
+                write_text(value, &mut self.html);
+            }
+            _ => {}
+        }
+        (self.html.len() <= MOST_BYTES).then_some(())
+    }
+
     /// Takes a start tag; none if there is no room for it.
-    fn start(&mut self, tag: &StartTag<()>) -> Option<()> {
+    fn start(&mut self, tag: &StartTag, self_closing: bool) -> Option<()> {
         let name = &tag.name[..];
         if let Some((hidden, depth)) = &mut self.hidden {
             *depth += usize::from(hidden == name);
             return Some(());
         }
         match Kind::of(name) {
-            Kind::Hidden if tag.self_closing && matches!(name, b"svg" | b"math") => {}
+            Kind::Hidden if self_closing && matches!(name, b"svg" | b"math") => {}
             Kind::Hidden => self.hidden = Some((name.to_vec(), 1)),
             Kind::Nothing => {}
             Kind::Break => self.html.extend([b"<", name, b">"].concat()),
@@ -79,15 +135,13 @@ impl Page {
         Some(())
     }
 
-    fn write_start(&mut self, tag: &StartTag<()>) {
+    fn write_start(&mut self, tag: &StartTag) {
         self.html.push(b'<');
         self.html.extend(&tag.name[..]);
         for (name, value) in &tag.attributes {
-            if ATTRIBUTES.contains(&&name[..]) {
-                self.html.extend([b" ", &name[..], b"=\""].concat());
-                write_text(value, &mut self.html);
-                self.html.push(b'"');
-            }
+            self.html.extend([b" ", &name[..], b"=\""].concat());
+            write_text(value, &mut self.html);
+            self.html.push(b'"');
         }
         self.html.push(b'>');
     }
@@ -165,6 +219,7 @@ impl Kind {
             b"html" | b"head" | b"body" | b"frameset" | b"frame" | b"meta" | b"link" | b"base"
             | b"img" | b"image" | b"input" | b"area" | b"col" | b"embed" | b"param" | b"source"
             | b"track" | b"wbr" | b"keygen" | b"basefont" | b"bgsound" => Kind::Nothing,
+            _ if name.len() > MOST_NAME_BYTES => Kind::Nothing,
             _ if name.iter().all(|byte| byte.is_ascii_alphanumeric()) => Kind::Other,
             _ => Kind::Nothing,
         }
@@ -249,6 +304,7 @@ fn write_text(text: &[u8], html: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::shallow::tests::{on_a_small_stack, pages};
 
     #[test]
     fn ends_that_are_missing_are_put_in() {
@@ -281,6 +337,20 @@ mod tests {
     }
 
     #[test]
+    fn attributes_take_no_stack_and_none_is_lost() {
+        on_a_small_stack(|| {
+            for page in pages() {
+                assert_eq!(balanced(&page).unwrap(), "one <p class=\"c\">two</p>");
+            }
+        });
+        let tag =
+            |it: usize| format!("<i class=\"{it}&lt;\" x=\"\" id=\"\" id=\"b\"rel=\"c\">{it}</i>");
+        let kept = |it: usize| format!("<i class=\"{it}&lt;\" id=\"\" rel=\"c\">{it}</i>");
+        let page: String = (0..1_000).map(tag).collect();
+        assert_eq!(balanced(&page).unwrap(), (0..1_000).map(kept).collect::<String>());
+    }
+
+    #[test]
     fn pages_beyond_the_bounds_have_none() {
         for (part, most) in [("<div>", MOST_DEPTH), ("<b>", MOST_FORMATS), ("<p>a", MOST_ELEMENTS)]
         {
@@ -288,5 +358,7 @@ mod tests {
             assert_eq!(balanced(&part.repeat(most + 1)), None, "{part}");
         }
         assert_eq!(balanced(&"a".repeat(MOST_BYTES + 1)), None);
+        let name = "a".repeat(MOST_NAME_BYTES + 1);
+        assert_eq!(balanced(&format!("<{name} id=x>b</{name}>")).unwrap(), "b");
     }
 }

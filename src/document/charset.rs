@@ -63,7 +63,7 @@ fn replaced(text: &str) -> usize {
 }
 
 /// The most likely encoding. UTF-8 with some damage is taken for UTF-8.
-fn guess(bytes: &[u8]) -> &'static Encoding {
+pub(super) fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let start = &bytes[..bytes.len().min(GUESSED_BY)];
     let is_ascii = !detector.feed(start, start.len() == bytes.len());

@@ -15,8 +15,8 @@ use super::fields::Fields;
 use super::id::check_id;
 use super::inputs::Input;
 use super::read_options::ReadOptions;
-use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
-use super::record::{Content, Document, Position, utf8};
+use super::reason::{BROKEN_OFF, Reason, too_long};
+use super::record::{Content, Document, Position};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::{End, Source};
 use super::time::{self, Time};
@@ -153,7 +153,7 @@ impl<'a> CsvCutter<'a> {
                 .expected(format_args!("a quote within {max_bytes} bytes, the longest record"))
                 .help("correct the line, or allow longer records (--max-record)"));
         }
-        let portion = self.bad(self.buffer.len(), TOO_LONG)?;
+        let portion = self.bad(self.buffer.len(), too_long(self.options.max_record_bytes))?;
         loop {
             let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
             let line_end = memchr(b'\n', &self.buffer);
@@ -370,7 +370,7 @@ impl CsvPortion {
         if values.count != self.columns.count {
             return Err(self.columns.miscounted(values.count));
         }
-        let value = |column| utf8(values.get(column));
+        let value = |column| fields.utf8(values.get(column));
         let id = value(self.columns.id)?;
         check_id(id)?;
         let time = self.columns.time.map(|column| time::parse(value(column)?)).transpose()?;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::encoding::{TextEncoding, text_in};
 use super::page_text::{PageText, TakenText};
+use super::reason::Reason;
 use super::record::{Content, Document};
 use crate::error::{Error, Kind, Result};
 
@@ -22,6 +24,8 @@ pub struct Fields {
     pub html: bool,
     /// Which text of HTML is taken.
     pub page_text: PageText,
+    /// The encoding of files of text without a byte order mark; UTF-8 if none is named.
+    pub encoding: Option<TextEncoding>,
     /// Whether the text field of Parquet has vectors: lists of numbers.
     pub vectors: bool,
     /// The width in bits of ready-made fingerprints.
@@ -37,6 +41,7 @@ impl Default for Fields {
             time: None,
             html: false,
             page_text: PageText::All,
+            encoding: None,
             vectors: false,
             width_bits: 64,
         }
@@ -47,6 +52,11 @@ impl Fields {
     /// The names of the fields: id, text, time.
     pub(super) fn names(&self) -> [Option<&str>; 3] {
         [Some(&self.id), Some(&self.text), self.time.as_deref()]
+    }
+
+    /// The text of a record of a file of text.
+    pub(super) fn utf8<'a>(&self, bytes: &'a [u8]) -> std::result::Result<&'a str, Reason> {
+        text_in(self.encoding, bytes)
     }
 
     /// The document with text in place of HTML, if its text field has HTML.

@@ -12,12 +12,15 @@
 
 use std::convert::Infallible;
 
-use html5gum::{Emitter, Error, State, Tokenizer};
+use html5gum::{Emitter, Error, State};
+
+use super::shallow::tokens;
 
 /// The text of a page.
 pub(super) fn text(html: &str) -> String {
     let mut shown = Shown::default();
-    let Ok(()) = Tokenizer::new_with_emitter(html, Tags::new(&mut shown)).finish();
+    // The tags give no token, so one call reads the whole page.
+    let _: Option<Infallible> = tokens(html, Tags::new(&mut shown)).next();
     String::from_utf8(shown.text)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -9,7 +9,7 @@ use super::inputs::Input;
 use super::lines::{self, Lines};
 use super::read_options::ReadOptions;
 use super::reason::Reason;
-use super::record::{Document, Position, utf8};
+use super::record::{Document, Position};
 use super::records::{Cutter, Each, Passed, Portion, Raw, Unread};
 use super::source::Source;
 use super::tsv::{self, Columns};
@@ -137,7 +137,7 @@ impl Layout {
         line: &'a [u8],
         fields: &Fields,
     ) -> std::result::Result<Document<'a>, Reason> {
-        let line = utf8(line)?;
+        let line = fields.utf8(line)?;
         let document = match self {
             Layout::Jsonl => jsonl::parse(line, fields),
             Layout::Tsv(columns) => tsv::parse(line, columns),

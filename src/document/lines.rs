@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
+use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::source::{End, Source};
 use crate::error::Result;
 
@@ -58,7 +58,7 @@ impl<'a> Lines<'a> {
                 (None, _) if scanned > self.max_line_bytes => self.pass_over_line()?,
                 (_, Some(End::Whole)) => self.take(scanned),
                 (Some(cut), _) => self.take(cut),
-                (None, Some(End::Cut)) => self.instead_of_line(BROKEN_OFF),
+                (None, Some(End::Cut)) => self.instead_of_line(BROKEN_OFF.into()),
                 (None, None) => {
                     target = (2 * target).min(self.max_line_bytes.saturating_add(1));
                     continue;
@@ -90,7 +90,7 @@ impl<'a> Lines<'a> {
 
     /// Skips to the end of a line that is too long.
     fn pass_over_line(&mut self) -> Result<Piece> {
-        let piece = self.instead_of_line(TOO_LONG);
+        let piece = self.instead_of_line(too_long(self.max_line_bytes));
         loop {
             let end = self.source.fill(&mut self.buffer, self.piece_bytes)?;
             if let Some(at) = memchr(b'\n', &self.buffer) {
@@ -105,10 +105,10 @@ impl<'a> Lines<'a> {
     }
 
     /// Drops what was read of one line and delivers the reason in its place.
-    fn instead_of_line(&mut self, reason: &'static str) -> Piece {
+    fn instead_of_line(&mut self, reason: Reason) -> Piece {
         self.buffer = Vec::with_capacity(self.piece_bytes);
         self.line += 1;
-        Piece { first_line: self.line - 1, lines: Err(reason.into()) }
+        Piece { first_line: self.line - 1, lines: Err(reason) }
     }
 }
 

@@ -9,8 +9,9 @@
 //! - `records`: what a format is: a cutter of records, and portions of them that any thread parses.
 //! - `layout` with `jsonl`, `tsv` and `ready`, `csv`, `whole_files`, `warc`, `parquet`: the formats. A new one is a file
 //!   or a folder beside these.
-//! - `vector`: what a vector may be. `html`, `charset`: the text and the characters of a page of HTML.
+//! - `vector`: what a vector may be. `html`, `shallow`, `charset`: the text and the characters of a page of HTML.
 //!   `page_text`: which text; `main_text`: its main content, from `balanced` HTML.
+//! - `encoding`: files of text in other encodings than UTF-8.
 //! - `added_fields`: records copied with more fields.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL.
@@ -47,6 +48,7 @@ mod balanced;
 mod charset;
 mod contents;
 mod csv;
+mod encoding;
 mod expand;
 mod fields;
 mod format;
@@ -73,6 +75,7 @@ mod reason;
 mod record;
 mod records;
 mod repeated;
+mod shallow;
 mod share;
 mod skipped;
 mod source;
@@ -87,6 +90,7 @@ mod whole_files;
 
 pub use added_fields::AddedFields;
 pub use contents::Contents;
+pub use encoding::TextEncoding;
 pub use fields::Fields;
 pub use format::Format;
 pub use host::host;

@@ -9,7 +9,7 @@ use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetCutter;
 use super::read_options::ReadOptions;
-use super::reason::{BROKEN_OFF, Reason, TOO_LONG};
+use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::records::{Cutter, Portion, Records};
 use super::share::Share;
 use super::source::{End, Source};
@@ -105,7 +105,9 @@ impl<'a> Reader<'a> {
     }
 
     fn open(&self, input: &'a Input) -> Result<Source<'a>> {
-        Source::open(input, self.options.accept_truncated, self.progress)
+        let source = Source::open(input, self.options.accept_truncated, self.progress)?;
+        let is_text = !matches!(input.format(), Format::Warc | Format::Html);
+        Ok(if is_text { source.in_utf8(self.options.fields.encoding) } else { source })
     }
 
     /// What takes the records of a file from it.
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
             self.files_read.truncated.push(file);
         }
         Ok(match end {
-            _ if bytes.len() > max_bytes => Err(TOO_LONG.into()),
+            _ if bytes.len() > max_bytes => Err(too_long(max_bytes)),
             Some(End::Cut) => Err(BROKEN_OFF.into()),
             _ => Ok((id.to_owned(), bytes)),
         })

@@ -17,8 +17,13 @@ pub struct Reason {
 
 /// The reason for a record that is cut in two where a file ends too early.
 pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
-/// The reason for a record or a file that is too long to be read.
+/// What is wrong with a record or a file that is too long to be read.
 pub(super) const TOO_LONG: &str = "the record is longer than records may be";
+
+/// The reason for a record or a file of more than `max_bytes`.
+pub(super) fn too_long(max_bytes: usize) -> Reason {
+    Reason::with(TOO_LONG, format_args!(": more than {max_bytes} bytes (--max-record)"))
+}
 
 /// The most characters of the detail.
 const DETAIL: usize = 400;

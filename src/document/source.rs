@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use self::frames::Frames;
 pub(super) use self::frames::decoder as zstd_decoder;
+use super::encoding::{Decoded, TextEncoding};
 use super::inputs::Input;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
@@ -62,6 +63,11 @@ impl<'a> Source<'a> {
         let reader = packing.unpack(Packed { file, taken: Rc::clone(&taken), progress });
         let packed = packing != Packing::Plain;
         Ok(Source { path, reader, packed, accept_truncated, taken, end: None })
+    }
+
+    /// The same text in UTF-8: a byte order mark tells its encoding, or else it is the one that is named.
+    pub(super) fn in_utf8(self, named: Option<TextEncoding>) -> Source<'a> {
+        Source { reader: Box::new(Decoded::new(self.reader, named)), ..self }
     }
 
     /// Reads until `buffer` has `len` bytes. Returns how the source ended, once it has.

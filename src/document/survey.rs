@@ -3,26 +3,31 @@
 //!
 //! ```text
 //! field     records  bytes each  distinct  times
-//! url          2000          61      2000      0    -> the id: a name that is known, never twice
+//! url          2000          61      2000      0    -> the id: a name that is known, never twice in a day
 //! fetched      2000          20      1755   2000    -> the time
 //! title        2000          43      1801      0
 //! body         2000        5120      1990      0    -> the text: the longest
 //! ```
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::Read;
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::encoding::{Decoded, TextEncoding};
 use super::fields::Fields;
 use super::format::Format;
-use super::id::MAX_ID_BYTES;
+use super::id::{MAX_ID_BYTES, check_id};
 use super::inputs::{Input, Inputs};
 use super::source::{End, Source};
 use super::time;
 use crate::error::{Error, Kind, Result};
 
 mod values;
+
+use values::Value;
 
 /// The most files that are looked at, and of each the most bytes, once unpacked, and the most records.
 const MOST_FILES: usize = 8;
@@ -34,20 +39,20 @@ const MOST_ROWS: usize = 200;
 /// The most fields of all files together.
 const MOST_FIELDS: usize = 500;
 
-/// Names of fields that often hold ids, texts and times. The first ones are the best.
-const IDS: [&str; 14] = [
+/// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
+/// first ones are the best.
+const IDS: [&str; 13] = [
     "id",
-    "doc_id",
     "docid",
-    "document_id",
-    "page_id",
-    "record_id",
+    "documentid",
+    "pageid",
+    "recordid",
     "uuid",
     "guid",
-    "_id",
     "url",
     "uri",
     "link",
+    "warctargeturi",
     "key",
     "path",
 ];
@@ -55,29 +60,46 @@ const TEXTS: [&str; 10] = [
     "text",
     "content",
     "body",
-    "raw_content",
-    "main_text",
+    "rawcontent",
+    "maintext",
     "article",
     "html",
     "page",
     "document",
     "contents",
 ];
-const TIMES: [&str; 14] = [
-    "fetched",
-    "fetch_time",
-    "crawled",
-    "crawl_time",
-    "date_download",
-    "downloaded",
+/// Of the words for fetching each is a time by itself or with an ending.
+const FETCHED: [&str; 10] = [
+    "fetch", "crawl", "warc", "download", "retriev", "scrap", "captur", "access", "visit",
+    "collect",
+];
+const TIME_ENDINGS: [&str; 12] = [
+    "ed",
+    "at",
+    "edat",
+    "time",
+    "edtime",
+    "date",
+    "eddate",
+    "ts",
     "timestamp",
+    "datetime",
+    "on",
+    "edon",
+];
+const TIMES: [&str; 12] = [
+    "datedownload",
+    "timestamp",
+    "ts",
     "time",
     "date",
     "datetime",
     "published",
+    "publishedat",
     "created",
-    "created_at",
+    "createdat",
     "updated",
+    "updatedat",
 ];
 
 /// What the first records of some files hold.
@@ -87,13 +109,17 @@ pub struct Survey {
     pub records: u64,
     /// The fields by name; the field `url` of the object `meta` is `meta.url`.
     pub fields: BTreeMap<String, FieldSurvey>,
+    /// The encoding that the first file which is not UTF-8 looks like.
+    pub encoding: Option<TextEncoding>,
 }
 
 /// What a field holds.
 #[derive(Debug, Default)]
 pub struct FieldSurvey {
-    /// Records in which it is text that is not empty, or a whole number.
+    /// Records in which it is text that is not empty, or a number.
     pub filled: u64,
+    /// How many of them can be ids.
+    ids: u64,
     /// The bytes of these values.
     pub bytes: u64,
     /// How many of them are times.
@@ -102,24 +128,30 @@ pub struct FieldSurvey {
     pub markup: u64,
     /// The longest value in bytes.
     longest: usize,
-    /// The hashes of the values.
+    /// The hashes of the values, each with its day.
     distinct: HashSet<u64>,
 }
 
 impl FieldSurvey {
-    fn add(&mut self, value: &str) {
-        if value.is_empty() {
+    /// Adds a value of a file of the day with this hash.
+    fn add(&mut self, value: Value<'_>, day: u64) {
+        let (text, can_be_id) = match value {
+            Value::Text(text) => (text, true),
+            Value::Fraction(text) => (text, false),
+        };
+        if text.is_empty() {
             return;
         }
         self.filled += 1;
-        self.bytes += value.len() as u64;
-        self.times += u64::from(value.len() < 64 && time::parse(value).is_ok());
-        self.markup += u64::from(value.trim_start().starts_with('<'));
-        self.longest = self.longest.max(value.len());
-        self.distinct.insert(xxh3_64(value.as_bytes()));
+        self.ids += u64::from(can_be_id && check_id(text).is_ok());
+        self.bytes += text.len() as u64;
+        self.times += u64::from(text.len() < 64 && time::parse(text).is_ok());
+        self.markup += u64::from(text.trim_start().starts_with('<'));
+        self.longest = self.longest.max(text.len());
+        self.distinct.insert(xxh3_64_with_seed(text.as_bytes(), day));
     }
 
-    /// How many different values there are.
+    /// How many different values there are, each counted once in each day.
     pub fn distinct(&self) -> u64 {
         self.distinct.len() as u64
     }
@@ -131,29 +163,32 @@ impl FieldSurvey {
 }
 
 impl Survey {
-    /// Looks at the first records of some of the files, which are spread evenly over all.
+    /// Looks at the first records of some of the files: of pairs of neighbours, which are spread evenly over all. `day_of` has
+    /// the day of the pages of a file: in another day a page may come again, so ids are different within a day only.
     ///
     /// # Errors
     /// Files that cannot be read.
-    pub fn of(inputs: &Inputs) -> Result<Survey> {
+    pub fn of(inputs: &Inputs, day_of: impl Fn(&Path) -> Option<String>) -> Result<Survey> {
         let mut survey = Survey::default();
         let files: Vec<&Input> =
             inputs.files().iter().filter(|file| file.format().has_fields()).collect();
-        let step = files.len().div_ceil(MOST_FILES).max(1);
-        for file in files.into_iter().step_by(step) {
-            survey.file(file)?;
+        let apart = files.len().div_ceil(MOST_FILES / 2).max(1);
+        for file in files.chunks(apart).flat_map(|files| files.iter().take(2)) {
+            let day = day_of(file.path()).unwrap_or_default();
+            survey.file(file, xxh3_64(day.as_bytes()))?;
         }
         Ok(survey)
     }
 
-    fn file(&mut self, input: &Input) -> Result<()> {
+    /// Looks at a file of the day with this hash.
+    fn file(&mut self, input: &Input, day: u64) -> Result<()> {
         if matches!(input.format(), Format::Warc) || input.is_stream() {
             return Ok(());
         }
         #[cfg(feature = "parquet")]
         if input.format() == Format::Parquet {
             self.records += super::parquet::first_rows(input, MOST_ROWS, &mut |name, value| {
-                add(&mut self.fields, name, value);
+                add(&mut self.fields, name, Value::Text(value), day);
             })?;
             return Ok(());
         }
@@ -165,9 +200,13 @@ impl Survey {
             // The last record may go on beyond what was read.
             bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
         }
-        let text = String::from_utf8_lossy(&bytes);
+        self.encoding = self.encoding.or_else(|| TextEncoding::likely(&bytes));
+        let mut decoded = Vec::new();
+        // Bytes in memory can always be read.
+        let _ = Decoded::new(&bytes[..], self.encoding).read_to_end(&mut decoded);
+        let text = String::from_utf8_lossy(&decoded);
         let fields = &mut self.fields;
-        let mut each = |name: &str, value: &str| add(fields, name, value);
+        let mut each = |name: &str, value: Value<'_>| add(fields, name, value, day);
         self.records += match input.format() {
             Format::Tsv => values::tsv(&text, MOST_RECORDS, &mut each),
             Format::Csv => values::csv(&text, MOST_RECORDS, &mut each),
@@ -187,28 +226,33 @@ impl Survey {
         }
         let most = |field: &&str| self.fields[*field].filled;
         let names = || self.fields.keys().map(String::as_str);
-        let is_id = |name: &&str| {
-            let FieldSurvey { filled, longest, .. } = self.fields[*name];
-            filled * 100 >= self.records * 95
-                && longest <= MAX_ID_BYTES.min(2048)
-                && self.fields[*name].distinct() * 100 >= filled * 95
-        };
         let known = |names: &[&str], name: &str| {
-            let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
-            names.iter().position(|known| *known == last).unwrap_or(names.len())
+            let name = last_word(name);
+            names.iter().position(|known| *known == name).unwrap_or(names.len())
+        };
+        let is_time = |name: &&str| {
+            let FieldSurvey { filled, times, .. } = self.fields[*name];
+            time_rank(name).is_some() && filled > 0 && times * 1000 >= filled * 995
+        };
+        let is_id = |name: &&str| {
+            let FieldSurvey { filled, ids, longest, .. } = self.fields[*name];
+            // A known name may come again more often: some crawls fetch a page twice a day.
+            let least = if known(&IDS, name) < IDS.len() { 50 } else { 95 };
+            ids * 100 >= self.records * 95
+                && longest <= MAX_ID_BYTES.min(2048)
+                && self.fields[*name].distinct() * 100 >= filled * least
         };
         let id = names()
             .filter(is_id)
-            .min_by_key(|name| (known(&IDS, name), self.fields[*name].mean_bytes()))
+            .min_by_key(|name| {
+                let is_other = is_time(name) || known(&TEXTS, name) < TEXTS.len();
+                (known(&IDS, name), is_other, self.fields[*name].mean_bytes())
+            })
             .ok_or_else(|| {
-                self.lacks("an id, which all records have and which is never the same")
+                self.lacks("an id, which all records have and which is never the same in a day")
             })?;
-        let is_time = |name: &&str| {
-            let FieldSurvey { filled, times, .. } = self.fields[*name];
-            known(&TIMES, name) < TIMES.len() && filled > 0 && times * 100 >= filled * 95
-        };
         let time = names().filter(|name| *name != id).filter(is_time);
-        let time = time.min_by_key(|name| known(&TIMES, name));
+        let time = time.min_by_key(|name| time_rank(name));
         let longest = |name: &&str| {
             let FieldSurvey { bytes, .. } = self.fields[*name];
             // A known name counts as much as four times the bytes.
@@ -223,6 +267,7 @@ impl Survey {
             text: text.to_owned(),
             time: time.map(str::to_owned),
             html: markup * 2 > filled,
+            encoding: self.encoding,
             ..Fields::default()
         })
     }
@@ -236,10 +281,28 @@ impl Survey {
     }
 }
 
-fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: &str) {
+fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: Value<'_>, day: u64) {
     if fields.len() < MOST_FIELDS || fields.contains_key(name) {
-        fields.entry(name.to_owned()).or_default().add(value);
+        fields.entry(name.to_owned()).or_default().add(value, day);
     }
+}
+
+/// The last part of a name such as `meta.crawlDate`, as the lists of known names have it: `crawldate`.
+fn last_word(name: &str) -> String {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    last.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// How well a name fits a time, the best first; none if it does not.
+fn time_rank(name: &str) -> Option<usize> {
+    let name = last_word(name);
+    let is_fetched = FETCHED.iter().any(|word| {
+        name.strip_prefix(word).is_some_and(|ending| {
+            TIME_ENDINGS.contains(&ending)
+                || ending.strip_prefix('e').is_some_and(|it| TIME_ENDINGS.contains(&it))
+        })
+    });
+    if is_fetched { Some(0) } else { Some(1 + TIMES.iter().position(|it| *it == name)?) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! of the naive definition.
 
 use super::id::check_id;
-use super::reason::{BROKEN_OFF, TOO_LONG};
+use super::reason::{BROKEN_OFF, too_long};
 use super::*;
 use crate::error::{Kind, Result};
 use proptest::prelude::*;
@@ -109,7 +109,9 @@ fn naive(files: &[Vec<u8>], max_record_bytes: usize) -> Outcome {
         for (line, bytes) in (1..).zip(lines).filter(|_| !bytes.is_empty()) {
             let text = std::str::from_utf8(bytes).unwrap();
             if text.len() > max_record_bytes {
-                outcome.records.push((Position { file, line }, Err(TOO_LONG.into())));
+                outcome
+                    .records
+                    .push((Position { file, line }, Err(too_long(max_record_bytes).to_string())));
             } else if text.trim_matches([' ', '\t', '\r']).is_empty() {
                 outcome.blank += 1;
             } else {
@@ -202,7 +204,8 @@ fn a_long_line_is_never_held() {
     };
     let inputs = find(&folder, Format::Jsonl);
     let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
-    assert_eq!(outcome.reasons(), [(1, TOO_LONG), (3, TOO_LONG), (5, TOO_LONG)]);
+    let reason = too_long(long.len() - 1).to_string();
+    assert_eq!(outcome.reasons(), [1, 3, 5].map(|line| (line, &*reason)));
     assert_eq!(outcome.records.len(), 5);
     let options = ReadOptions { max_record_bytes: long.len(), ..options };
     let outcome = read_share(&inputs, Share::WHOLE, &options).unwrap();
@@ -251,7 +254,7 @@ fn text_files_are_documents() {
         let expected = [
             (0, r#"the id holds a tab, CR, LF or NUL: "c\td""#),
             (0, "not UTF-8 at byte 0 of the record"),
-            (0, TOO_LONG),
+            (0, "the record is longer than records may be: more than 8 bytes (--max-record)"),
         ];
         assert_eq!(outcome.reasons(), expected);
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 /// The most bytes of a header that an error shows.
 const SHOWN_BYTES: usize = 400;
 
-/// The columns of the fields, counted from 0. Of columns with the same name the first counts.
+/// The columns of the fields, counted from 0.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) id: usize,
@@ -42,16 +42,25 @@ impl Columns {
         fields: &Fields,
         path: &Path,
     ) -> Result<Columns> {
+        let wrong = |what, field: &str| {
+            let shown = String::from_utf8_lossy(&header[..header.len().min(SHOWN_BYTES)]);
+            Error::new(Kind::BadData, what)
+                .at(path)
+                .line(1)
+                .expected(format_args!("{field:?}"))
+                .found(format_args!("{shown:?}"))
+        };
         let column = |field: &str| {
-            names.iter().position(|name| *name == field.as_bytes()).ok_or_else(|| {
-                let shown = String::from_utf8_lossy(&header[..header.len().min(SHOWN_BYTES)]);
-                Error::new(Kind::BadData, "the header line lacks a column")
-                    .at(path)
-                    .line(1)
-                    .expected(format_args!("{field:?}"))
-                    .found(format_args!("{shown:?}"))
-                    .help("name the columns (--id-field, --text-field, --time-field)")
-            })
+            let mut columns = (0..names.len()).filter(|&at| names[at] == field.as_bytes());
+            match (columns.next(), columns.next()) {
+                (Some(column), None) => Ok(column),
+                (Some(_), Some(_)) => {
+                    let what = "the header line has two columns of one name";
+                    Err(wrong(what, field).help("give each column that is read its own name"))
+                }
+                (None, _) => Err(wrong("the header line lacks a column", field)
+                    .help("name the columns (--id-field, --text-field, --time-field)")),
+            }
         };
         Ok(Columns {
             id: column(&fields.id)?,
@@ -140,6 +149,11 @@ mod tests {
         assert!(message.contains(r#"expected "text", found "id\tbody\ttime\r""#), "{message}");
         assert!(columns("id\ttext\tt").unwrap_err().to_string().contains(r#"expected "time""#));
         assert_eq!(columns("").unwrap_err().kind(), Kind::BadData);
+        for twice in ["id\ttext\ttime\tid", "text\tid\ttext\ttime", "id\ttext\ttime\ttime"] {
+            let message = columns(twice).unwrap_err().to_string();
+            assert!(message.contains("two columns of one name: expected"), "{message}");
+        }
+        assert!(columns("id\ttext\ttime\tx\tx").is_ok(), "what is not read may have one name");
         let error = Columns::find(None, &Fields::default(), Path::new("x")).unwrap_err();
         assert_eq!(error.kind(), Kind::BadData);
     }

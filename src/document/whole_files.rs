@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use super::charset;
 use super::fields::Fields;
 use super::id::check_id;
-use super::page_text::PageText;
 use super::reason::Reason;
-use super::record::{Content, Document, Position, utf8};
+use super::record::{Content, Document, Position};
 use super::records::{Each, Passed, Portion};
 use super::time::Time;
 
@@ -25,21 +24,22 @@ pub(super) struct WholeFile {
 impl Portion for Vec<WholeFile> {
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
         for file in self {
-            each(Position { file: file.file, line: 0 }, file.parse(fields.page_text));
+            each(Position { file: file.file, line: 0 }, file.parse(fields));
         }
         Passed::default()
     }
 }
 
 impl WholeFile {
-    fn parse(&self, page_text: PageText) -> Result<Document<'_>, Reason> {
+    fn parse(&self, fields: &Fields) -> Result<Document<'_>, Reason> {
         let (id, bytes) = self.page.as_ref().map_err(Reason::clone)?;
         check_id(id)?;
         let (text, is_fallback) = if self.is_html {
-            let taken = page_text.of(&charset::decode_html(bytes, None));
+            let named = fields.encoding.map(|it| it.label().as_bytes());
+            let taken = fields.page_text.of(&charset::decode_html(bytes, named));
             (Cow::Owned(taken.text), taken.is_fallback)
         } else {
-            (Cow::Borrowed(utf8(bytes)?), false)
+            (Cow::Borrowed(fields.utf8(bytes)?), false)
         };
         let (id, content) = (Cow::Borrowed(&**id), Content::Text(text));
         Ok(Document { id, time: Time::NoField, content, is_fallback, record: bytes })

@@ -8,19 +8,8 @@ const CLOSE: f64 = 0.05;
 /// there are none.
 #[must_use]
 pub fn cheapest(scores: &[f64]) -> usize {
-    let best = best(scores);
+    let best = scores.iter().copied().fold(0.0, f64::max);
     scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
-}
-
-/// The [cheapest], unless a rival of another kind scores better than all. It is compared with the best and
-/// not with the cheapest, which would lose to rivals that are no better than what it was preferred to.
-#[must_use]
-pub fn cheapest_against(scores: &[f64], rival: f64) -> Option<usize> {
-    (best(scores) >= rival).then(|| cheapest(scores))
-}
-
-fn best(scores: &[f64]) -> f64 {
-    scores.iter().copied().fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -33,12 +22,5 @@ mod tests {
         assert_eq!(cheapest(&[0.80, 0.94, 0.98]), 1);
         assert_eq!(cheapest(&[0.0, 0.0]), 0);
         assert_eq!(cheapest(&[]), 0);
-    }
-
-    #[test]
-    fn a_rival_has_to_be_better_than_the_best() {
-        assert_eq!(cheapest_against(&[0.900, 0.915], 0.910), Some(0));
-        assert_eq!(cheapest_against(&[0.900, 0.915], 0.916), None);
-        assert_eq!(cheapest_against(&[0.2, 0.7, 0.3], 0.7), Some(1));
     }
 }

@@ -1,7 +1,7 @@
 //! Columns of a file of tab-separated lines, found by the names in its first line.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{At, Error, Kind, Result};
@@ -93,25 +93,6 @@ fn columns_at<const N: usize>(line: &str, places: [usize; N]) -> Result<[&str; N
 /// The headers as a message names them.
 fn known<const N: usize>(headers: &[[&str; N]]) -> String {
     headers.iter().map(|names| names.join(", ")).collect::<Vec<_>>().join(" or ")
-}
-
-/// Whether the first line that is not empty names all these columns.
-pub(super) fn has_header<const N: usize>(path: &Path, names: &[&str; N]) -> Result<bool> {
-    if ResultFormat::of_path(path) != ResultFormat::Tsv {
-        let rows = ResultReader::open(path)?;
-        let found = rows.columns().map(|found| found.join("\t"));
-        return Ok(found.is_some_and(|found| header(&found, &[*names]).is_some()));
-    }
-    let file = BufReader::new(File::open(path).at(path)?);
-    for line in file.take(LONGEST_LINE).lines() {
-        match line {
-            Ok(line) if line.trim_end_matches('\r').is_empty() => {}
-            Ok(line) => return Ok(header(line.trim_end_matches('\r'), &[*names]).is_some()),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(false),
-            Err(error) => return Err(error).at(path),
-        }
-    }
-    Ok(false)
 }
 
 /// The positions of the columns, if `line` names all those of one header.

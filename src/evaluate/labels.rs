@@ -10,6 +10,9 @@ use rand_chacha::rand_core::SeedableRng;
 use super::columns;
 use crate::error::{Error, Kind, Result};
 
+/// The first columns of tables that could be taken for ids and clusters.
+const OTHER_TABLES: [[&str; 2]; 3] = [["new", "existing"], ["id1", "id2"], ["id", "verdict"]];
+
 /// A cluster for each document. Documents and clusters are numbered from 0 in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
@@ -21,10 +24,17 @@ pub struct Labels {
 impl Labels {
     /// Reads `id<TAB>cluster` lines; a header with these names, and more columns, are allowed.
     ///
-    /// Fails with [`Kind::BadData`] on an id that has two labels.
+    /// Fails with [`Kind::BadData`] on an id that has two labels, and on a table of pairs or of verdicts.
     pub fn read(path: &Path) -> Result<Labels> {
         let mut labels = Labels::default();
-        columns::each(path, &[["id", "cluster"]], true, |[id, cluster]| labels.add(id, cluster))?;
+        columns::each(path, &[["id", "cluster"]], true, |[id, cluster]| {
+            if labels.documents.is_empty() && OTHER_TABLES.contains(&[id, cluster]) {
+                return Err(Error::new(Kind::BadData, "these are no labels of clusters")
+                    .expected("the columns id and cluster")
+                    .found(format_args!("a table with the columns {id} and {cluster}")));
+            }
+            labels.add(id, cluster)
+        })?;
         Ok(labels)
     }
 
@@ -108,6 +118,21 @@ mod tests {
         assert_eq!((labels.len(), labels.sizes()), (2, vec![2, 1]));
         let twice = Labels::read(file("x\tB\nx\tB\n").path()).unwrap_err();
         assert!(twice.to_string().contains(":2: the id has a label already"), "{twice}");
+    }
+
+    #[test]
+    fn tables_of_pairs_are_no_labels() {
+        for (table, said) in [
+            ("new\texisting\tedit\nb\ta\tcopy\n", "new and existing"),
+            ("id1\tid2\nb\ta\n", "id1 and id2"),
+            ("id\tverdict\tof\nb\tdrop\ta\n", "id and verdict"),
+        ] {
+            let error = Labels::read(file(table).path()).unwrap_err();
+            assert_eq!(error.kind(), Kind::BadData);
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let both = Labels::read(file("id\tverdict\tcluster\nb\tdrop\ta\n").path());
+        assert_eq!(both.unwrap().document("b"), Some(0));
     }
 
     #[test]

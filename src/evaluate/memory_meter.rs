@@ -2,6 +2,9 @@
 
 use crate::error::{Error, Kind, Result};
 
+/// How much memory a near pair takes in the lists that hold it. They may be half empty.
+pub const NEAR_PAIR_BYTES: u64 = 96;
+
 /// The memory that is allowed, and what is left of it.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryMeter {

@@ -1,27 +1,14 @@
-//! Methods: what decides which texts are near, as `dedup` or `lsh` does.
+//! Methods: what decides which texts are near, as `dedup` does.
 
-use std::time::{Duration, Instant};
-
-use super::bucket_texts::BucketTexts;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Recipe, Signer, Sketcher};
-use crate::lsh::Scheme;
 use crate::matches::Confirm;
 
-/// A way to find near-duplicates: by fingerprints, by buckets, or by either of both.
+/// A way to find near-duplicates: a recipe, a distance and a check, which together decide what a join finds.
 #[derive(Clone, Debug)]
 pub struct Method {
     /// What it is called.
     pub name: String,
-    /// The fingerprints that are near, as a join finds them.
-    pub near: Option<Near>,
-    /// The buckets that are shared, as `lsh` finds them.
-    pub buckets: Option<Scheme>,
-}
-
-/// A recipe, a distance and a check, which together decide what a join finds.
-#[derive(Clone, Debug)]
-pub struct Near {
     /// What makes the fingerprints.
     pub recipe: Recipe,
     /// The largest number of bits in which near-duplicates differ.
@@ -30,54 +17,32 @@ pub struct Near {
     pub confirm: Option<Confirm>,
 }
 
-/// What a method costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MethodCost {
-    /// The bytes that are kept of all texts: fingerprints, signatures, the keys of buckets and what confirms
-    /// them, none of it compressed.
-    pub bytes: u64,
-    /// The time in which one thread makes them.
-    pub time: Duration,
-}
-
 /// What some methods keep of some texts. What two methods share is made once.
 pub struct MethodTexts<'m> {
     methods: &'m [Method],
     recipes: Vec<RecipeTexts<'m>>,
     checks: Vec<CheckTexts>,
-    buckets: Vec<BucketTexts<'m>>,
     /// For each method, where these are.
     places: Vec<Place>,
 }
 
-/// Where a method's recipe, check and buckets are.
-#[derive(Clone, Copy, Default)]
+/// Where a method's recipe and check are.
+#[derive(Clone, Copy)]
 struct Place {
-    recipe: Option<usize>,
+    recipe: usize,
     check: Option<usize>,
-    buckets: Option<usize>,
 }
 
 struct RecipeTexts<'m> {
     recipe: &'m Recipe,
     sketcher: Sketcher,
     fingerprints: Vec<Option<(u128, Class)>>,
-    time: Duration,
 }
 
 struct CheckTexts {
     check: Check,
     signer: Signer,
     signatures: Vec<u8>,
-    time: Duration,
-}
-
-impl Method {
-    /// A method by fingerprints alone.
-    pub fn near(name: &str, recipe: Recipe, distance: u32, confirm: Option<Confirm>) -> Method {
-        let near = Some(Near { recipe, distance, confirm });
-        Method { name: name.to_owned(), near, buckets: None }
-    }
 }
 
 impl<'m> MethodTexts<'m> {
@@ -86,21 +51,11 @@ impl<'m> MethodTexts<'m> {
     /// # Errors
     /// [`Kind::Usage`] if a recipe does not take texts, or does not take them whole.
     pub fn new(methods: &'m [Method]) -> Result<MethodTexts<'m>> {
-        let mut texts = MethodTexts {
-            methods,
-            recipes: vec![],
-            checks: vec![],
-            buckets: vec![],
-            places: vec![],
-        };
-        for Method { near, buckets, .. } in methods {
-            let mut place = Place::default();
-            if let Some(Near { recipe, confirm, .. }) = near {
-                place.recipe = Some(texts.recipe(recipe)?);
-                place.check = confirm.map(|confirm| texts.check(confirm.check));
-            }
-            place.buckets = buckets.as_ref().map(|scheme| texts.buckets(scheme)).transpose()?;
-            texts.places.push(place);
+        let mut texts = MethodTexts { methods, recipes: vec![], checks: vec![], places: vec![] };
+        for Method { recipe, confirm, .. } in methods {
+            let recipe = texts.recipe(recipe)?;
+            let check = confirm.map(|confirm| texts.check(confirm.check));
+            texts.places.push(Place { recipe, check });
         }
         Ok(texts)
     }
@@ -120,25 +75,15 @@ impl<'m> MethodTexts<'m> {
                 ));
         }
         let sketcher = recipe.sketcher()?;
-        let time = Duration::ZERO;
-        self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new(), time });
+        self.recipes.push(RecipeTexts { recipe, sketcher, fingerprints: Vec::new() });
         Ok(self.recipes.len() - 1)
     }
 
     fn check(&mut self, check: Check) -> usize {
         self.checks.iter().position(|held| held.check == check).unwrap_or_else(|| {
-            let (signatures, time) = (Vec::new(), Duration::ZERO);
-            self.checks.push(CheckTexts { check, signer: check.signer(), signatures, time });
+            self.checks.push(CheckTexts { check, signer: check.signer(), signatures: Vec::new() });
             self.checks.len() - 1
         })
-    }
-
-    fn buckets(&mut self, scheme: &'m Scheme) -> Result<usize> {
-        if let Some(place) = self.buckets.iter().position(|held| held.scheme == scheme) {
-            return Ok(place);
-        }
-        self.buckets.push(BucketTexts::new(scheme)?);
-        Ok(self.buckets.len() - 1)
     }
 
     /// Adds the next text.
@@ -147,58 +92,29 @@ impl<'m> MethodTexts<'m> {
     /// [`Kind::BadData`](crate::Kind::BadData) if the text takes longer than a page may.
     pub fn add(&mut self, text: &str) -> Result<()> {
         for held in &mut self.recipes {
-            let began = Instant::now();
             held.fingerprints.push(held.sketcher.page(text)?);
-            held.time += began.elapsed();
         }
         for held in &mut self.checks {
-            let began = Instant::now();
             held.signer.sign(text, &mut held.signatures)?;
-            held.time += began.elapsed();
         }
-        self.buckets.iter_mut().try_for_each(|held| held.add(text))
+        Ok(())
     }
 
-    /// How many bytes each text takes, if all are kept in memory. What confirms buckets exactly takes more.
+    /// How many bytes each text takes, if all are kept in memory.
     pub fn bytes_each(&self) -> u64 {
         let recipes = self.recipes.len() * size_of::<Option<(u128, Class)>>();
         let checks: usize = self.checks.iter().map(|held| held.check.bytes()).sum();
-        let bands = |held: &BucketTexts<'_>| held.scheme.banding;
-        let buckets = self.buckets.iter().map(bands).map(|it| 8 * it.bands + 4 * it.hashes());
-        (recipes + checks + buckets.sum::<usize>()) as u64
-    }
-
-    /// What a method costs for these texts.
-    pub fn cost(&self, method: usize) -> MethodCost {
-        let Place { recipe, check, buckets } = self.places[method];
-        let mut cost = MethodCost::default();
-        if let Some(held) = recipe.map(|at| &self.recipes[at]) {
-            let bytes = u64::from(held.recipe.width().bits()) / 8;
-            cost.bytes += bytes * held.fingerprints.iter().flatten().count() as u64;
-            cost.time += held.time;
-        }
-        if let Some(held) = check.map(|at| &self.checks[at]) {
-            cost.bytes += held.signatures.len() as u64;
-            cost.time += held.time;
-        }
-        if let Some(held) = buckets.map(|at| &self.buckets[at]) {
-            cost.bytes += held.bytes();
-            cost.time += held.time;
-        }
-        cost
+        (recipes + checks) as u64
     }
 
     /// Moves the texts of `other`, which has the same methods, behind these.
     pub(super) fn append(&mut self, other: MethodTexts<'m>) {
         for (held, more) in self.recipes.iter_mut().zip(other.recipes) {
             held.fingerprints.extend(more.fingerprints);
-            held.time += more.time;
         }
         for (held, more) in self.checks.iter_mut().zip(other.checks) {
             held.signatures.extend(more.signatures);
-            held.time += more.time;
         }
-        self.buckets.iter_mut().zip(other.buckets).for_each(|(held, more)| held.append(more));
     }
 
     /// Keeps the first `count` texts.
@@ -207,47 +123,31 @@ impl<'m> MethodTexts<'m> {
         for held in &mut self.checks {
             held.signatures.truncate(count * held.check.bytes());
         }
-        self.buckets.iter_mut().for_each(|held| held.truncate(count));
     }
 
     /// Whether any method has a fingerprint of a text. A text without words has none.
     pub fn has_fingerprint(&self, text: u32) -> bool {
         self.recipes.iter().any(|held| held.fingerprints[text as usize].is_some())
-            || self.buckets.iter().any(|held| held.has(text))
     }
 
-    /// Whether two texts match by a method: by its fingerprints or by its buckets.
+    /// Whether two texts match by a method, as a join decides: both have a fingerprint, the fingerprints are
+    /// of one class and near, and the check confirms them or cannot tell them apart.
     pub fn is_near(&self, method: usize, one: u32, another: u32) -> bool {
-        let share = |at: usize| self.buckets[at].is_near(one, another);
-        self.are_near(method, one, another) || self.places[method].buckets.is_some_and(share)
-    }
-
-    /// Whether two texts match by fingerprints, as a join decides: both have one, these are of one class and
-    /// near, and the check confirms them or cannot tell them apart.
-    fn are_near(&self, method: usize, one: u32, another: u32) -> bool {
-        let Place { recipe, check, .. } = self.places[method];
-        let (Some(recipe), Some(near)) = (recipe, &self.methods[method].near) else { return false };
+        let Place { recipe, check } = self.places[method];
+        let Method { distance: most, confirm, .. } = &self.methods[method];
         let fingerprint = |text: u32| self.recipes[recipe].fingerprints[text as usize];
         let (Some((bits, class)), Some((other_bits, other_class))) =
             (fingerprint(one), fingerprint(another))
         else {
             return false;
         };
-        let Near { distance: most, confirm, .. } = near;
         let distance = (bits ^ other_bits).count_ones();
         if distance > *most || class != other_class {
             return false;
         }
         let (Some(confirm), Some(check)) = (confirm, check) else { return true };
         let [one, another] = [one, another].map(|text| self.signature(check, text));
-        distance == 0 && one == another || confirm.similarity(one, another).is_some()
-    }
-
-    /// How alike two texts are by the check of a method; none if it has no check.
-    pub fn similarity(&self, method: usize, one: u32, another: u32) -> Option<f64> {
-        let check = self.places[method].check?;
-        let [one, another] = [one, another].map(|text| self.signature(check, text));
-        Some(self.checks[check].check.similarity(one, another))
+        distance == 0 && one == another || confirm.confirms(one, another)
     }
 
     fn signature(&self, check: usize, text: u32) -> &[u8] {
@@ -263,7 +163,7 @@ mod tests {
     fn method(recipe: &str, distance: u32, confirm: Option<&str>) -> Method {
         let recipe = Recipe::named(recipe, None).unwrap();
         let confirm = confirm.map(|text| text.parse().unwrap());
-        Method::near("", recipe, distance, confirm)
+        Method { name: String::new(), recipe, distance, confirm }
     }
 
     #[test]
@@ -284,15 +184,14 @@ mod tests {
         assert_eq!((all.recipes.len(), all.checks.len()), (3, 2));
         texts.iter().for_each(|text| all.add(text).unwrap());
         for (at, method) in methods.iter().enumerate() {
-            let mut sketcher = method.near.as_ref().unwrap().recipe.sketcher().unwrap();
+            let mut sketcher = method.recipe.sketcher().unwrap();
             let pages = texts.map(|text| sketcher.page(text).unwrap());
             for one in 0..texts.len() {
                 for two in 0..texts.len() {
                     let near = pages[one].zip(pages[two]).is_some_and(|(a, b)| {
-                        (a.0 ^ b.0).count_ones() <= method.near.as_ref().unwrap().distance
-                            && a.1 == b.1
+                        (a.0 ^ b.0).count_ones() <= method.distance && a.1 == b.1
                     });
-                    let alike = method.near.as_ref().unwrap().confirm.is_none_or(|confirm| {
+                    let alike = method.confirm.is_none_or(|confirm| {
                         let [a, b] = [one, two].map(|text| {
                             let mut signature = Vec::new();
                             confirm.check.signer().sign(texts[text], &mut signature).unwrap();
@@ -314,13 +213,10 @@ mod tests {
         let mut rest = MethodTexts::new(&methods).unwrap();
         texts[2..].iter().for_each(|text| rest.add(text).unwrap());
         front.append(rest);
-        assert_eq!(front.similarity(1, 0, 1), all.similarity(1, 0, 1));
-        assert!(front.is_near(2, 0, 5) && front.similarity(0, 0, 1).is_none());
+        assert!(front.is_near(2, 0, 5));
+        assert_eq!(front.checks[1].signatures, all.checks[1].signatures);
         front.truncate(2);
         assert_eq!(front.recipes[0].fingerprints, all.recipes[0].fingerprints[..2]);
-        assert_eq!(
-            front.checks[1].signatures.len(),
-            2 * methods[3].near.as_ref().unwrap().confirm.unwrap().check.bytes()
-        );
+        assert_eq!(front.checks[1].signatures.len(), 2 * methods[3].confirm.unwrap().check.bytes());
     }
 }

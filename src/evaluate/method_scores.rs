@@ -2,27 +2,27 @@
 
 use super::in_parts::in_parts;
 use super::{
-    Labels, MemoryMeter, Method, MethodCost, MethodTexts, NEAR_PAIR_BYTES, Pairs, PartScores,
-    Scores, Traits, by_part,
+    Labels, MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Pairs, PartScores, Scores, Traits,
+    by_part,
 };
 use crate::error::Result;
 use crate::progress::{self, Activity};
 
+/// The most documents that are judged, since all pairs of them are compared.
+pub const MOST_DOCUMENTS: usize = 50_000;
+
 /// How a method agrees with labels. It has no part that was chosen by them.
 #[derive(Clone, Debug)]
 pub struct MethodScores {
-    /// The scores on the half of the clusters that chooses among recipes, and on the half that judges.
+    /// The scores on the half of the clusters that chooses among methods, and on the half that judges.
     pub halves: [Scores; 2],
     /// The scores on all clusters.
     pub whole: Scores,
     /// The scores on all clusters by length and by language.
     pub parts: Vec<PartScores>,
-    /// What the method keeps of all texts, and how long it takes to make that.
-    pub cost: MethodCost,
 }
 
-/// The scores of each method. The seed decides which clusters fall into which half, as in a
-/// [sweep](super::sweep::score_halves). A document without a text is near to none.
+/// The scores of each method. The seed decides which clusters fall into which half. A document without a text is near to none.
 ///
 /// # Errors
 /// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
@@ -48,16 +48,13 @@ pub fn score_methods(
         });
         let parts = by_part(&pairs, labels, &traits);
         let whole = Scores::of(&pairs, labels);
-        Ok(MethodScores { halves, whole, parts, cost: kept.cost(method) })
+        Ok(MethodScores { halves, whole, parts })
     };
     (0..methods.len()).map(score).collect()
 }
 
 /// What the methods keep of the texts. A missing text counts as an empty one.
-///
-/// # Errors
-/// [`Kind::Usage`](crate::Kind::Usage) before more memory is used than `memory` has left.
-pub fn method_texts<'m>(
+fn method_texts<'m>(
     methods: &'m [Method],
     texts: &[Option<String>],
     workers: usize,
@@ -104,9 +101,9 @@ mod tests {
     use super::*;
     use crate::fingerprint::Recipe;
 
-    /// The halves are scored as a sweep scores the recipe at that distance.
+    /// By the definition: the fingerprints of two documents of one half are compared, and the pairs scored.
     #[test]
-    fn a_recipe_alone_scores_as_in_a_sweep() {
+    fn the_scores_are_those_of_the_pairs_in_each_half() {
         let mut labels = Labels::default();
         let mut texts = Vec::new();
         for document in 0..24 {
@@ -118,8 +115,8 @@ mod tests {
         }
         let recipe = Recipe::named("words-1", None).unwrap();
         let methods = [2, 12].map(|distance| {
-            let recipe = recipe.clone();
-            Method::near("words", recipe, distance, None)
+            let (name, recipe) = ("words".to_owned(), recipe.clone());
+            Method { name, recipe, distance, confirm: None }
         });
         let memory = MemoryMeter::new(1 << 20);
         let scores = score_methods(&methods, &texts, &labels, (3, 2), memory).unwrap();
@@ -127,10 +124,22 @@ mod tests {
         let fingerprint =
             |text: &Option<String>| text.as_ref().and_then(|text| sketcher.text(text).unwrap());
         let fingerprints: Vec<Option<u128>> = texts.iter().map(fingerprint).collect();
-        let sweep = super::super::sweep::score_halves(&fingerprints, &labels, 3, 12, 1000).unwrap();
+        let choosing = labels.halves(3);
         for (method, scores) in methods.iter().zip(&scores) {
-            let row = &sweep[method.near.as_ref().unwrap().distance as usize];
-            assert_eq!(scores.halves, [row.choosing, row.judging]);
+            for (half, scores) in [true, false].into_iter().zip(&scores.halves) {
+                let kept: Vec<bool> = choosing.iter().map(|&it| it == half).collect();
+                let (labels, numbers) = labels.restrict(&kept);
+                let mut pairs = Vec::new();
+                for one in 0..24 {
+                    for two in one + 1..24 {
+                        let near = fingerprints[one]
+                            .zip(fingerprints[two])
+                            .is_some_and(|(a, b)| (a ^ b).count_ones() <= method.distance);
+                        pairs.extend(numbers[one].zip(numbers[two]).filter(|_| near));
+                    }
+                }
+                assert_eq!(*scores, Scores::of(&Pairs::of(pairs), &labels));
+            }
             let all: u64 = scores.parts.iter().map(|part| part.positives).sum();
             assert_eq!((all, scores.whole.positives), (11, 12));
         }

@@ -2,13 +2,11 @@
 //! similarity.
 //!
 //! The truth is given as [labels](Labels), a cluster for each document: two documents of one cluster are a
-//! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count. To choose a
-//! recipe, [sweep] judges the pairs within k bits for every k at once, [checks] judges recipes together
-//! with checks, and a [curve] draws the result. Thirds of length and languages are told apart by
-//! [`by_part`].
+//! positive pair. The [found pairs](Pairs) are a list. Documents without a label do not count. To choose among
+//! recipes, distances and checks, [`score_methods`] judges what a join by each would find. Thirds of length and
+//! languages are told apart by [`by_part`].
 //!
-//! Without labels, [planted] copies of a [sample](PageSample) of real pages are what should be found. A
-//! person can judge the [borderline] pairs of the sample, and [judged pairs](JudgedPairs) are labels too.
+//! Without labels, [planted] copies of a [sample](PageSample) of real pages are what should be found.
 //!
 //! Start with [`Scores`]. Imports `fingerprint`, `synthetic`, `matches`, `lsh`, and what these import.
 //!
@@ -25,22 +23,13 @@
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
 
-pub mod borderline;
-pub mod checks;
 pub mod choice;
-pub mod curve;
-pub mod judged;
 pub mod planted;
-pub mod sweep;
 
-mod alike;
-mod all_pairs;
 mod bands;
 mod bootstrap;
-mod bucket_texts;
 mod columns;
 mod in_parts;
-mod judged_file;
 mod labels;
 mod measure;
 mod memory_meter;
@@ -51,18 +40,14 @@ mod pairs;
 mod scores;
 mod traits;
 
-pub use alike::Step;
 pub use bands::{BANDS, Band, Similarity};
 pub use bootstrap::{Intervals, bootstrap};
-pub use judged::{JudgedPairs, Judgement};
-pub use judged_file::JudgedFile;
 pub use labels::Labels;
-pub use measure::{Measure, MeasuredTexts};
-pub use memory_meter::MemoryMeter;
-pub use method::{Method, MethodCost, MethodTexts, Near};
-pub use method_scores::{MethodScores, method_texts, score_methods};
+pub use measure::Measure;
+pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
+pub use method::{Method, MethodTexts};
+pub use method_scores::{MOST_DOCUMENTS, MethodScores, score_methods};
 pub use page_sample::{LONGEST_PAGE, Page, PageSample};
 pub use pairs::Pairs;
 pub use scores::Scores;
-pub use sweep::NEAR_PAIR_BYTES;
 pub use traits::{PartScores, Traits, by_part};

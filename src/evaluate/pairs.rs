@@ -18,19 +18,11 @@ impl Pairs {
     /// Reads two columns of ids: `new` and `existing`, as in matches.tsv, `id1` and `id2`, or the
     /// first two of a file without a header. A document is no pair with itself.
     pub fn read(path: &Path, labels: &Labels) -> Result<Pairs> {
-        Pairs::read_numbered(path, |id| labels.document(id))
-    }
-
-    /// Reads them as [`read`](Pairs::read) does, with the number that `document` gives each id.
-    pub(super) fn read_numbered(
-        path: &Path,
-        document: impl Fn(&str) -> Option<u32>,
-    ) -> Result<Pairs> {
         let mut pairs = Vec::new();
         let mut unlabelled = 0;
         let headers = [["new", "existing"], ["id1", "id2"]];
         columns::each(path, &headers, true, |[one, another]| {
-            match (document(one), document(another)) {
+            match (labels.document(one), labels.document(another)) {
                 (Some(one), Some(another)) => pairs.push((one, another)),
                 _ => unlabelled += 1,
             }

@@ -1,10 +1,9 @@
 //! Methods judged without labels: edited copies are planted beside real pages, and it is known of each
 //! whether it should be found.
 //!
-//! Each page gets one copy of each [edit](Edit). The true similarity of page and copy is the Jaccard
-//! similarity of their sets of shingles. All methods also compare the real pages with each other: what they
-//! join there are near-duplicates of the corpus, or mistakes. How alike two real pages are is measured by
-//! runs of words, because unrelated pages of one language have many runs of characters in common.
+//! Each page gets one copy of each [edit](Edit). All methods also compare the real pages with each other: what they
+//! join there are near-duplicates of the corpus, or mistakes. The true similarity of two pages, and of a page and its copy, is
+//! the Jaccard similarity of their runs of words: unrelated pages of one language have many runs of characters in common.
 
 pub mod summary;
 #[cfg(test)]
@@ -22,7 +21,7 @@ use super::{MemoryMeter, Method, MethodTexts, NEAR_PAIR_BYTES, Page};
 use crate::error::{Error, Kind, Result};
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
-use crate::fingerprint::check::{shingle_set, word_run_set};
+use crate::fingerprint::check::word_run_set;
 use crate::progress::{self, Activity};
 use crate::synthetic::Edit;
 
@@ -50,7 +49,7 @@ pub struct PlantedPair {
     pub edit: Edit,
     /// How strongly, from 0 to 3.
     pub strength: usize,
-    /// The Jaccard similarity of both.
+    /// The Jaccard similarity of their runs of words.
     pub similarity: f64,
     /// The methods that found it.
     pub found_by: FoundBy,
@@ -83,15 +82,13 @@ pub struct PlantedEvaluation<'a> {
 }
 
 /// What the methods found.
-pub struct PlantedScores<'a> {
+pub struct PlantedScores {
     /// The planted copies, in the order of the pages and of [`Edit::ALL`].
     pub planted: Vec<PlantedPair>,
     /// The pairs of pages that any method joins.
     pub joined: Vec<JoinedPair>,
-    /// What the methods keep of the pages.
-    pub texts: MethodTexts<'a>,
-    /// The sets of runs of words of the pages.
-    pub sets: Vec<ShingleSet>,
+    /// How many pages there are.
+    pub pages: usize,
     /// How many pages have no fingerprint by any method, such as pages without words. They got no copies.
     pub without_fingerprint: u64,
 }
@@ -120,7 +117,7 @@ impl<'a> PlantedEvaluation<'a> {
     ///
     /// # Errors
     /// [`Kind::Usage`] if there are too many methods, and before more memory is used than `memory` has left.
-    pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores<'a>> {
+    pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores> {
         if self.methods.len() > MOST_METHODS {
             return Err(Error::new(Kind::Usage, "too many methods to judge at once")
                 .expected(format!("at most {MOST_METHODS}"))
@@ -139,7 +136,7 @@ impl<'a> PlantedEvaluation<'a> {
         let joined = self.join(&texts, &sets, memory)?;
         let is_without = |&page: &u32| !texts.has_fingerprint(page);
         let without_fingerprint = (0..self.pages.len() as u32).filter(is_without).count() as u64;
-        Ok(PlantedScores { planted, joined, texts, sets, without_fingerprint })
+        Ok(PlantedScores { planted, joined, pages: self.pages.len(), without_fingerprint })
     }
 
     fn sets(self, memory: &mut MemoryMeter) -> Result<Vec<ShingleSet>> {
@@ -173,7 +170,6 @@ impl<'a> PlantedEvaluation<'a> {
                 self.done.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            let shingles = shingle_set(&page.text);
             let lender = self.lender(at, sets).map_or("", |lender| &*self.pages[lender].text);
             for (place, edit) in Edit::ALL.into_iter().enumerate() {
                 let strength = (at + place) % Edit::STRENGTHS;
@@ -184,7 +180,7 @@ impl<'a> PlantedEvaluation<'a> {
                 };
                 texts.truncate(1);
                 texts.add(&copy)?;
-                let similarity = shingles.jaccard(&shingle_set(&copy));
+                let similarity = sets[at].jaccard(&word_run_set(&copy));
                 let found_by =
                     FoundBy::of(self.methods.len(), |method| texts.is_near(method, 0, 1));
                 let page = at as u32;

@@ -20,8 +20,8 @@
 
 pub(crate) mod by_hash;
 pub mod counts;
-pub mod dates;
 pub(crate) mod frequency;
+pub mod held_runs;
 pub mod host_lines;
 pub mod lists;
 pub(crate) mod markup;

@@ -1,8 +1,8 @@
-//! The normal form of a text, from which features are taken: markup, dates, compatibility forms, case,
+//! The normal form of a text, from which features are taken: markup, compatibility forms, case,
 //! digits and white space are made alike, in this order.
 //!
 //! ```
-//! use dupsieve::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
+//! use dupsieve::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
 //!
 //! let normalise = Normalise {
 //!     nfkc: true,
@@ -10,7 +10,6 @@
 //!     digits: Digits::Zero,
 //!     white_space: WhiteSpace::Collapse,
 //!     markup: Markup::Drop,
-//!     dates: Dates::Keep,
 //! };
 //! let mut normal = String::new();
 //! normalise.apply("<b>ＡＢＣ</b>  costs 10 or 9", &mut normal);
@@ -20,7 +19,7 @@
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::features::{dates, markup};
+use crate::features::markup;
 
 /// Which differences between texts are removed before features are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +36,6 @@ pub struct Normalise {
     /// Left-overs of markup.
     #[serde(default, skip_serializing_if = "Markup::is_kept")]
     pub markup: Markup,
-    /// [Dates](crate::features::dates).
-    #[serde(default, skip_serializing_if = "Dates::are_kept")]
-    pub dates: Dates,
 }
 
 /// What becomes of the left-overs of markup.
@@ -56,23 +52,6 @@ pub enum Markup {
 impl Markup {
     fn is_kept(&self) -> bool {
         *self == Markup::Keep
-    }
-}
-
-/// What becomes of dates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dates {
-    /// They stay.
-    #[default]
-    Keep,
-    /// They are removed, after markup and before anything else.
-    Drop,
-}
-
-impl Dates {
-    fn are_kept(&self) -> bool {
-        *self == Dates::Keep
     }
 }
 
@@ -111,11 +90,9 @@ pub enum WhiteSpace {
 impl Normalise {
     /// Replaces what `out` holds by the normalised `text`.
     pub fn apply(&self, text: &str, out: &mut String) {
-        match (self.markup, self.dates) {
-            (Markup::Keep, Dates::Keep) => self.fold(text, out),
-            (Markup::Drop, Dates::Keep) => self.fold(&markup::without(text), out),
-            (Markup::Keep, Dates::Drop) => self.fold(&dates::without(text), out),
-            (Markup::Drop, Dates::Drop) => self.fold(&dates::without(&markup::without(text)), out),
+        match self.markup {
+            Markup::Keep => self.fold(text, out),
+            Markup::Drop => self.fold(&markup::without(text), out),
         }
     }
 

@@ -7,6 +7,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
 /// A fingerprint of 64 bits (`u64`) or of 128 bits (`u128`), compared by Hamming distance.
@@ -96,4 +97,36 @@ impl Fingerprint for u128 {
 #[must_use]
 pub fn hex(fingerprint: u128, width: Width) -> String {
     format!("0x{fingerprint:0digits$x}", digits = width.bits() as usize / 4)
+}
+
+/// Reads a fingerprint of `width` in hex, with or without `0x`.
+///
+/// # Errors
+/// [`Kind::Usage`].
+pub fn of_hex(text: &str, width: Width) -> Result<u128> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let fingerprint = is_hex.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
+    let most = u128::MAX >> (u128::BITS - width.bits());
+    fingerprint.filter(|&fingerprint| fingerprint <= most).ok_or_else(|| {
+        Error::new(Kind::Usage, "not a fingerprint")
+            .expected(format_args!("at most {} hex digits", width.bits() / 4))
+            .found(format_args!("{text:.60}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_in_hex() {
+        for (text, fingerprint) in [("0x0f", 15), ("F", 15), ("00000000000000000f", 15)] {
+            assert_eq!(of_hex(text, Width::W64), Ok(fingerprint));
+        }
+        assert!(of_hex("10000000000000000", Width::W128).is_ok());
+        for text in ["", "0x", "+f", "g", "10000000000000000", "0x0x1"] {
+            assert_eq!(of_hex(text, Width::W64).unwrap_err().kind(), Kind::Usage, "{text}");
+        }
+    }
 }

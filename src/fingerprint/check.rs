@@ -14,6 +14,7 @@
 //! | `word-overlap-NxB` | 1 + N B / 8 | the geometric mean of Jaccard similarity and containment of such runs; seven characters where a script has no spaces |
 //! | `page-overlap-NxB` | 1 + N B / 8 | the same for full texts, and for short ones that of runs of one and two words with weights; 0 between them |
 //! | `classic-minhash-NxB` | N B / 8 | the same by N permutations, N times as slow |
+//! | `held-NxB` | 2 + N B / 8 | the share of the runs of three words of one text that the other text [holds](Check::shares), numbers included |
 //! | `simhash-128` | 16 | the share of bits in which two SimHashes agree |
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
@@ -39,17 +40,19 @@
 
 mod character_minhash;
 mod cosine;
+mod held;
 mod maker;
 mod page_overlap;
 mod sentences;
+mod share;
 mod shingles;
 mod signer;
 mod simhash;
 mod word_minhash;
 mod word_overlap;
 
-use std::fmt;
 use std::str::FromStr;
+use std::{fmt, mem};
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +61,7 @@ use crate::fingerprint::minhash::{self, MinHash, Permutations};
 
 use character_minhash::CharacterMinHash;
 use cosine::Cosine;
+use held::Held;
 use page_overlap::PageOverlap;
 use sentences::Sentences;
 use simhash::CharacterSimHash;
@@ -65,19 +69,21 @@ use word_minhash::WordMinHash;
 use word_overlap::WordOverlap;
 
 pub(crate) use maker::{NORMALISE, NORMALISE_WORDS};
-pub use shingles::{shingle_set, word_run_set};
+pub use share::Share;
+pub use shingles::word_run_set;
 pub use signer::Signer;
 
 /// The most bytes that a signature takes.
 pub const MAX_SIGNATURE_BYTES: usize = 1024;
 
 /// Names without parts.
-const ALIASES: [(&str, &str); 7] = [
+const ALIASES: [(&str, &str); 8] = [
     ("minhash", "minhash-512x2"),
     ("word-minhash", "word-minhash-128x2"),
     ("word-overlap", "word-overlap-124x2"),
     ("page-overlap", "page-overlap-124x2"),
     ("classic-minhash", "classic-minhash-512x2"),
+    ("held", "held-1024x1"),
     ("cosine", "cosine-32"),
     ("sentences", "sentences-5"),
 ];
@@ -93,12 +99,28 @@ enum Sort {
     WordMinHash { slots: usize, bits: u32 },
     WordOverlap { slots: usize, bits: u32 },
     PageOverlap { slots: usize, bits: u32 },
+    Held { slots: usize, bits: u32 },
     SimHash,
     Cosine(usize),
     Sentences(usize),
 }
 
 impl Check {
+    /// Whether this is the name of a check without its size, such as `page-overlap`.
+    pub(crate) fn is_without_size(name: &str) -> bool {
+        ALIASES.iter().any(|alias| alias.0 == name)
+    }
+
+    /// Whether the other check is the same but for its size.
+    pub(crate) fn is_like(self, other: Check) -> bool {
+        let permutations = |check: Check| match check.0 {
+            Sort::MinHash { permutations, .. } => Some(permutations),
+            _ => None,
+        };
+        mem::discriminant(&self.0) == mem::discriminant(&other.0)
+            && permutations(self) == permutations(other)
+    }
+
     /// The bytes of a signature.
     pub fn bytes(self) -> usize {
         match self.0 {
@@ -108,13 +130,14 @@ impl Check {
             Sort::WordOverlap { slots, bits } | Sort::PageOverlap { slots, bits } => {
                 word_overlap::HEAD_BYTES + slots * bits as usize / 8
             }
+            Sort::Held { slots, bits } => held::HEAD_BYTES + slots * bits as usize / 8,
             Sort::SimHash => simhash::BYTES,
             Sort::Cosine(features) => cosine::FEATURE_BYTES * features,
             Sort::Sentences(count) => sentences::HASH_BYTES * count,
         }
     }
 
-    /// How alike the texts behind two signatures are, from 0 to 1.
+    /// How alike the texts behind two signatures are, from 0 to 1. Of a check with a direction, the greater of both shares.
     #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self.0 {
@@ -122,10 +145,36 @@ impl Check {
             Sort::WordMinHash { bits, .. } => word_minhash::similarity(one, another, bits),
             Sort::WordOverlap { bits, .. } => word_overlap::similarity(one, another, bits),
             Sort::PageOverlap { bits, .. } => page_overlap::similarity(one, another, bits),
+            Sort::Held { bits, .. } => {
+                let [first, second] = held::shares(one, another, bits);
+                first.held.max(second.held)
+            }
             Sort::SimHash => simhash::similarity(one, another),
             Sort::Cosine(_) => cosine::similarity(one, another),
             Sort::Sentences(_) => sentences::similarity(one, another),
         }
+    }
+
+    /// How much of each text the other text holds: of `one` first. A check without a direction gives the similarity twice, and
+    /// knows of no error.
+    #[must_use]
+    pub fn shares(self, one: &[u8], another: &[u8]) -> [Share; 2] {
+        match self.0 {
+            Sort::Held { bits, .. } => held::shares(one, another, bits),
+            _ => [Share { held: self.similarity(one, another), error: 0.0 }; 2],
+        }
+    }
+
+    /// Whether the check tells which of two texts holds the other one.
+    #[must_use]
+    pub fn has_direction(self) -> bool {
+        matches!(self.0, Sort::Held { .. })
+    }
+
+    /// The number of distinct runs of a text by its signature, where the check has a direction.
+    #[must_use]
+    pub fn runs(self, signature: &[u8]) -> Option<u64> {
+        self.has_direction().then(|| held::runs(signature))
     }
 
     /// The bits of a slot, if texts are alike by how many slots of their signatures agree.
@@ -154,6 +203,7 @@ impl Check {
             }
             Sort::WordOverlap { slots, bits } => Signer::new(WordOverlap::new(slots, bits)),
             Sort::PageOverlap { slots, bits } => Signer::new(PageOverlap::new(slots, bits)),
+            Sort::Held { slots, bits } => Signer::new(Held::new(slots, bits)),
             Sort::SimHash => Signer::new(CharacterSimHash::new()),
             Sort::Cosine(features) => Signer::new(Cosine::new(features)),
             Sort::Sentences(count) => Signer::new(Sentences::new(count)),
@@ -180,6 +230,7 @@ impl Sort {
             "page-overlap" => {
                 slots_and_bits(parts).map(|(slots, bits)| Sort::PageOverlap { slots, bits })
             }
+            "held" => slots_and_bits(parts).map(|(slots, bits)| Sort::Held { slots, bits }),
             "classic-minhash" => min_hash(Permutations::Many),
             "simhash" => (parts == "128").then_some(Sort::SimHash),
             "cosine" => bounded(parts).map(Sort::Cosine),
@@ -210,6 +261,7 @@ impl fmt::Display for Check {
             Sort::WordMinHash { slots, bits } => write!(f, "word-minhash-{slots}x{bits}"),
             Sort::WordOverlap { slots, bits } => write!(f, "word-overlap-{slots}x{bits}"),
             Sort::PageOverlap { slots, bits } => write!(f, "page-overlap-{slots}x{bits}"),
+            Sort::Held { slots, bits } => write!(f, "held-{slots}x{bits}"),
             Sort::SimHash => f.write_str("simhash-128"),
             Sort::Cosine(features) => write!(f, "cosine-{features}"),
             Sort::Sentences(count) => write!(f, "sentences-{count}"),
@@ -231,7 +283,7 @@ impl FromStr for Check {
             Error::new(Kind::Usage, "there is no such check")
                 .expected(format!(
                     "minhash, minhash-NxB, word-minhash-NxB, word-overlap-NxB, page-overlap-NxB, \
-                     classic-minhash-NxB, simhash-128, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, \
+                     held-NxB, classic-minhash-NxB, simhash-128, cosine-N or sentences-N, of at most {MAX_SIGNATURE_BYTES} bytes, \
                      B being 1, 2, 4 or 8"
                 ))
                 .found(name)

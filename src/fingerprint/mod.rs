@@ -40,9 +40,9 @@ mod stamp;
 mod tally;
 mod width;
 
-pub use bits::{Fingerprint, hex};
+pub use bits::{Fingerprint, hex, of_hex};
 pub use boilerplate::{Boilerplate, Rest};
-pub use check::{Check, Signer};
+pub use check::{Check, Share, Signer};
 pub use class::Class;
 pub use difference::Difference;
 pub use nilsimsa::Nilsimsa;

@@ -9,8 +9,7 @@
 //! # length = 3              # shingles: how many words or characters each has
 //! # boilerplate = "F"       # a table of lines that do not count, by `dupsieve weights --lines`; with
 //!                           # `--by host` those of the page's own host
-//! weights = "tf"            # or uniform, log-tf, sqrt-tf, raised-tf, tf-idf, sqrt-tf-idf, levels,
-//!                           # text-rank; for words also speech
+//! weights = "tf"            # or uniform, raised-tf, tf-idf, text-rank; for words also speech
 //! # idf = "F"               # a table by `dupsieve weights`; words alone do without, by jieba's
 //! # short_words = "half"    # words: those of one to three characters weigh half
 //! # keywords = 20           # only so many features of a text count, the heaviest; by length
@@ -22,7 +21,7 @@
 //! ties = "clear"            # or set: what a bit of sum 0 becomes
 //! # check = "minhash"     # a second signature beside it, to confirm what is near
 //! normalise = { nfkc = true, case = "fold", digits = "keep", white_space = "collapse" }
-//!                           # besides: markup = "drop", dates = "drop"
+//!                           # besides: markup = "drop"
 //! ```
 //!
 //! Two more sorts of features are those of other programs and have no parts of their own but hash,
@@ -44,6 +43,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, Kind, Result};
+use crate::features::counts::Counts;
 use crate::features::normalise::Normalise;
 use crate::fingerprint::{Check, Width};
 use crate::hash::Hash;
@@ -52,6 +52,7 @@ mod parts;
 mod tables;
 mod weights;
 
+use parts::bad;
 pub use parts::{Features, Scheme, Sketch, Text};
 pub use weights::{KeywordBits, KeywordKey, Keywords, Share, ShortText, ShortWords, Weights};
 
@@ -238,6 +239,40 @@ impl Recipe {
         self.main_text
     }
 
+    /// The same recipe without the lines of this table, which `dupsieve weights --lines` made.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it does not take the words or shingles of texts. [`Kind::Config`] if the lines were
+    /// counted otherwise than it takes them.
+    pub fn with_boilerplate(mut self, lines: Counts) -> Result<Recipe> {
+        let (Features::Words { text, .. }
+        | Features::WordShingles { text, .. }
+        | Features::CharacterShingles { text, .. }) = &mut self.features
+        else {
+            return Err(Error::new(Kind::Usage, "boilerplate is dropped from texts")
+                .expected("a recipe of words or of shingles")
+                .found(self.name));
+        };
+        text.boilerplate = Some(lines);
+        self.validate().map(|()| self)
+    }
+
+    /// How features are taken from a text, as tables of their counts say it: one line of JSON. None
+    /// where texts are not taken.
+    pub fn taking(&self) -> Option<String> {
+        tables::taking(self)
+    }
+
+    /// How lines are taken from a text.
+    pub fn taking_lines(&self) -> Option<String> {
+        tables::taking_lines(self)
+    }
+
+    /// How lines are taken that are counted for the host of their page.
+    pub fn taking_lines_by_host(&self) -> Option<String> {
+        tables::taking_lines_by_host(self)
+    }
+
     fn takes_text(&self) -> bool {
         !matches!(self.features, Features::Given { .. } | Features::External)
     }
@@ -321,7 +356,7 @@ impl Recipe {
                 bad("a part of short_text out of range").expected("1 or more, at most 8 bits")
             );
         }
-        self.check_tables(text)
+        tables::check(self, text)
     }
 
     /// What is for words alone.
@@ -349,10 +384,6 @@ fn unnamed() -> String {
 /// The first line of the parser's message.
 fn message(cause: &toml::de::Error) -> &str {
     cause.message().lines().next().unwrap_or_default()
-}
-
-fn bad(what: &str) -> Error {
-    Error::new(Kind::Config, format!("not a recipe: {what}"))
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ const FEW: usize = 1 << 12;
 /// A set of hashed shingles, eight bytes for each.
 ///
 /// ```
-/// use dupsieve::fingerprint::check::shingle_set;
+/// use dupsieve::fingerprint::check::word_run_set;
 ///
-/// // {abc, bcd} and {abc, bce} share one of three shingles.
-/// assert_eq!(shingle_set("abcd").jaccard(&shingle_set("abce")), 1.0 / 3.0);
+/// // Of three runs of three words the texts share one: "the old harbour".
+/// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_run_set);
+/// assert_eq!(one.jaccard(&other), 1.0 / 3.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShingleSet {

@@ -57,9 +57,6 @@ impl<F: Copy + Ord + Hash> Tally<F> {
             ),
         }
         by_hash::clear(occurrences);
-        if *weights == Weights::Levels {
-            level(weighed);
-        }
         if let Some(keywords) = self.keywords {
             keep_heaviest(weighed, keywords.of(weighed.len()));
         }
@@ -70,12 +67,10 @@ impl<F: Copy + Ord + Hash> Tally<F> {
 /// What a feature weighs that occurs `count` times, when one occurrence weighs `each`.
 fn weigh(weights: Weights, count: u64, each: i64) -> i64 {
     match weights {
-        Weights::Tf | Weights::TfIdf | Weights::Speech | Weights::Levels => {
+        Weights::Tf | Weights::TfIdf | Weights::Speech => {
             each.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX))
         }
         Weights::Uniform | Weights::TextRank => each,
-        Weights::LogTf => times(frequency::log(count), each),
-        Weights::SqrtTf | Weights::SqrtTfIdf => times(frequency::sqrt(count), each),
         Weights::RaisedTf => times(frequency::raised(count), each),
     }
 }
@@ -86,17 +81,6 @@ fn times(one: i64, another: i64) -> i64 {
     match another {
         ONE => one,
         _ => ((i128::from(one) * i128::from(another)) >> SCALE_BITS) as i64,
-    }
-}
-
-/// Puts levels for weights: 5 for what fewer than a fifth outweigh, down to 1. Equal weights have one
-/// level.
-fn level<F>(weighed: &mut [(F, i64)]) {
-    let mut weights: Vec<i64> = weighed.iter().map(|&(_, weight)| weight).collect();
-    weights.sort_unstable_by_key(|&weight| Reverse(weight));
-    for (_, weight) in weighed {
-        let heavier = weights.partition_point(|other| other > weight);
-        *weight = (5 - 5 * heavier / weights.len()) as i64 * ONE;
     }
 }
 
@@ -141,16 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_fifths_and_equal_weights_share_one() {
-        let features: Vec<(u64, i64)> = (0..10).map(|hash| (hash, hash as i64 + 1)).collect();
-        let levels = |features| {
-            tally(Weights::Levels, None, features).iter().map(|it| it.1 / ONE).collect::<Vec<_>>()
-        };
-        assert_eq!(levels(&features), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
-        assert_eq!(levels(&[(1, 7), (2, 7), (3, 7)]), [5, 5, 5]);
-    }
-
-    #[test]
     fn keywords_go_by_number_or_by_length() {
         let features: Vec<(u64, i64)> = (0..40).map(|hash| (hash, hash as i64)).collect();
         let share = Keywords::ByLength(Share { percent: 10, least: 3 });
@@ -178,8 +152,6 @@ mod tests {
             let weights = [
                 Weights::Uniform,
                 Weights::Tf,
-                Weights::LogTf,
-                Weights::SqrtTf,
                 Weights::RaisedTf,
             ];
             for weights in weights {

@@ -3,8 +3,7 @@
 //! A window holds some fingerprints of each segment, up to a key that is the same for all segments. What a
 //! probe builds for a prefix therefore serves every segment. Copies of a fingerprint appear once. A pass goes on
 //! from one chunk to the next: what was read beyond the end of a chunk is kept, so a block is read once however
-//! many chunks it is in. Of a segment that keeps its cold bits apart, a window holds
-//! the hot bits, and all rows with the same hot bits count as copies.
+//! many chunks it is in.
 //!
 //! An example: of one segment the keys `2 2 5 9` have been read, of another `3 5 7`, and both have more to
 //! come. The window ends before key 7, because of the second segment nothing is known beyond, not even whether 7

@@ -46,6 +46,7 @@ impl Bitmap {
     /// # Panics
     /// If that is more than 2^31.
     pub fn reset(&mut self, bits: usize) {
+        // This is the proof that `any_by_gathers` rests on: its places are signed numbers of 32 bits.
         assert!(bits <= MOST, "a number has at most 31 bits");
         let words = bits.next_power_of_two().div_ceil(32);
         self.words.clear();
@@ -112,7 +113,7 @@ impl Bitmap {
                 let numbers = _mm256_and_si256(numbers, last);
                 let places = _mm256_srli_epi32::<5>(numbers);
                 // SAFETY: no number is above the last bit, so its word is within `words`. There are at
-                // most 2^26 words, so no place is taken for a negative one.
+                // most 2^26 words, which `reset` asserts, so no place is taken for a negative one.
                 let words = unsafe { _mm256_i32gather_epi32::<4>(memory, places) };
                 // The bit of number n moves up by 31 - n % 32.
                 let bits = _mm256_sllv_epi32(words, _mm256_andnot_si256(numbers, top));

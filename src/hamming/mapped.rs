@@ -1,108 +1,219 @@
-//! A file as a slice: the system reads a page of it when that is first looked at, and keeps it as long as
-//! memory allows. So gigabytes are ready at once, and programs that read one file share its pages.
+//! Bytes that were read once, in a file without a name, which the system holds in memory only as far as it has room.
+//!
+//! A slice over a file that somebody else can change or cut off is undefined behaviour. So no file of a store is mapped:
+//! what was looked at is copied into a file that no path leads to, whose handle never leaves [`Keep`], and which is
+//! written once:
+//!
+//! ```text
+//! file of a store --read--> bytes --keep--> [ kept | kept | kept |   room for more   ]   a mapped file without a name
+//! ```
 //!
 //! ```
-//! use std::io::Write;
+//! use dupsieve::hamming::mapped::Keep;
 //!
-//! use dupsieve::hamming::mapped::Mapped;
-//!
-//! let mut file = tempfile::tempfile()?;
-//! file.write_all(b"sorted fingerprints")?;
-//! let mapped = Mapped::of(&file)?;
-//! mapped.fetch(7..19);
-//! assert_eq!(&mapped[7..], b"fingerprints");
+//! let folder = tempfile::tempdir()?;
+//! let keep = Keep::new(folder.path());
+//! let kept = keep.keep(b"sorted fingerprints")?;
+//! assert_eq!(kept[7..], *b"fingerprints");
+//! assert_eq!(kept.part(0..6)[..], *b"sorted");
+//! assert_eq!(std::fs::read_dir(&folder)?.count(), 0);
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+use std::fmt::{self, Debug};
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
-use rustix::param::page_size;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// The bytes of a file that nobody changes. If it is cut off all the same, a look at what is missing ends the
-/// process.
+/// The bytes of a file, unless one slice has more.
+const FILE_BYTES: usize = 64 << 20;
+
+/// What is kept begins at a multiple of this: a line of the processor's cache.
+const LINE: usize = 64;
+
+/// Keeps copies of bytes in files without names.
 #[derive(Debug)]
-pub struct Mapped {
-    begin: NonNull<u8>,
-    length: usize,
+pub struct Keep {
+    folder: PathBuf,
+    open: Mutex<Option<Open>>,
 }
 
-// SAFETY: the bytes are only read, and they stay where they are until the value is dropped.
-unsafe impl Send for Mapped {}
-// SAFETY: as above.
-unsafe impl Sync for Mapped {}
+/// The file that is being filled.
+#[derive(Debug)]
+struct Open {
+    file: Arc<File>,
+    mapping: Arc<Mapping>,
+    used: usize,
+}
 
-impl Mapped {
-    /// Maps all bytes of `file`. Pages are read one by one, unless they are [fetched](Mapped::fetch).
+impl Keep {
+    /// Keeps bytes on the disk of `folder`, or, if no file can be made there, on that of the temporary files. No file is
+    /// made before bytes are kept.
+    pub fn new(folder: &Path) -> Keep {
+        Keep { folder: folder.to_owned(), open: Mutex::default() }
+    }
+
+    /// Keeps a copy of `bytes` for as long as the result lives.
     ///
     /// # Errors
-    /// What the system says, for a file that cannot be mapped or an address space that is too small.
-    pub fn of(file: &File) -> io::Result<Mapped> {
-        let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-        if length == 0 {
-            return Ok(Mapped { begin: NonNull::dangling(), length });
+    /// What the system says of a disk that is full, or of an address space that is too small.
+    pub fn keep(&self, bytes: &[u8]) -> io::Result<Kept> {
+        if bytes.is_empty() {
+            return Ok(Kept::from(Vec::new()));
         }
-        let (anywhere, flags) = (ptr::null_mut(), MapFlags::SHARED);
-        // SAFETY: the system chooses a place of its own for the bytes. A reader gives them to nobody who
-        // writes, and the files of a store are never changed, only replaced and removed.
-        let begin = unsafe { mmap(anywhere, length, ProtFlags::READ, flags, file, 0)? };
-        // SAFETY: the advice is for the very bytes that were mapped, and changes none of them.
-        unsafe { madvise(begin, length, Advice::Random) }.ok();
-        let begin = NonNull::new(begin.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
-        Ok(Mapped { begin, length })
+        let (file, mapping, at) = self.room_for(bytes.len())?;
+        file.write_all_at(bytes, at as u64)?;
+        let begin = mapping.at(at..at + bytes.len());
+        Ok(Kept { begin, length: bytes.len(), _owner: mapping })
     }
 
-    /// Begins to read the bytes in `range`, as far as there are such, without waiting for them.
-    pub fn fetch(&self, range: Range<usize>) {
-        let end = range.end.min(self.length);
-        let begin = range.start / page_size() * page_size();
-        if begin < end {
-            let at = self.begin.as_ptr().wrapping_add(begin);
-            // SAFETY: the pages lie within what was mapped, and the advice changes no byte of them.
-            unsafe { madvise(at.cast(), end - begin, Advice::WillNeed) }.ok();
+    /// A place for so many bytes that nobody else is given.
+    fn room_for(&self, length: usize) -> io::Result<(Arc<File>, Arc<Mapping>, usize)> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.as_ref().is_none_or(|open| open.mapping.length - open.used < length) {
+            let file = tempfile::tempfile_in(&self.folder).or_else(|_| tempfile::tempfile())?;
+            let mapping = Mapping::of(&file, FILE_BYTES.max(length.next_multiple_of(LINE)))?;
+            *open = Some(Open { file: Arc::new(file), mapping: Arc::new(mapping), used: 0 });
+        }
+        let open = open.as_mut().expect("a file was opened");
+        let at = open.used;
+        open.used += length.next_multiple_of(LINE);
+        Ok((Arc::clone(&open.file), Arc::clone(&open.mapping), at))
+    }
+}
+
+/// Bytes that nobody changes.
+pub struct Kept {
+    begin: NonNull<u8>,
+    length: usize,
+    /// What the bytes belong to: a mapping, or memory.
+    _owner: Arc<dyn Send + Sync>,
+}
+
+// SAFETY: the bytes are only read, and they stay where they are until their owner is dropped, which any thread may do.
+unsafe impl Send for Kept {}
+// SAFETY: as above.
+unsafe impl Sync for Kept {}
+
+impl Kept {
+    /// The bytes of `range`, kept as long as these.
+    ///
+    /// # Panics
+    /// If there are fewer bytes.
+    pub fn part(&self, range: Range<usize>) -> Kept {
+        let part = &self[range];
+        Kept {
+            begin: NonNull::from(part).cast(),
+            length: part.len(),
+            _owner: Arc::clone(&self._owner),
         }
     }
 }
 
-impl Deref for Mapped {
+impl From<Vec<u8>> for Kept {
+    /// The same bytes, where they are.
+    fn from(bytes: Vec<u8>) -> Kept {
+        let owner = Arc::new(bytes);
+        Kept { begin: NonNull::from(&owner[..]).cast(), length: owner.len(), _owner: owner }
+    }
+}
+
+impl Deref for Kept {
     type Target = [u8];
 
+    #[inline(always)]
     fn deref(&self) -> &[u8] {
-        // SAFETY: so many bytes were mapped there, or none, and nobody writes to them.
+        // SAFETY: so many bytes were written there before the value was made, nobody writes to them again, and they
+        // live as long as their owner.
         unsafe { slice::from_raw_parts(self.begin.as_ptr(), self.length) }
     }
 }
 
-impl Drop for Mapped {
+impl Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.length)
+    }
+}
+
+/// A file without a name, as memory. Nothing behind its end is looked at.
+#[derive(Debug)]
+struct Mapping {
+    begin: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the value is an address; what is there is looked at through `Kept` alone.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `length` bytes of `file`, which may be shorter for now.
+    fn of(file: &File, length: usize) -> io::Result<Mapping> {
+        let (anywhere, flags) = (ptr::null_mut(), MapFlags::SHARED);
+        // SAFETY: the system chooses a place of its own for the bytes.
+        let begin = unsafe { mmap(anywhere, length, ProtFlags::READ, flags, file, 0)? };
+        let begin = NonNull::new(begin.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
+        Ok(Mapping { begin, length })
+    }
+
+    /// Where the bytes of `range` are.
+    fn at(&self, range: Range<usize>) -> NonNull<u8> {
+        assert!(range.end <= self.length, "the bytes were written within what is mapped");
+        // SAFETY: the place is within what was mapped.
+        unsafe { self.begin.add(range.start) }
+    }
+}
+
+impl Drop for Mapping {
     fn drop(&mut self) {
-        if self.length > 0 {
-            // SAFETY: this was mapped by `of`, and no slice of it outlives the value.
-            unsafe { munmap(self.begin.as_ptr().cast(), self.length) }.ok();
-        }
+        // SAFETY: this was mapped by `of`, and whoever has a slice of it owns a part of the value.
+        unsafe { munmap(self.begin.as_ptr().cast(), self.length) }.ok();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length).map(|at| (at % 251) as u8).collect()
+    }
+
     #[test]
-    fn a_file_of_any_length_is_its_bytes() {
-        for length in [0, 1, 4095, 4096, 4097, 100_000] {
-            let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(&bytes).unwrap();
-            let mapped = Mapped::of(&file).unwrap();
-            drop(file);
-            mapped.fetch(length / 2..length + 1);
-            mapped.fetch(length + 9..length + 10);
-            assert!(*mapped == bytes, "{length}");
+    fn bytes_of_any_length_are_kept_and_outlive_what_keeps_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let keep = Keep::new(folder.path());
+        let lengths = [0, 1, 63, 64, 65, 4095, 4097, FILE_BYTES - 8192, FILE_BYTES + 1, 7];
+        let kept = lengths.map(|length| keep.keep(&bytes(length)).unwrap());
+        drop(keep);
+        for (length, kept) in lengths.into_iter().zip(&kept) {
+            assert!(**kept == bytes(length), "{length}");
+        }
+        let part = kept[4].part(3..65);
+        drop(kept);
+        assert_eq!(*part, bytes(65)[3..]);
+        assert_eq!(*Kept::from(bytes(9)).part(2..4), [2, 3]);
+    }
+
+    #[test]
+    fn many_threads_keep_bytes_at_once() {
+        let keep = Keep::new(Path::new("there is no such folder"));
+        let of = |number: usize| vec![number as u8; 1000 * (number + 1)];
+        let kept: Vec<Kept> = std::thread::scope(|scope| {
+            let keep = |number| keep.keep(&of(number)).unwrap();
+            let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || keep(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for (number, kept) in kept.iter().enumerate() {
+            assert!(**kept == of(number));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Within k bits, over slices, and the only home of unsafe code.
 //!
 //! [`within`] is scalar code, and the meaning of everything here. The unsafe code gives advice to the machine
-//! ([`memory`]), maps files ([`mapped`]), chooses among compilations of one and the same code ([`multiversion`]),
+//! ([`memory`]), keeps bytes that were read in mapped files ([`mapped`]), chooses among compilations of one and the same code ([`multiversion`]),
 //! and looks up many keys at once ([`bitmap`]). Many fingerprints at once are compared by [`lanes`], and
 //! the bytes of numbers that lie packed by [`packed`]. Imports `fingerprint` only.
 //!

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::charikar::string_hash;
-use super::lookup3::lookup3;
+use super::jenkins::lookup3;
 use super::xxh3_short::xxh3_short;
 
 /// A hash function a recipe can name.

@@ -14,13 +14,9 @@
 
 mod charikar;
 mod function;
-mod lookup2;
-mod lookup3;
-mod one_at_a_time;
+mod jenkins;
 mod xxh3_short;
 
 pub use function::{Hash, Hashed};
-pub use lookup2::lookup2;
-
-pub use one_at_a_time::one_at_a_time;
+pub use jenkins::{lookup2, one_at_a_time};
 pub(crate) use xxh3_short::xxh3_of_three;

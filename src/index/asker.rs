@@ -12,6 +12,10 @@ use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::matches::{GroupKey, GroupKeyReader, Similarity};
 use crate::store::{Dated, Day, Ids, RowDays, Shown};
+use crate::work::Work;
+
+/// The fingerprints that were found whose memory is kept for the next question.
+const MOST_KEPT: usize = 1 << 12;
 
 /// A page that is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +47,8 @@ pub struct Answer {
     pub near: Vec<NearPage>,
     /// How many more there are.
     pub more: u64,
+    /// Whether the work was over before all was looked at: there may be pages that are nearer, and more of them.
+    pub is_cut: bool,
 }
 
 impl Answer {
@@ -77,30 +83,45 @@ impl Asker {
         Asker { lookup: Arc::clone(lookup), readers, found: Vec::new() }
     }
 
-    /// What is near to `question`; of the pages that are near, at most `limit`.
+    /// What is near to `question`, as far as `work` goes, of which the caller has [begun](Work::begin) a question; of the
+    /// pages that are near, at most `limit`.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    pub fn ask(&mut self, question: &Question<'_>, limit: usize) -> Result<Answer> {
+    pub fn ask(
+        &mut self,
+        question: &Question<'_>,
+        limit: usize,
+        work: &mut Work<'_>,
+    ) -> Result<Answer> {
         let Asker { lookup, readers, found } = self;
-        lookup.find(question.fingerprint, found)?;
+        work.search();
+        lookup.find(question.fingerprint, found, work)?;
+        work.read();
         let mut answer = Answer::default();
         for at_distance in found.chunk_by(|a, b| a.distance == b.distance) {
             let held = answer.near.len();
             for found in at_distance {
+                if work.is_over() {
+                    break;
+                }
                 let number = found.segment as usize;
                 let readers = match &mut readers[number] {
                     Some(readers) => readers,
                     none => none.insert(Readers::of(&lookup.segments()[number], lookup)?),
                 };
                 let rows = Rows { lookup, question, found, most: limit - held };
-                rows.read(readers, &mut answer)?;
+                rows.read(readers, &mut answer, work)?;
                 if answer.near.len() - held > limit.saturating_mul(4) {
                     settle(&mut answer, held, limit);
                 }
             }
             settle(&mut answer, held, limit);
         }
+        // A crowd of long ago must not stay in memory.
+        found.clear();
+        found.shrink_to(MOST_KEPT);
+        answer.is_cut = work.is_cut();
         Ok(answer)
     }
 }
@@ -122,11 +143,14 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn read(&self, readers: &mut Readers, answer: &mut Answer) -> Result<()> {
+    fn read(&self, readers: &mut Readers, answer: &mut Answer, work: &mut Work<'_>) -> Result<()> {
         let mut named = 0;
         let Range { start, end } = self.found.rows;
         for row in start..end {
-            if named == self.most && self.question.page.is_none() {
+            if !work.spend(1) {
+                break;
+            }
+            if named == self.most && self.question.page.is_none() && work.spend((end - row) / 64) {
                 let shown = readers.shown.among(row, end - row)?;
                 answer.more += shown.map_or(0, |(_, count)| count);
                 break;
@@ -148,13 +172,14 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// How alike the page in `row` is, where that is checked; none if it does not match.
+    /// Which share of the page that is asked for the page in `row` holds, where that is checked; none if it cannot stand for it.
     fn confirm(&self, readers: &mut Readers, row: u64) -> Result<Option<Option<Similarity>>> {
         let Some((class, signature)) = self.question.page else { return Ok(Some(None)) };
         let asked = GroupKey { class, signature };
         let check = self.lookup.options().check;
         let distance = self.found.distance.into();
-        Ok(asked.compare(readers.keys.get(row)?, distance, check.as_ref()))
+        let standings = asked.compare(readers.keys.get(row)?, distance, check.as_ref());
+        Ok(standings.of_first.map(|standing| check.map(|_| standing.share())))
     }
 }
 

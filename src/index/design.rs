@@ -7,11 +7,7 @@ use super::permutation::Permutation;
 use super::reach::Reach;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::Codec;
-use crate::tables;
-
-/// Where the name of a design begins so, its tables are in the code of the paper.
-const PAPER: &str = "paper";
+use crate::tables::{self, Masked};
 
 /// What is kept beside the segments, so that a store answers at once. All designs give the same answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,20 +20,6 @@ pub enum Design {
     None,
     /// The paper's 4 tables, for a distance of at most 3.
     Four,
-    /// The paper's 10 tables, likewise.
-    Ten,
-    /// The paper's 16 tables, likewise.
-    Sixteen,
-    /// The paper's 20 tables, likewise.
-    Twenty,
-    /// The paper's 4 tables in its own code, searched by interpolation as it says.
-    PaperFour,
-    /// Its 10 tables, likewise.
-    PaperTen,
-    /// Its 16 tables, likewise.
-    PaperSixteen,
-    /// Its 20 tables, likewise.
-    PaperTwenty,
 }
 
 /// A table of a design: how it is sorted, and what it finds.
@@ -73,31 +55,13 @@ impl Shape {
 
 impl Design {
     /// All designs.
-    pub const ALL: [Design; 10] = [
-        Design::Mirror,
-        Design::None,
-        Design::Four,
-        Design::Ten,
-        Design::Sixteen,
-        Design::Twenty,
-        Design::PaperFour,
-        Design::PaperTen,
-        Design::PaperSixteen,
-        Design::PaperTwenty,
-    ];
+    pub const ALL: [Design; 3] = [Design::Mirror, Design::None, Design::Four];
 
     fn name(self) -> &'static str {
         match self {
             Design::Mirror => "mirror",
             Design::None => "none",
             Design::Four => "4",
-            Design::Ten => "10",
-            Design::Sixteen => "16",
-            Design::Twenty => "20",
-            Design::PaperFour => "paper4",
-            Design::PaperTen => "paper10",
-            Design::PaperSixteen => "paper16",
-            Design::PaperTwenty => "paper20",
         }
     }
 
@@ -105,13 +69,8 @@ impl Design {
     pub(super) fn covers(self) -> u32 {
         match self {
             Design::Mirror | Design::None => u32::MAX,
-            _ => 3,
+            Design::Four => 3,
         }
-    }
-
-    /// The code of its tables.
-    pub(super) fn codec(self) -> Codec {
-        if self.name().starts_with(PAPER) { Codec::Huffman } else { Codec::EliasFano }
     }
 
     /// How many of the last bits of a permuted fingerprint its tables leave out.
@@ -126,10 +85,7 @@ impl Design {
         match self {
             Design::None => Ok(vec![all]),
             Design::Mirror => Ok(vec![all ^ low, low]),
-            paper => {
-                let name = paper.name().trim_start_matches(PAPER);
-                name.parse::<tables::Design>()?.masks(width, paper.covers())
-            }
+            Design::Four => tables::Design::from(Masked::Four).masks(width, self.covers()),
         }
     }
 
@@ -146,7 +102,7 @@ impl Design {
                 Design::Mirror if at == 0 => distance / 2,
                 // If more than half of the distance is in the upper half, less than half is in the lower one.
                 Design::Mirror => distance.saturating_sub(1) / 2,
-                _ => 0,
+                Design::Four => 0,
             };
             let permutation = Permutation::of(mask, width.bits());
             let file = if permutation.is_identity() { None } else { files.next() };
@@ -219,6 +175,6 @@ mod tests {
         }
         assert_eq!("5".parse::<Design>().unwrap_err().kind(), Kind::Usage);
         let files = |design: Design| design.files(Width::W64).unwrap().len();
-        assert_eq!(Design::ALL.map(files), [1, 0, 3, 9, 15, 19, 3, 9, 15, 19]);
+        assert_eq!(Design::ALL.map(files), [1, 0, 3]);
     }
 }

@@ -92,14 +92,29 @@ pub fn size(store: &Store) -> Result<(u64, u64)> {
     TableFile { store: store.path() }.sidecars().size()
 }
 
-/// Reads and checks every file of the index of a store. Returns how many there are.
+/// Reads and checks every file of the index of a store, and that none is missing. Returns how many there are.
 ///
 /// # Errors
-/// Damage is [`Kind::BadData`].
+/// Damage and files of another segment are [`Kind::BadData`], and a file that is not there [`Kind::Missing`], or
+/// [`Kind::Temporary`] while another run is changing the store.
 pub fn verify(store: &Store) -> Result<u64> {
-    let paths = TableFile { store: store.path() }.sidecars().all()?;
+    let tables = TableFile { store: store.path() };
+    let paths = tables.sidecars().all()?;
     paths.iter().try_for_each(|path| Segment::open(path)?.verify())?;
-    design_of(store).map(|_| paths.len() as u64)
+    let design = design_of(store)?;
+    for segment in store.at(None)?.segments()? {
+        for number in 0..design.files(segment.width())?.len() {
+            if tables.open(&segment, design, number)?.is_none() {
+                let path = tables.path(segment.digest(), design, number);
+                let help = format!(
+                    "make it again with `dupsieve store index {} --design {design}`",
+                    store.path().display()
+                );
+                return Err(tables.sidecars().lacking(&path, store.lock()).help(help));
+            }
+        }
+    }
+    Ok(paths.len() as u64)
 }
 
 /// About how many bytes a table of `segment` takes, with those of a sort that does not fit into its memory.

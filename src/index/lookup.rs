@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::matches::Confirm;
 use crate::store::{Access, Dated, Store, Version};
+use crate::work::Work;
 
 /// The largest distance that can be asked for.
 const MOST_DISTANCE: u32 = 15;
@@ -85,11 +86,16 @@ impl Lookup {
         &self.segments
     }
 
-    /// Makes `found` all that is near `asked`, ordered by distance and place.
-    pub(super) fn find(&self, asked: u128, found: &mut Vec<Found>) -> Result<()> {
+    /// Makes `found` all that is near `asked`, as far as `work` goes, ordered by distance and place.
+    pub(super) fn find(
+        &self,
+        asked: u128,
+        found: &mut Vec<Found>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
         found.clear();
         for (segment, shelf) in (0..).zip(&self.shelves) {
-            shelf.find(asked, self.options.distance, segment, found)?;
+            shelf.find(asked, self.options.distance, segment, found, work)?;
         }
         found.sort_unstable_by_key(|it| (it.distance, it.segment, it.rows.start));
         Ok(())

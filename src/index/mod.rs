@@ -8,8 +8,7 @@
 //! mirror   the halves exchanged. Of 3 bits that differ at most one is in one of the halves, so 1 + 30 beginnings
 //!          of 30 bits are looked at in each of two tables. The default.
 //! none     no other table; the first 30 bits are flipped in all 4,526 ways
-//! 4 to 20  the paper's tables, for 3 bits: the key must be equal, and what has it is compared
-//! paper4   the same as the paper keeps and searches them: in its code, by interpolation. To compare with
+//! 4        the paper's 4 tables, for 3 bits: the key must be equal, and what has it is compared
 //! ```
 //!
 //! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it
@@ -27,6 +26,7 @@
 //! use dupsieve::fingerprint::Class;
 //! use dupsieve::index::{Asker, Lookup, LookupOptions, Question};
 //! use dupsieve::store::{RecordCounts, Row, SegmentOptions, SegmentWriter, Store};
+//! use dupsieve::work::Work;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("monday.seg");
 //!
@@ -41,7 +41,7 @@
 //!
 //! let options = LookupOptions { distance: 3, ..LookupOptions::default() };
 //! let lookup = Lookup::open(&store, store.at(None)?, options)?;
-//! let answer = Asker::new(&lookup).ask(&Question { fingerprint: 0xfedf, page: None }, 10)?;
+//! let answer = Asker::new(&lookup).ask(&Question { fingerprint: 0xfedf, page: None }, 10, &mut Work::unbounded())?;
 //! assert!(answer.drops());
 //! assert_eq!((answer.near[0].id.as_str(), answer.near[0].distance), ("b", 2));
 //! # Ok::<(), dupsieve::Error>(())

@@ -7,7 +7,8 @@ use super::table_file::TableFile;
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
-use crate::store::{Access, Codec, KeyRange, Paged, Ranked, Segment};
+use crate::store::{Access, Ranked, Segment};
+use crate::work::Work;
 
 /// The rows of one fingerprint of a segment, and how far that is from the one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +21,18 @@ pub(super) struct Found {
 
 /// A segment of either width, and its tables.
 pub(super) trait Shelf: Send + Sync {
-    /// Adds to `found` what is within `distance` of `asked`. `segment` is its number.
+    /// Adds to `found` what is within `distance` of `asked`, as far as `work` goes. `segment` is its number.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    fn find(&self, asked: u128, distance: u32, segment: u32, found: &mut Vec<Found>) -> Result<()>;
+    fn find(
+        &self,
+        asked: u128,
+        distance: u32,
+        segment: u32,
+        found: &mut Vec<Found>,
+        work: &mut Work<'_>,
+    ) -> Result<()>;
 }
 
 /// Opens a segment with the tables of `design`, if they are there. Also returns whether they are.
@@ -50,26 +58,8 @@ pub(super) fn open(
 /// The fingerprints of a segment, and its tables.
 struct Tables<F> {
     primary: Ranked<F>,
-    tables: Vec<(Shape, Table<F>)>,
-}
-
-/// How one table is searched.
-enum Table<F> {
-    /// It is the segment itself.
-    Primary,
-    /// By the rank of a key.
-    Ranked(Ranked<F>),
-    /// As the paper does.
-    Paged(Paged<F>),
-}
-
-impl<F: Fingerprint> Table<F> {
-    fn open(segment: &Segment, codec: Codec, access: Access) -> Result<Table<F>> {
-        Ok(match codec {
-            Codec::Huffman => Table::Paged(Paged::open(segment, access)?),
-            _ => Table::Ranked(Ranked::open(segment, access)?),
-        })
-    }
+    /// Each with its file; none if it is the segment itself.
+    tables: Vec<(Shape, Option<Ranked<F>>)>,
 }
 
 impl<F: Fingerprint> Tables<F> {
@@ -85,12 +75,12 @@ impl<F: Fingerprint> Tables<F> {
         let mut tables = Vec::new();
         for shape in shapes {
             let table = match shape.file {
-                None => Table::Primary,
+                None => None,
                 Some(number) => match files.open(segment, design, number)? {
-                    Some(table) => Table::open(&table, design.codec(), access)?,
+                    Some(table) => Some(Ranked::open(&table, access)?),
                     None => {
                         let shapes = Design::None.shapes(F::WIDTH, distance)?;
-                        let itself = |shape| (shape, Table::Primary);
+                        let itself = |shape| (shape, None);
                         let tables = shapes.into_iter().map(itself).collect();
                         return Ok((Tables { primary, tables }, false));
                     }
@@ -103,24 +93,27 @@ impl<F: Fingerprint> Tables<F> {
 }
 
 impl<F: Fingerprint> Shelf for Tables<F> {
-    fn find(&self, asked: u128, distance: u32, segment: u32, found: &mut Vec<Found>) -> Result<()> {
+    fn find(
+        &self,
+        asked: u128,
+        distance: u32,
+        segment: u32,
+        found: &mut Vec<Found>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
         let asked = F::from_u128(asked);
         let mut near: Vec<Near<F>> = Vec::new();
         for (number, (shape, table)) in self.tables.iter().enumerate() {
             near.clear();
             let mut within = Vec::new();
             match table {
-                Table::Primary => shape.walk(&self.primary, asked, distance).run(&mut near)?,
-                Table::Ranked(table) => {
-                    shape.walk(table, asked, distance).run(&mut near)?;
+                None => shape.walk(&self.primary, asked, distance).run(&mut near, work)?,
+                Some(table) => {
+                    shape.walk(table, asked, distance).run(&mut near, work)?;
                     within.extend(near.drain(..).map(|it| it.fingerprint));
                 }
-                Table::Paged(table) => {
-                    let range = shape.key_range(asked);
-                    table.near(range, shape.arrange(asked), distance, &mut within)?;
-                }
             }
-            self.look_up(asked, distance, shape, &within, &mut near)?;
+            self.look_up(asked, distance, shape, &within, &mut near, work)?;
             for Near { fingerprint, rows } in near.drain(..) {
                 let difference = fingerprint ^ asked;
                 // What an earlier table finds was found there.
@@ -145,6 +138,7 @@ impl<F: Fingerprint> Tables<F> {
         shape: &Shape,
         found: &[F],
         near: &mut Vec<Near<F>>,
+        work: &mut Work<'_>,
     ) -> Result<()> {
         if found.is_empty() {
             return Ok(());
@@ -156,7 +150,7 @@ impl<F: Fingerprint> Tables<F> {
         let mut beginnings: Vec<F> = found.iter().map(|&it| shape.restore(it) & first).collect();
         beginnings.sort_unstable();
         beginnings.dedup();
-        beginnings.into_iter().try_for_each(|it| walk.look_up(it, bits, near))
+        beginnings.into_iter().try_for_each(|it| walk.look_up(it, bits, near, work))
     }
 }
 
@@ -176,12 +170,5 @@ impl Shape {
             within: self.reach.within,
             distance,
         }
-    }
-
-    /// All that has the key of `asked`, where no bit of the key may differ.
-    fn key_range<F: Fingerprint>(&self, asked: F) -> KeyRange<F> {
-        let rest = F::MAX >> self.reach.mask.count_ones();
-        let low = self.arrange(asked) & !rest;
-        KeyRange { low, high: low | rest }
     }
 }

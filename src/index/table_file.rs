@@ -12,7 +12,8 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::output::Fence;
 use crate::runs::{Record, Sorter};
 use crate::store::{
-    Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Sidecars,
+    Codec, Digest, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
+    Sidecars,
 };
 
 /// The end of their names.
@@ -74,7 +75,7 @@ impl<'a> TableFile<'a> {
         let path = self.path(segment.digest(), design, number);
         let options = SegmentOptions {
             ids: IdKind::None,
-            codec: design.codec(),
+            codec: Codec::EliasFano,
             stamp: stamp(segment.digest(), design, number),
             ..SegmentOptions::default()
         };

@@ -14,6 +14,7 @@ use crate::fingerprint::{Class, Fingerprint};
 use crate::store::{
     Access, Codec, Day, Kept, RecordCounts, Row, SegmentOptions, SegmentWriter, Store,
 };
+use crate::work::Work;
 
 /// The pages of a day: fingerprints and ids.
 type Pages = Vec<(u128, String)>;
@@ -114,7 +115,11 @@ fn answered(
     class: Option<Class>,
 ) -> Result<Vec<(u8, String, Day)>> {
     let page = class.map(|class| (class, &[][..]));
-    let answer = Asker::new(lookup).ask(&Question { fingerprint: asked, page }, usize::MAX)?;
+    let answer = Asker::new(lookup).ask(
+        &Question { fingerprint: asked, page },
+        usize::MAX,
+        &mut Work::unbounded(),
+    )?;
     assert_eq!(answer.more, 0);
     Ok(answer.near.into_iter().map(|it| (it.distance, it.id, it.day)).collect())
 }
@@ -154,7 +159,7 @@ fn all_designs_agree<F: Fingerprint>(seed: u64, sizes: &[usize]) -> Result<()> {
         for design in Design::ALL {
             index(&store, design, 1 << 12, &AtomicU64::new(0))?;
             for distance in [0, 1, 2, 3, 5, 7] {
-                let access = if distance % 2 == 0 { Access::Mapped } else { Access::Resident };
+                let access = if distance % 2 == 0 { Access::OnDisk } else { Access::Resident };
                 let options = LookupOptions { distance, check: None, access };
                 let lookup = Lookup::open(&store, store.at(None)?, options)?;
                 assert_eq!(lookup.without_index(), 0);
@@ -200,7 +205,7 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
     let day: Day = "2026-11-01".parse()?;
     let days = BTreeMap::from([(day, held)]);
     let store = store_of::<u64>(folder.path(), &days)?;
-    for design in [Design::None, Design::Mirror, Design::Ten, Design::PaperTen] {
+    for design in Design::ALL {
         index(&store, design, 1 << 20, &AtomicU64::new(0))?;
         let options = LookupOptions { distance: 3, ..LookupOptions::default() };
         let lookup = Lookup::open(&store, store.at(None)?, options)?;
@@ -210,14 +215,68 @@ fn blocks_and_crowds_end_where_they_end() -> Result<()> {
             assert_eq!(answered(&lookup, asked, Some(Class::Short))?, expected, "{design}");
             let all = defined(&days, asked, None, 3);
             for limit in [0, 1, 10, 1000] {
-                let answer =
-                    Asker::new(&lookup).ask(&Question { fingerprint: asked, page: None }, limit)?;
+                let question = Question { fingerprint: asked, page: None };
+                let answer = Asker::new(&lookup).ask(&question, limit, &mut Work::unbounded())?;
                 let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day));
                 let near: Vec<_> = near.collect();
                 assert_eq!(near, all[..limit.min(all.len())], "{design} {limit}");
                 assert_eq!(answer.more as usize, all.len() - near.len());
             }
         }
+    }
+    Ok(())
+}
+
+/// A crowd is cut where its work is over, for every design: what is told is true, and nothing is told to be all.
+#[test]
+fn work_that_is_over_is_told_and_what_was_found_is_true() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 5;
+    let crowd = 0x7777_7777_7777_7777;
+    let mut held: Pages = (0..20_000)
+        .map(|at| (crowd ^ u128::from(next(&mut state) & 0xffff_0000), format!("near-{at:05}")))
+        .collect();
+    held.extend((0..20_000).map(|at| (u128::from(next(&mut state)), format!("far-{at:05}"))));
+    held.sort();
+    held.dedup_by_key(|page| page.0);
+    let far = held.iter().find(|page| page.1.starts_with("far")).unwrap().0;
+    let days = BTreeMap::from([("2026-11-01".parse()?, held)]);
+    let store = store_of::<u64>(folder.path(), &days)?;
+    let all = defined(&days, crowd, None, 15);
+    for design in [Design::None, Design::Mirror] {
+        index(&store, design, 1 << 20, &AtomicU64::new(0))?;
+        let options = LookupOptions { distance: 15, ..LookupOptions::default() };
+        let lookup = Lookup::open(&store, store.at(None)?, options)?;
+        let mut asker = Asker::new(&lookup);
+        let mut ask = |fingerprint, work: &mut Work<'_>| {
+            asker.ask(&Question { fingerprint, page: None }, 10, work)
+        };
+        let mut most = 0;
+        for steps in [0, 10, 1000, 10_000, 10_000_000] {
+            let mut work = Work::of(steps);
+            work.begin(0);
+            let answer = ask(crowd, &mut work)?;
+            let told = answer.near.len() + answer.more as usize;
+            assert!(told >= most && told <= all.len(), "{design} {steps}: {told}");
+            assert_eq!(answer.is_cut, told < all.len(), "{design} {steps}: {told}");
+            assert!(steps == 0 || steps > told as u64, "{design} {steps}: {told}");
+            let near = answer.near.into_iter().map(|it| (it.distance, it.id, it.day));
+            assert!(near.into_iter().all(|it| all.contains(&it)), "{design} {steps}");
+            most = told;
+        }
+        assert!(most > 10_000, "a crowd: {most}");
+        // What one question does not get is not taken from the next.
+        let mut work = Work::of(400_000);
+        work.begin(19);
+        assert!(ask(crowd, &mut work)?.is_cut);
+        let few = defined(&days, far, None, 15).len();
+        work.begin(0);
+        let answer = ask(far, &mut work)?;
+        assert_eq!((answer.near.len() + answer.more as usize, answer.is_cut), (few, false));
+        // Nobody waits.
+        let mut work = Work::unbounded().while_wanted(&|| false);
+        work.begin(0);
+        assert_eq!(ask(crowd, &mut work)?, Answer { is_cut: true, ..Answer::default() });
     }
     Ok(())
 }

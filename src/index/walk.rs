@@ -15,6 +15,7 @@ use super::reach::flips;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::store::{Cursor, KeyRange, LANES, Ranked};
+use crate::work::Work;
 
 /// Fingerprints with one beginning that are compared one by one. If there are more, the next bit divides them.
 const MOST: usize = 128;
@@ -56,11 +57,12 @@ struct Beginning<F> {
 }
 
 impl<F: Fingerprint> Walk<'_, F> {
-    /// Adds to `near` all that is in reach, and perhaps more that is near. Each fingerprint is added once.
+    /// Adds to `near` all that is in reach, and perhaps more that is near, as far as `work` goes. Each fingerprint is
+    /// added once.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    pub(super) fn run(&self, near: &mut Vec<Near<F>>) -> Result<()> {
+    pub(super) fn run(&self, near: &mut Vec<Near<F>>, work: &mut Work<'_>) -> Result<()> {
         let rows = self.table.segment().rows();
         let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - FEW_BITS };
         let whole = self.table.high_bits().saturating_sub(F::BITS - self.width);
@@ -69,17 +71,29 @@ impl<F: Fingerprint> Walk<'_, F> {
             Lanes { walk: self, keys: [F::default(); LANES], differ: [0; LANES], held: 0, bits };
         for differ in 0..=self.within.min(self.distance).min(bits) {
             for flip in flips::<F>(bits, differ) {
-                lanes.push(flip, differ, near)?;
+                lanes.push(flip, differ, near, work)?;
+                if work.is_over() {
+                    return Ok(());
+                }
             }
         }
-        lanes.flush(near)
+        lanes.flush(near, work)
     }
 
-    /// Adds to `near` all that is near and has the first `bits` of `like`.
+    /// Adds to `near` all that is near and has the first `bits` of `like`, as far as `work` goes.
     ///
     /// # Errors
     /// Damage is [`crate::Kind::BadData`].
-    pub(super) fn look_up(&self, like: F, bits: u32, near: &mut Vec<Near<F>>) -> Result<()> {
+    pub(super) fn look_up(
+        &self,
+        like: F,
+        bits: u32,
+        near: &mut Vec<Near<F>>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
+        if work.is_over() {
+            return Ok(());
+        }
         let first = !self.rest(bits);
         let low = like & first;
         let differ = low.distance(self.asked & first);
@@ -88,7 +102,7 @@ impl<F: Fingerprint> Walk<'_, F> {
         }
         let mut cursors = [Cursor::default()];
         self.table.seek(&[low], &mut cursors)?;
-        self.compare(Beginning { low, bits, differ }, cursors[0], near)
+        self.compare(Beginning { low, bits, differ }, cursors[0], near, work)
     }
 
     /// The bits behind the first `bits`.
@@ -104,23 +118,36 @@ impl<F: Fingerprint> Walk<'_, F> {
         beginning: Beginning<F>,
         cursor: Cursor,
         near: &mut Vec<Near<F>>,
+        work: &mut Work<'_>,
     ) -> Result<()> {
+        if !work.spend(1) {
+            return Ok(());
+        }
         let high = beginning.low | self.rest(beginning.bits);
         let held = near.len();
+        let mut compared = 0;
         let all = self.table.read_to(cursor, high, MOST, |row, fingerprint| {
+            compared += 1;
             if fingerprint.distance(self.asked) <= self.distance {
                 add(near, held, fingerprint, row);
             }
         })?;
-        if all {
+        // What was found is told, even if the work is over by that.
+        let goes_on = work.spend(compared);
+        if all || !goes_on {
             return Ok(());
         }
         near.truncate(held);
-        self.divide(beginning, near)
+        self.divide(beginning, near, work)
     }
 
     /// The same by two halves, of which one is left if it differs too much.
-    fn divide(&self, beginning: Beginning<F>, near: &mut Vec<Near<F>>) -> Result<()> {
+    fn divide(
+        &self,
+        beginning: Beginning<F>,
+        near: &mut Vec<Near<F>>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
         let Beginning { low, bits, differ } = beginning;
         if bits == self.width {
             let rows = self.table.rows(KeyRange { low, high: low })?;
@@ -139,7 +166,7 @@ impl<F: Fingerprint> Walk<'_, F> {
                 Beginning { low: if is_set { low | one } else { low }, bits: bits + 1, differ };
             let mut cursors = [Cursor::default()];
             self.table.seek(&[half.low], &mut cursors)?;
-            self.compare(half, cursors[0], near)?;
+            self.compare(half, cursors[0], near, work)?;
         }
         Ok(())
     }
@@ -163,9 +190,15 @@ struct Lanes<'a, 'b, F> {
 }
 
 impl<F: Fingerprint> Lanes<'_, '_, F> {
-    fn push(&mut self, flip: F, differ: u32, near: &mut Vec<Near<F>>) -> Result<()> {
+    fn push(
+        &mut self,
+        flip: F,
+        differ: u32,
+        near: &mut Vec<Near<F>>,
+        work: &mut Work<'_>,
+    ) -> Result<()> {
         if self.held == LANES {
-            self.flush(near)?;
+            self.flush(near, work)?;
         }
         let rest = self.walk.width - self.bits;
         let key = match self.bits {
@@ -178,7 +211,11 @@ impl<F: Fingerprint> Lanes<'_, '_, F> {
         Ok(())
     }
 
-    fn flush(&mut self, near: &mut Vec<Near<F>>) -> Result<()> {
+    fn flush(&mut self, near: &mut Vec<Near<F>>, work: &mut Work<'_>) -> Result<()> {
+        if !work.spend(1) {
+            self.held = 0;
+            return Ok(());
+        }
         let Walk { table, asked, distance, .. } = *self.walk;
         let rest = self.walk.rest(self.bits);
         let mut left = table.sieve(asked, distance, &self.keys[..self.held], rest);
@@ -194,7 +231,7 @@ impl<F: Fingerprint> Lanes<'_, '_, F> {
         let keys = &self.keys[..self.held];
         table.seek(keys, &mut cursors[..self.held])?;
         for ((&low, &differ), cursor) in keys.iter().zip(&self.differ).zip(cursors) {
-            self.walk.compare(Beginning { low, bits: self.bits, differ }, cursor, near)?;
+            self.walk.compare(Beginning { low, bits: self.bits, differ }, cursor, near, work)?;
         }
         self.held = 0;
         Ok(())

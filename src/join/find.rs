@@ -66,7 +66,7 @@ impl Join {
             distribution: Distribution::of(&groups, &samples(&segments)),
             ..self.problem(groups.len() as u64, topology.workers as u64)
         };
-        let plan = self.plan(&problem, &site.prices, site.itself_bytes)?;
+        let plan = self.plan(&problem, site.itself_bytes)?;
         let probing = Arc::new(self.arrange(groups, (store, &segments), &plan, topology, site)?);
         let tables = began.elapsed();
         let Pairs { pairs, receipts } = self

@@ -197,6 +197,8 @@ impl Overlap {
         let in_batch = in_batch.leader().ok_or_else(gone)?;
         let held = held.ok_or_else(gone)?;
         let deduplicated = self.deduplicate.finish(grouped, in_batch, held, staging)?;
+        // How many pairs workers hand on depends on which of them finds the nearest first.
+        let proof = Proof { pairs: deduplicated.buckets.stored_candidates, ..proof };
         Ok(Overlapped { deduplicated, proof, chunks_resumed })
     }
 }

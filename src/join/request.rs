@@ -13,7 +13,7 @@ use crate::matches::{Confirm, Detail, KeepOrder};
 use crate::results::ResultFormat;
 use crate::store::{Digest, Segment, Version};
 use crate::tables::plan::Memory;
-use crate::tables::{Design, Plan, Prices, Problem, plan};
+use crate::tables::{Design, Plan, Problem, plan};
 
 /// The batch and the store of a join, by their digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ impl Join {
         check_store(self.store.as_ref(), &self.batch)?;
         check_signatures(self.check, self.batch.stamp())
             .map_err(|error| error.at(self.batch.path()))?;
-        self.plan(&self.problem(1, 1), &Prices::USUAL, self.budget.itself()).map(drop)
+        self.plan(&self.problem(1, 1), self.budget.itself()).map(drop)
     }
 
     /// About how long the join will take on so many threads, by the cost model. It counts every page of the
@@ -125,21 +125,9 @@ impl Join {
     /// As [`Join::check`].
     pub fn expected_time(&self, threads: u64) -> Result<Duration> {
         let problem = self.problem(self.batch.rows(), threads);
-        let Plan { chosen, itself, .. } =
-            self.plan(&problem, &Prices::USUAL, self.budget.itself())?;
+        let Plan { chosen, itself, .. } = self.plan(&problem, self.budget.itself())?;
         let store = self.store.as_ref().map_or(0.0, |_| chosen.seconds);
         Ok(Duration::from_secs_f64((store + itself.seconds) / threads as f64))
-    }
-
-    /// What the steps of this join cost on this machine with so many workers: measured if the join is long and
-    /// several designs are close, else the usual prices.
-    ///
-    /// # Errors
-    /// As [`Join::check`].
-    pub fn prices(&self, workers: usize) -> Result<Prices> {
-        let problem = self.problem(self.batch.rows(), workers as u64);
-        let plan = self.plan(&problem, &Prices::USUAL, self.budget.itself())?;
-        Ok(if plan.is_close() { Prices::measured(workers) } else { Prices::USUAL })
     }
 
     /// The join of a batch of `groups` distinct fingerprints with the store, by so many workers, as if both were
@@ -150,14 +138,9 @@ impl Join {
 
     /// Chooses how the join is done: as asked for, or by the cheapest design that covers the distance.
     /// The batch and itself take `itself_bytes`.
-    pub(super) fn plan(
-        &self,
-        problem: &Problem,
-        prices: &Prices,
-        itself_bytes: u64,
-    ) -> Result<Plan> {
+    pub(super) fn plan(&self, problem: &Problem, itself_bytes: u64) -> Result<Plan> {
         let memory = Memory { store: self.budget.tables(), itself: itself_bytes };
-        let plan = plan::choose(self.design, problem, prices, memory)?;
+        let plan = plan::choose(self.design, problem, memory)?;
         tracing::debug!("{}", plan.why);
         Ok(plan)
     }
@@ -210,6 +193,15 @@ pub fn check_stamps(held: &str, asked: &str) -> Result<()> {
     if held == asked {
         return Ok(());
     }
+    if let [Some(held), Some(asked)] = [held, asked].map(Preset::of)
+        && held != asked
+    {
+        let what =
+            format!("the store was made with preset {held}, and this batch with preset {asked}");
+        return Err(Error::new(Kind::Usage, what).help(format!(
+            "make the batch with --preset {held}, which is `preset = \"{held}\"` in a configuration, or use another store"
+        )));
+    }
     let [held, asked] = Stamp::differences(held, asked);
     Err(Error::new(Kind::Usage, "batch and store are of different recipes")
         .expected(format_args!("the store's {held}"))
@@ -228,8 +220,12 @@ pub fn check_signatures(asked: Option<Confirm>, stamp: &str) -> Result<()> {
     if kept == Some(check) {
         return Ok(());
     }
-    let kept = kept.map_or("none".to_owned(), |kept| format!("those of {kept}"));
-    Err(Error::new(Kind::Usage, format!("the batch has no {check} signatures"))
-        .found(kept)
-        .help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
+    let error = Error::new(Kind::Usage, format!("the batch has no {check} signatures"))
+        .found(kept.map_or("none".to_owned(), |kept| format!("those of {kept}")));
+    if let Some(kept) = kept.filter(|kept| kept.is_like(check)) {
+        return Err(error.help(format!(
+            "signatures of one size cannot be compared as those of another; ask for {kept}, or name the check without its size"
+        )));
+    }
+    Err(error.help(format!("make batch and store with `dupsieve fingerprint --check {check}`, which is `check` under [fingerprint] in a configuration")))
 }

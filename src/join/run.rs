@@ -38,7 +38,6 @@ impl Join {
     /// it; [`Kind::BadData`] if there are too many matches or an input is damaged; [`Kind::Io`] if the disk
     /// is full.
     pub fn run(&self, cluster: &mut Cluster, output: &Path) -> Result<Role<Joined>> {
-        let workers = cluster.topology().workers;
         let begin = || {
             self.check()?;
             let lock = Lock::beside(output)?;
@@ -48,16 +47,14 @@ impl Join {
                     .help("choose another output, or move this one away"));
             }
             let staging = Staging::beside(output, lock)?;
-            let prices = self.prices(workers)?;
-            let decided = (prices, self.budget.itself());
-            Ok((self.inputs(), staging.fence().clone(), build()?, decided, Role::Leader(staging)))
+            let (fence, itself_bytes) = (staging.fence().clone(), self.budget.itself());
+            Ok((self.inputs(), fence, build()?, itself_bytes, Role::Leader(staging)))
         };
         let step = format!("join {}", output.display());
-        let (inputs, fence, build, (prices, itself_bytes), staging) =
-            cluster.agree(&step, begin)?;
+        let (inputs, fence, build, itself_bytes, staging) = cluster.agree(&step, begin)?;
         let _lock = (!cluster.is_leader()).then(|| Lock::shared(fence));
         self.check_inputs(&inputs)?;
-        let site = Site { output, build, prices, itself_bytes, staging, watch: &unwatched };
+        let site = Site { output, build, itself_bytes, staging, watch: &unwatched };
         self.run_at(cluster, site, |joined, staging| staging.commit().map(|()| joined))
     }
 

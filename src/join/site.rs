@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicU64;
 use crate::flow::Role;
 use crate::output::Staging;
 use crate::store::Digest;
-use crate::tables::Prices;
 
 /// Where a join writes.
 pub struct Site<'a> {
@@ -16,9 +15,6 @@ pub struct Site<'a> {
     pub output: &'a Path,
     /// The build that the ledgers name, see [`build`](super::build()). All processes take that of process 0.
     pub build: Digest,
-    /// What the steps of the join cost, see [`Join::prices`](super::Join::prices). All processes take those of
-    /// process 0.
-    pub prices: Prices,
     /// The memory for the batch and itself, in bytes. All processes take that of process 0, because it decides how
     /// the batch is divided.
     pub itself_bytes: u64,

@@ -20,7 +20,8 @@ use super::committer;
 use super::files::{header_of, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
 use super::insertion::Insertion;
-use super::part::{Remembered, Wanted};
+use super::nearest::NearInJournal;
+use super::part::Wanted;
 use super::shared::{Shared, lock};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
@@ -29,6 +30,7 @@ use crate::runs::Sorter;
 use crate::store::{
     Day, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder, SegmentOptions,
 };
+use crate::work::Work;
 
 /// The lock of whoever writes them.
 const LOCK: &str = "LOCK";
@@ -115,9 +117,10 @@ impl Journal {
         Journal::open_locked(folder, options, lock)?.leave_out_removed()
     }
 
-    /// The nearest pages on disk, at most `limit`, by distance, id and day; and how many more there are.
-    pub fn near(&self, wanted: &Wanted<'_>, limit: usize) -> (Vec<Remembered>, u64) {
-        self.shared.near(wanted, limit, |part| part.on_disk)
+    /// The nearest pages on disk, at most `limit`, by distance, id and day, as far as `work` goes; and how many more there
+    /// are.
+    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> NearInJournal {
+        self.shared.near(wanted, limit, |part| part.on_disk, work)
     }
 
     /// The number of pages on disk, sealed ones among them.

@@ -2,12 +2,14 @@
 
 use std::sync::MutexGuard;
 
+use super::nearest::NearInJournal;
 use super::page_bytes;
-use super::part::{Remembered, Wanted};
+use super::part::Wanted;
 use super::queue::Done;
 use super::shared::{Shared, lock};
 use crate::error::{Error, Kind, Result};
 use crate::store::FingerprintedDocument;
+use crate::work::Work;
 
 /// The turn of one request: it looks at what is remembered and adds pages.
 #[derive(Debug)]
@@ -24,9 +26,9 @@ impl Insertion<'_> {
         Insertion { shared, _turn: turn, added: Vec::new(), pages: 0 }
     }
 
-    /// The nearest pages, those that are not on disk yet among them.
-    pub fn near(&self, wanted: &Wanted<'_>, limit: usize) -> (Vec<Remembered>, u64) {
-        self.shared.near(wanted, limit, |part| part.pages.len())
+    /// The nearest pages as far as `work` goes, those that are not on disk yet among them.
+    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> NearInJournal {
+        self.shared.near(wanted, limit, |part| part.pages.len(), work)
     }
 
     /// Whether a page of this id was remembered since the last seal.

@@ -75,5 +75,6 @@ mod tests;
 
 pub use folder::{Journal, JournalOptions};
 pub use insertion::Insertion;
+pub use nearest::NearInJournal;
 pub use part::{Remembered, Wanted};
 pub use queue::Done;

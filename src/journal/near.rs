@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::fingerprint::Width;
+use crate::work::Work;
 
 /// The bits of a block.
 const BLOCK_BITS: u32 = 16;
@@ -73,18 +74,24 @@ impl NearTables {
     }
 
     /// Calls `found` with the number and the distance of each fingerprint within `distance` bits of `asked`, in
-    /// no particular order.
-    pub(super) fn search(&self, asked: u128, distance: u32, mut found: impl FnMut(u32, u8)) {
+    /// no particular order, as far as `work` goes.
+    pub(super) fn search(
+        &self,
+        asked: u128,
+        distance: u32,
+        work: &mut Work<'_>,
+        mut found: impl FnMut(u32, u8, &mut Work<'_>),
+    ) {
         let within = distance / self.blocks as u32;
         for block in 0..self.blocks {
             let own = value(asked, block);
             for &flip in FLIPS.iter().take_while(|flip| flip.count_ones() <= within) {
                 let mut at = self.heads[block * VALUES + (own ^ usize::from(flip))];
-                while at != END {
+                while at != END && work.spend(1) {
                     let differing = self.fingerprints[at as usize] ^ asked;
                     let apart = differing.count_ones();
                     if apart <= distance && first_within(differing, within) == block {
-                        found(at, apart as u8);
+                        found(at, apart as u8, work);
                     }
                     at = self.before[at as usize * self.blocks + block];
                 }
@@ -136,7 +143,8 @@ mod tests {
                 assert_eq!(tables.add(asked), own, "a copy is added once");
                 for k in (0..=7).chain([10, 15]) {
                     let mut found = Vec::new();
-                    tables.search(asked, k, |number, apart| found.push((number, apart)));
+                    let work = &mut Work::unbounded();
+                    tables.search(asked, k, work, |number, apart, _| found.push((number, apart)));
                     found.sort_unstable();
                     let mut expected: Vec<(u32, u8)> = numbers
                         .iter()

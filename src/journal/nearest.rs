@@ -6,6 +6,17 @@ use super::part::Remembered;
 use crate::matches::Similarity;
 use crate::store::{Day, FingerprintedDocument};
 
+/// What is near in a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NearInJournal {
+    /// The nearest pages by distance, id and day, up to a limit.
+    pub near: Vec<Remembered>,
+    /// How many more there are.
+    pub more: u64,
+    /// Whether the work was over before all was looked at.
+    pub is_cut: bool,
+}
+
 /// Collects what is near.
 pub(super) struct Nearest {
     limit: usize,
@@ -42,8 +53,8 @@ impl Nearest {
     }
 
     /// The nearest by distance, id and day, and how many more there are.
-    pub(super) fn finish(self) -> (Vec<Remembered>, u64) {
+    pub(super) fn finish(self, is_cut: bool) -> NearInJournal {
         let more = self.found - self.held.len() as u64;
-        (self.held.into_sorted_vec(), more)
+        NearInJournal { near: self.held.into_sorted_vec(), more, is_cut }
     }
 }

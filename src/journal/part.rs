@@ -9,6 +9,7 @@ use super::near::NearTables;
 use crate::fingerprint::Class;
 use crate::matches::{Confirm, GroupKey, Similarity};
 use crate::store::{Day, FingerprintedDocument};
+use crate::work::Work;
 
 /// The end of a chain of copies.
 const END: u32 = u32::MAX;
@@ -99,17 +100,18 @@ impl Part {
         self.places.contains_key(&xxh3_128(id.as_bytes()))
     }
 
-    /// Calls `found` with every page among the first `pages` that is near, with its distance, and how alike the texts
-    /// are where that is checked.
+    /// Calls `found` with every page among the first `pages` that is near, as far as `work` goes, with its distance, and how
+    /// alike the texts are where that is checked.
     pub(super) fn near(
         &self,
         wanted: &Wanted<'_>,
         pages: usize,
+        work: &mut Work<'_>,
         mut found: impl FnMut(&FingerprintedDocument, u8, Option<Similarity>),
     ) {
-        self.tables.search(wanted.fingerprint, wanted.distance, |number, distance| {
+        self.tables.search(wanted.fingerprint, wanted.distance, work, |number, distance, work| {
             let mut at = self.last[number as usize];
-            while at != END {
+            while at != END && work.spend(1) {
                 let page = &self.pages[at as usize];
                 if (at as usize) < pages
                     && let Some(similarity) = wanted.confirm(page, distance)
@@ -123,13 +125,14 @@ impl Part {
 }
 
 impl Wanted<'_> {
-    /// Whether a page at this distance matches, as in a join; and how alike the texts are, where that is checked.
+    /// Whether a page at this distance can stand for the wanted one; and which share of it the page holds, where that is checked.
     fn confirm(&self, page: &FingerprintedDocument, distance: u8) -> Option<Option<Similarity>> {
         let Some((class, signature)) = self.page else { return Some(None) };
         // Without a check, signatures say nothing.
         let read = |signature| if self.check.is_some() { signature } else { &[][..] };
         let asked = GroupKey { class, signature: read(signature) };
         let held = GroupKey { class: page.class, signature: read(&page.check) };
-        asked.compare(held, distance.into(), self.check.as_ref())
+        let standing = asked.compare(held, distance.into(), self.check.as_ref()).of_first?;
+        Some(self.check.map(|_| standing.share()))
     }
 }

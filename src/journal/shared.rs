@@ -8,12 +8,13 @@ use std::sync::{
 use super::file::JournalFile;
 use super::files::file_name;
 use super::header::Header;
-use super::nearest::Nearest;
-use super::part::{Part, Remembered, Wanted};
+use super::nearest::{NearInJournal, Nearest};
+use super::part::{Part, Wanted};
 use super::queue::Queue;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 use crate::store::Day;
+use crate::work::Work;
 
 /// The bytes that may wait to be written.
 const MOST_WAITING_BYTES: usize = 256 << 20;
@@ -50,20 +51,21 @@ impl Shared {
         self.parts.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nearest pages among the first `pages` of each part.
+    /// The nearest pages among the first `pages` of each part, as far as `work` goes.
     pub(super) fn near(
         &self,
         wanted: &Wanted<'_>,
         limit: usize,
         pages: fn(&Part) -> usize,
-    ) -> (Vec<Remembered>, u64) {
+        work: &mut Work<'_>,
+    ) -> NearInJournal {
         let mut nearest = Nearest::new(limit);
         for (_, part) in &*self.parts() {
-            part.near(wanted, pages(part), |page, distance, similarity| {
+            part.near(wanted, pages(part), work, |page, distance, similarity| {
                 nearest.take(page, distance, similarity, part.sealed);
             });
         }
-        nearest.finish()
+        nearest.finish(work.is_cut())
     }
 
     /// The number of the part that is sealed as `day`.

@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Width};
 use crate::matches::Similarity;
 use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
+use crate::work::Work;
 
 fn options(width: Width) -> JournalOptions {
     let segment = SegmentOptions {
@@ -88,7 +89,12 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<Remembered>
                     let is_copy = distance == 0 && signature == page.check;
                     let similarity = match is_copy {
                         true => Some(Similarity::SAME),
-                        false => check.similarity(signature, &page.check),
+                        false => {
+                            let is_like = check.confirms(signature, &page.check);
+                            is_like.then(|| {
+                                Similarity::nearest(check.check.similarity(signature, &page.check))
+                            })
+                        }
                     };
                     (class == page.class && similarity.is_some(), similarity)
                 }
@@ -127,8 +133,11 @@ fn answers_as_a_comparison_of_all_pairs_does() -> Result<()> {
                 for (page, check) in [(None, None), (itself, None), (itself, check)] {
                     let wanted = Wanted { fingerprint, distance, page, check };
                     let expected = near(&all, &wanted);
-                    assert_eq!(journal.near(&wanted, usize::MAX), (expected.clone(), 0));
-                    let (nearest, more) = journal.near(&wanted, 3);
+                    let all = journal.near(&wanted, usize::MAX, &mut Work::unbounded());
+                    let near = expected.clone();
+                    assert_eq!(all, NearInJournal { near, more: 0, is_cut: false });
+                    let NearInJournal { near: nearest, more, .. } =
+                        journal.near(&wanted, 3, &mut Work::unbounded());
                     assert_eq!(nearest, expected[..expected.len().min(3)]);
                     assert_eq!(nearest.len() as u64 + more, expected.len() as u64);
                 }
@@ -239,7 +248,8 @@ fn sealed_pages_become_a_segment_and_are_forgotten() -> Result<()> {
         page: None,
         check: None,
     };
-    assert_eq!(journal.near(&wanted, 9).0.iter().filter(|near| near.day == Some(one)).count(), 1);
+    let near = journal.near(&wanted, 9, &mut Work::unbounded()).near;
+    assert_eq!(near.iter().filter(|near| near.day == Some(one)).count(), 1);
     assert_eq!((journal.forget(one, |_| false)?, journal.forget(one, |_| true)?), (0, 0));
     assert_eq!((journal.sealed(), journal.pages()), (vec![], 10));
     assert_eq!(journal.write_segment(one, &path, 1 << 16).unwrap_err().kind(), Kind::Missing);
@@ -357,7 +367,7 @@ fn of_near_pages_that_come_at_once_one_is_kept() -> Result<()> {
         let fingerprint = page.fingerprint.unwrap_or_default();
         let wanted = Wanted { fingerprint, distance: 0, page: None, check: None };
         let mut insertion = journal.turn()?;
-        let kept = insertion.near(&wanted, 1).0.is_empty();
+        let kept = insertion.near(&wanted, 1, &mut Work::unbounded()).near.is_empty();
         if kept {
             insertion.add(page);
         }

@@ -12,7 +12,7 @@ use crate::matches::{Pair, Place};
 use crate::store::Digest;
 
 /// The version of the format.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: u64 = 40;
 pub(super) const PAIR_BYTES: usize = 25;
 /// The most pairs in a frame, the unit of checksumming and reading.

@@ -44,7 +44,7 @@ pub(super) fn compare(
         }
         done.compared += 1;
         if let Some(similarity) = comparison.compare(one.evidence, other.evidence) {
-            done.edges.push(Edge { later, earlier, distance: similarity.into() });
+            done.edges.push(Edge::mutual(later, earlier, similarity.into()));
         }
     }
     Ok(done)

@@ -214,7 +214,8 @@ impl Deduplicate {
         let ids = in_order(ids.map(|id| id.map(|Id(id)| id)));
         let workers = self.workers;
         let (checked, format) = (false, self.format);
-        let listing = Listing { ids, empties, verdicts, matches, checked, format, workers };
+        let listing =
+            Listing { ids, empties, verdicts, matches, copies: None, checked, format, workers };
         let (files, matches) = listing.write(staging)?;
         let outcome = batch.outcome(judgements.kept(), matches, files.into());
         Ok(Deduplicated { outcome, buckets: found, empty: empty_count })

@@ -18,10 +18,8 @@ pub struct Found {
     /// Comparisons of groups in crowded buckets with kept ones.
     pub looked_up: u64,
     /// Pages of the store that were read.
-    #[serde(default)]
     pub stored: u64,
     /// Pairs of a group and a page of the store that share a bucket, each once.
-    #[serde(default)]
     pub stored_candidates: u64,
     /// Buckets with a thousand groups or more.
     pub hot: u64,
@@ -48,7 +46,6 @@ pub struct HotBucket {
     /// How many groups.
     pub groups: u64,
     /// How many pages of the store. Each is compared with all the groups, copies only once.
-    #[serde(default)]
     pub stored: u64,
     /// The id of the first page in it, in keep order.
     pub first: String,

@@ -104,9 +104,10 @@ impl<'a> Rows<'a> {
             return Ok(());
         }
         let Rows { members, matches, .. } = self;
+        let distance = edge.of_later.expect("pages that overlap stand for each other");
         for &one in members.of_group(edge.later) {
             let others = members.of_group(edge.earlier).iter();
-            matches.extend(others.map(|&other| Unnamed::of_pair(one, other, edge.distance)))?;
+            matches.extend(others.map(|&other| Unnamed::of_pair(one, other, distance)))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::detail::Detail;
 use super::nearness::{Nearness, Unlikeness};
 use super::outcome::Outcome;
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
-use super::similarity::Similarity;
+use super::similarity::{Confirm, Similarity};
 use crate::error::{Error, Result};
 use crate::results::{Lines, ResultColumn, ResultReader};
 use crate::runs::{Record, SortedRecords, Sorter};
@@ -34,11 +34,8 @@ pub struct Audit<'a> {
     pub near: Near,
     /// Which matches were to be written.
     pub detail: Detail,
-    /// Whether a check confirmed them.
-    pub checked: bool,
-    /// Whether the outcome's distances count the rows. In older outputs with [`Detail::Best`] they count
-    /// all near pairs.
-    pub counts_rows: bool,
+    /// The check that confirmed them, if there was one.
+    pub confirm: Option<Confirm>,
     /// A place for spilled runs.
     pub spill: &'a Path,
     /// Memory that each of three sorts may use, in bytes.
@@ -145,7 +142,11 @@ impl Audit<'_> {
     pub fn run(&self, documents: Option<SortedRecords<Document>>) -> Result<()> {
         let Required { named, kept } = self.verdicts(documents)?;
         let near_kept = self.matches(named.sorted()?)?;
-        self.check_kept(kept.sorted()?, true)?;
+        if self.holds() {
+            self.check_copies(kept.sorted()?)?;
+        } else {
+            self.check_kept(kept.sorted()?, true)?;
+        }
         self.check_kept(near_kept.sorted()?, false)
     }
 
@@ -154,14 +155,18 @@ impl Audit<'_> {
         let mut keep = self.open("keep.txt")?;
         let mut drop = self.open("drop.txt")?;
         let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
-        verdicts.expect_columns(verdict_columns(self.near.column()).map(|column| column.name))?;
+        let columns = verdict_columns(self.near.column(), self.holds());
+        verdicts.expect_columns(columns.iter().map(|column| column.name))?;
         let mut counts = [0; 3];
         let mut last = String::new();
         while let Some(line) = verdicts.next_row()? {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [id, verdict, of, distance, against] = fields[..] else {
-                return Err(verdicts.wrong("not five columns"));
+            let [id, verdict, of, distance, against, ref shares @ ..] = fields[..] else {
+                return Err(verdicts.wrong("too few columns"));
             };
+            if !self.are_shares(shares, verdict) {
+                return Err(verdicts.wrong("not the share that is held, and the number of copies"));
+            }
             if id <= last.as_str() {
                 return Err(verdicts.wrong("the ids do not ascend"));
             }
@@ -215,7 +220,7 @@ impl Audit<'_> {
         let mut matches = ResultReader::of(self.output, MATCHES)?;
         let mut kept = Kept::new(self.open("keep.txt")?);
         let mut near_kept = self.sorter();
-        let columns = match_columns(self.near.column(), self.checked);
+        let columns = match_columns(self.near.column(), self.confirm.is_some());
         matches.expect_columns(columns.iter().map(|column| column.name))?;
         let mut distances: BTreeMap<u32, u128> = BTreeMap::new();
         let mut rows = 0;
@@ -235,7 +240,8 @@ impl Audit<'_> {
                 }
                 _ => {}
             }
-            if kept.contains(&row.new)? {
+            // With a share, a row may say that the page of the store, or the shorter of two kept pages, is the one that is held.
+            if kept.contains(&row.new)? && !self.holds() {
                 if row.against != "batch" {
                     return Err(matches.wrong("a kept page is near to a page of the store"));
                 }
@@ -246,8 +252,9 @@ impl Audit<'_> {
         if let Some(claim) = named.next().transpose()? {
             return Err(self.lacks(&matches, &claim));
         }
-        let counted = !self.counts_rows || distances == self.outcome.distances;
-        if !counted || rows != self.outcome.matches {
+        let is_counted =
+            matches!(self.near, Near::Similarity(_)) || distances == self.outcome.distances;
+        if !is_counted || rows != self.outcome.matches {
             return Err(matches
                 .wrong("the report has other counts of rows at each distance")
                 .expected(format_args!("{} rows", self.outcome.matches))
@@ -262,7 +269,7 @@ impl Audit<'_> {
         let [new, existing, distance, against, ref check @ ..] = fields[..] else {
             return Err("not four columns".to_owned());
         };
-        let is_checked = check.len() == usize::from(self.checked);
+        let is_checked = check.len() == usize::from(self.confirm.is_some());
         if !is_checked || !check.iter().all(|check| is_share(check)) {
             return Err("not the column of a check".to_owned());
         }
@@ -272,6 +279,56 @@ impl Audit<'_> {
             return Err("the rows do not ascend".to_owned());
         }
         Ok(row)
+    }
+
+    /// Whether the verdicts tell which share of a page another page holds.
+    fn holds(&self) -> bool {
+        self.confirm.is_some_and(|confirm| confirm.has_direction())
+    }
+
+    /// Whether these are the last columns of a row with this verdict.
+    fn are_shares(&self, columns: &[&str], verdict: &str) -> bool {
+        match (columns, verdict) {
+            ([], _) => !self.holds(),
+            ([held, copies], "drop") => is_share(held) && copies.is_empty(),
+            ([held, copies], "keep") => held.is_empty() && copies.parse::<u64>().is_ok(),
+            ([held, copies], _) => held.is_empty() && copies.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Checks that each page that others were dropped for is kept, and that so many were.
+    fn check_copies(&self, dropped_for: SortedRecords<DocumentId>) -> Result<()> {
+        let mut dropped_for = dropped_for.peekable();
+        let mut verdicts = ResultReader::of(self.output, VERDICTS)?;
+        while let Some(line) = verdicts.next_row()? {
+            let fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
+            let [id, verdict, .., copies] = &fields[..] else {
+                return Err(verdicts.wrong("too few columns"));
+            };
+            let is_here = |next: &Result<DocumentId>| next.as_ref().map_or(true, |it| it.0 == *id);
+            let mut found = 0_u64;
+            while dropped_for.next_if(is_here).transpose()?.is_some() {
+                found += 1;
+            }
+            if verdict == "keep" && *copies != found.to_string() {
+                let what = "not the number of pages that go in favour of this one";
+                return Err(verdicts.wrong(what).expected(found).found(copies));
+            }
+            let before = |next: &&Result<DocumentId>| next.as_ref().is_ok_and(|it| it.0 < *id);
+            let stray = dropped_for.peek().filter(before).is_some();
+            if stray || verdict != "keep" && found > 0 {
+                return Err(verdicts
+                    .wrong("a page was dropped for one that is not kept")
+                    .found(id));
+            }
+        }
+        match dropped_for.next().transpose()? {
+            Some(DocumentId(id)) => {
+                Err(verdicts.wrong("a page was dropped for one that is not kept").found(id))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Checks that all of `ids` are kept, or that none is.

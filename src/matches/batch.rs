@@ -3,6 +3,7 @@
 //! A few bytes for each page are held. The [ids](IdShards) and the [keys](GroupKeys) are beside them, on disk if
 //! they do not fit into their parts of the memory.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::distinct::each_distinct;
 use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
 use super::ids::{IdShards, Workshop};
-use super::keep_order::{KeepOrder, Leaders};
+use super::keep_order::{KeepOrder, Leaders, LengthClass, Turn};
 use super::numbers::{FingerprintIndex, Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::similarity::Confirm;
+use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::{Check, Class, Fingerprint, Width};
 use crate::progress::{self, Activity};
@@ -25,9 +27,9 @@ use crate::store::Segment;
 /// it, the others hold the fingerprint and the sieves.
 #[must_use]
 pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
-    // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; the distance to
-    // the nearest page of the store.
-    const PLACES: u64 = 8 + 12 + 5 + 1;
+    // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; how well the best page
+    // of the store stands for it; how many pages go in favour of it.
+    const PLACES: u64 = 8 + 12 + 8 + 4 + 4;
     // Of one worker.
     const SIEVE: u64 = 2;
     // Rows and first groups of divided fingerprints, what they are sorted from, and the class.
@@ -35,6 +37,17 @@ pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     let divided = check.map_or(0, |_| DIVIDED);
     u64::from(width.bits()) / 8 + PLACES + SIEVE * workers + divided
 }
+
+/// The place of a group in keep order.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Placed {
+    length: Reverse<LengthClass>,
+    turn: Turn,
+    rank: IdRank,
+    group: Group,
+}
+
+impl Record for Placed {}
 
 /// The pages of the batch in groups. Groups and rows are numbered by fingerprint, then by class, then
 /// by signature, then by id. Without group keys that is the order of the segment.
@@ -164,17 +177,17 @@ impl Batch {
         cut.max(FingerprintIndex::from(u32::from(first) + 1))
     }
 
-    /// Whether two groups at this distance match: they have one class and, with a check, similar
-    /// signatures. Without `keys` they do.
-    pub(super) fn matches(
+    /// How well each of two groups at this distance stands for the other one. Without `keys` both do.
+    pub(super) fn standings(
         &self,
         keys: Option<&GroupKeys>,
         [a, b]: [Group; 2],
         distance: u32,
-    ) -> Result<bool> {
-        let Some(keys) = keys else { return Ok(true) };
-        let alike = keys.compare_rows(self.key_row(a), self.key_row(b), distance)?;
-        Ok(alike.is_some())
+    ) -> Result<Standings> {
+        match keys {
+            Some(keys) => keys.compare_rows(self.key_row(a), self.key_row(b), distance),
+            None => Ok(Standings::mutual(Standing::near(distance as u8))),
+        }
     }
 
     /// A row as its segment counts it.
@@ -266,14 +279,20 @@ impl Batch {
         self.id_bytes / u64::from(self.rows()).max(1)
     }
 
-    /// The leader of each group: its first row in keep order.
+    /// The leader of each group: its first row in keep order. Where a check tells which of two pages holds the other one, groups
+    /// of longer texts come first; lengths within a tenth count as one.
     pub(super) fn leaders(
         &self,
         segment: &Segment,
         keep: KeepOrder,
-        folder: &Path,
-        memory_bytes: usize,
+        keys: Option<&GroupKeys>,
+        (folder, memory_bytes): (&Path, usize),
     ) -> Result<Leaders> {
+        let keys = keys.filter(|keys| keys.has_direction());
+        let length = |group| -> Result<LengthClass> {
+            let runs = keys.map(|keys| keys.runs(self.key_row(group))).transpose()?.flatten();
+            Ok(LengthClass::of(runs.unwrap_or(0)))
+        };
         let mut turn = keep.turns(segment)?;
         let mut place = |row| Ok((turn(self.segment_row(row))?, self.rank(row)));
         let mut rows = Vec::with_capacity(self.groups() as usize);
@@ -287,16 +306,16 @@ impl Batch {
             }
             rows.push(first);
         }
-        if keep == KeepOrder::FirstId {
+        if keep == KeepOrder::FirstId && keys.is_none() {
             let order = self.by_first_id(&rows).into_iter().map(Ok);
             return Leaders::new(rows, order);
         }
         let mut order = Sorter::new(folder, memory_bytes);
         for (group, &row) in below::<Group>(self.groups()).zip(&rows) {
             let (turn, rank) = place(row)?;
-            order.push((turn, rank, group))?;
+            order.push(Placed { length: Reverse(length(group)?), turn, rank, group })?;
         }
-        Leaders::new(rows, order.sorted()?.map(|next| next.map(|(_, _, group)| group)))
+        Leaders::new(rows, order.sorted()?.map(|next| next.map(|it| it.group)))
     }
 
     /// The groups in the order of the ids of the rows that lead them.

@@ -25,18 +25,19 @@ use super::batch::Batch;
 use super::group_key::{GroupKey, GroupKeyReader, GroupKeys};
 use super::numbers::{FingerprintIndex, Group, Number, Span};
 use super::pair::{Pair, Place};
-use super::similarity::Similarity;
+use super::standing::Standings;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::{Dated, Shown};
 
-/// A pair of groups, with its similarity where it was checked.
+/// A pair of groups of which one can stand for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Confirmed {
     pub(super) pair: Pair<Group>,
-    pub(super) similarity: Option<Similarity>,
+    /// How well the existing group stands for the new one, and the other way round.
+    pub(super) standings: Standings,
 }
 
 impl Record for Confirmed {}
@@ -106,8 +107,8 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             match existing {
                 Place::Store { segment, row, rows } => {
                     self.candidates += self.pages(new) * u128::from(rows);
-                    let similarity = None;
-                    with_store.push(StorePair { segment, row, rows, new, distance, similarity })?;
+                    let standings = Standings::default();
+                    with_store.push(StorePair { segment, row, rows, new, distance, standings })?;
                 }
                 Place::Batch { group: existing } => {
                     self.candidates += self.pages(new) * self.pages(existing);
@@ -120,7 +121,7 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
                 Place::Crowd => {
                     for new in self.batch.groups_of(new).iter() {
                         let pair = Pair { new, existing: Place::Crowd, distance };
-                        (self.take)(Confirmed { pair, similarity: None })?;
+                        (self.take)(Confirmed { pair, standings: Standings::default() })?;
                     }
                 }
             }
@@ -141,13 +142,12 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
     /// Hands on a pair of groups of the batch if their keys match.
     fn offer(&mut self, new: Group, group: Group, distance: u8) -> Result<()> {
         let [one, other] = [new, group].map(|group| self.batch.key_row(group));
-        match self.keys.compare_rows(one, other, distance.into())? {
-            Some(similarity) => {
-                let pair = Pair { new, existing: Place::Batch { group }, distance };
-                (self.take)(Confirmed { pair, similarity })
-            }
-            None => Ok(()),
+        let standings = self.keys.compare_rows(one, other, distance.into())?;
+        if !standings.any() {
+            return Ok(());
         }
+        let pair = Pair { new, existing: Place::Batch { group }, distance };
+        (self.take)(Confirmed { pair, standings })
     }
 
     /// The pairs of groups that have one fingerprint.
@@ -224,8 +224,9 @@ impl<T: FnMut(Confirmed) -> Result<()>> Confirming<'_, T> {
             progress::tick(Activity::Working);
             for new in self.batch.groups_of(new).iter() {
                 let row = self.batch.key_row(new);
-                if let Some(similarity) = self.keys.compare_row(row, key, distance.into())? {
-                    (self.take)(Confirmed { pair: Pair { new, existing, distance }, similarity })?;
+                let standings = self.keys.compare_row(row, key, distance.into())?;
+                if standings.any() {
+                    (self.take)(Confirmed { pair: Pair { new, existing, distance }, standings })?;
                 }
             }
         }

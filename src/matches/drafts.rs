@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::batch::Batch;
 use super::detail::Detail;
-use super::expand::{NearestStored, UnnamedRow, name, row_of_pair, similarity};
+use super::expand::{UnnamedRow, name, row_of_pair, similarity};
 use super::group_key::GroupKeys;
+use super::lost::{Lost, LostTally};
 use super::match_row::MatchRow;
-use super::nearest::Nearest;
-use super::numbers::Row;
+use super::nearest::{Nearest, NearestStored};
+use super::numbers::{Number, Row};
 use super::origin::Origin;
 use crate::error::Result;
 use crate::runs::{SortedRecords, Sorter};
@@ -21,11 +22,28 @@ pub(super) struct Drafts<'a> {
     keys: Option<&'a GroupKeys>,
     detail: Detail,
     /// How many rows of matches.tsv each distance has.
-    pub(super) counted: Vec<u128>,
+    counted: Vec<u128>,
+    /// How many rows go in favour of each row of the batch, by the rank of its id.
+    in_favour: Vec<u32>,
+    lost: LostTally,
     pub(super) matches: Sorter<MatchRow>,
     pub(super) unnamed_matches: Sorter<UnnamedRow>,
     verdicts: Sorter<MatchRow>,
     unnamed_verdicts: Sorter<UnnamedRow>,
+}
+
+/// Rows as they are listed.
+pub(super) struct Drafted {
+    /// How many rows of matches.tsv each distance has.
+    pub(super) counted: Vec<u128>,
+    /// How many rows go in favour of each row of the batch, by the rank of its id.
+    pub(super) in_favour: Vec<u32>,
+    /// What is lost with the dropped pages, where a check tells it.
+    pub(super) lost: Option<Lost>,
+    /// Those of matches.tsv.
+    pub(super) matches: SortedRecords<MatchRow>,
+    /// Those that the verdicts name.
+    pub(super) verdicts: SortedRecords<MatchRow>,
 }
 
 impl<'a> Drafts<'a> {
@@ -42,6 +60,8 @@ impl<'a> Drafts<'a> {
             keys,
             detail,
             counted,
+            in_favour: vec![0; batch.rows() as usize],
+            lost: LostTally::default(),
             matches: Sorter::new(folder, memory_bytes),
             unnamed_matches: Sorter::new(folder, memory_bytes),
             verdicts: Sorter::new(folder, memory_bytes),
@@ -52,37 +72,60 @@ impl<'a> Drafts<'a> {
     /// Takes a dropped row and the page it is dropped for. With [`Detail::Best`] that is a match too.
     pub(super) fn dropped(&mut self, row: Row, of: Nearest<&NearestStored>) -> Result<()> {
         let is_match = self.detail == Detail::Best;
+        let holds = self.keys.is_some_and(GroupKeys::has_direction);
+        let checked = self.keys.is_some_and(|keys| keys.confirm().is_some());
         if is_match {
-            self.counted[usize::from(of.distance())] += 1;
+            self.counted[usize::from(of.standing().distance)] += 1;
+        }
+        if holds {
+            self.lost.add(self.runs(row)?, of.standing());
         }
         let new = self.batch.rank(row);
         match of {
-            Nearest::Row(existing, distance) => {
+            Nearest::Row(existing, standing) => {
+                let distance = standing.distance;
+                self.in_favour[self.batch.rank(existing).index()] += 1;
                 if is_match {
                     let alike = similarity(self.batch, self.keys, [row, existing], distance)?;
                     let pair = row_of_pair(self.batch, row, existing, distance, alike);
                     self.unnamed_matches.push(pair)?;
                 }
                 let existing = self.batch.segment_row(existing);
-                let verdict = UnnamedRow { existing, new, distance, similarity: None };
+                let similarity = holds.then(|| standing.share());
+                let verdict = UnnamedRow { existing, new, distance, similarity };
                 self.unnamed_verdicts.push(verdict)
             }
-            Nearest::Stored(NearestStored { id, day, similarity, .. }, distance) => {
+            Nearest::Stored(NearestStored { id, day, distance, standings, .. }, standing) => {
                 let existing = id.clone();
-                let origin = Origin::Day(*day);
-                let row = MatchRow { new, distance, existing, origin, similarity: *similarity };
+                let (distance, origin) = (*distance, Origin::Day(*day));
+                let similarity = checked.then(|| standings.share());
+                let row = MatchRow { new, distance, existing, origin, similarity };
                 if is_match {
                     self.matches.push(row.clone())?;
                 }
-                self.verdicts.push(row)
+                let similarity = holds.then(|| standing.share());
+                self.verdicts.push(MatchRow { similarity, ..row })
             }
         }
     }
 
-    /// All rows in the order of ids: those of matches.tsv, and those that the verdicts name.
-    pub(super) fn finish(mut self, segment: &Segment) -> Result<[SortedRecords<MatchRow>; 2]> {
+    /// The number of runs of a row, where a check tells it.
+    fn runs(&self, row: Row) -> Result<u64> {
+        let runs = self.keys.map(|keys| keys.runs(self.batch.segment_row(row))).transpose()?;
+        Ok(runs.flatten().unwrap_or(0))
+    }
+
+    /// Everything that was taken, with the rows in the order of ids.
+    pub(super) fn finish(mut self, segment: &Segment) -> Result<Drafted> {
         name(self.unnamed_matches, segment, &mut self.matches)?;
         name(self.unnamed_verdicts, segment, &mut self.verdicts)?;
-        Ok([self.matches.sorted()?, self.verdicts.sorted()?])
+        let holds = self.keys.is_some_and(GroupKeys::has_direction);
+        Ok(Drafted {
+            counted: self.counted,
+            in_favour: self.in_favour,
+            lost: holds.then(|| self.lost.lost()),
+            matches: self.matches.sorted()?,
+            verdicts: self.verdicts.sorted()?,
+        })
     }
 }

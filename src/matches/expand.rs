@@ -5,33 +5,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::batch::Batch;
 use super::group_key::GroupKeys;
 use super::match_row::MatchRow;
+use super::nearest::{Judged, NearestStored};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
 use super::origin::Origin;
+use super::replaced::{Going, Replaced};
 use super::similarity::Similarity;
+use super::standing::Standing;
 use super::store_pair::{Near, StorePair, each_place};
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
-use crate::store::{Dated, Day, Ids, RowDays, Segment, Shown};
-
-/// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct NearestStored {
-    pub(super) group: Group,
-    pub(super) id: String,
-    pub(super) day: Day,
-    /// How alike the two are, where that was checked.
-    pub(super) similarity: Option<Similarity>,
-}
-
-impl Record for NearestStored {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+use crate::store::{Dated, Ids, RowDays, Segment, Shown};
 
 /// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
 /// segment holds that id.
@@ -49,60 +35,95 @@ pub(super) struct UnnamedRow {
 
 impl Record for UnnamedRow {}
 
-/// Looks up every pair with the store once, in the order of the disk. Notes for each group the pages
-/// of the store at its least distance, and if `rows` are wanted every row of documents.
-pub(super) fn expand_store(
-    batch: &Batch,
-    store: &[Dated],
-    pairs: SortedRecords<StorePair<Group>>,
-    least: &[u8],
-    mut rows: Option<&mut Sorter<MatchRow>>,
-    nearest: &mut Sorter<NearestStored>,
-) -> Result<()> {
-    let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
-    each_place(pairs, |first, near| {
-        let (_, ids, days, shown) = match &mut reader {
-            Some(reader) if reader.0 == first.segment => reader,
-            other => {
-                let dated = &store[first.segment as usize];
-                let ids = dated.segment().ids();
-                other.insert((first.segment, ids, dated.days(), dated.shown()))
+/// The pairs with the store, once all groups are judged.
+pub(super) struct StoreExpansion<'a> {
+    pub(super) judged: &'a Judged<'a>,
+    pub(super) store: &'a [Dated],
+    /// Whether a check confirmed the pairs.
+    pub(super) checked: bool,
+    /// Whether the check tells which of two pages holds the other one, so that pages of the store may go.
+    pub(super) holds: bool,
+}
+
+impl StoreExpansion<'_> {
+    /// Looks up every pair with the store once, in the order of the disk. Notes for each group the pages
+    /// of the store that stand for it best and the pages that it replaces, and if `rows` are wanted every row of documents.
+    pub(super) fn expand(
+        &self,
+        pairs: SortedRecords<StorePair<Group>>,
+        mut rows: Option<&mut Sorter<MatchRow>>,
+        (nearest, replaced): (&mut Sorter<NearestStored>, &mut Replaced),
+    ) -> Result<()> {
+        let mut reader: Option<(u32, Ids, RowDays, Shown)> = None;
+        each_place(pairs, |first, near| {
+            let (_, ids, days, shown) = match &mut reader {
+                Some(reader) if reader.0 == first.segment => reader,
+                other => {
+                    let dated = &self.store[first.segment as usize];
+                    let ids = dated.segment().ids();
+                    other.insert((first.segment, ids, dated.days(), dated.shown()))
+                }
+            };
+            // Of rows that share a fingerprint the first has the smallest id and its earliest day.
+            let id = ids.get(first.row)?;
+            let day = days.get(first.row)?;
+            for &Near { new: group, distance, standings } in near {
+                if standings.of_first == Some(self.judged.nearest[group.index()]) {
+                    let id = id.to_owned();
+                    nearest.push(NearestStored { group, id, day, distance, standings })?;
+                }
             }
-        };
-        // Of rows that share a fingerprint the first has the smallest id and its earliest day.
-        let id = ids.get(first.row)?;
-        let day = days.get(first.row)?;
-        for &Near { new: group, distance, similarity } in near {
-            if distance == least[group.index()] {
-                nearest.push(NearestStored { group, id: id.to_owned(), day, similarity })?;
+            let replacing = self.replacing(near);
+            if rows.is_none() && replacing.is_none() {
+                return Ok(());
             }
-        }
-        if let Some(rows) = &mut rows {
             let mut next = first.row;
             for _ in 0..first.rows {
                 let row = shown.next(next)?;
-                let origin = Origin::Day(days.get(row)?);
-                expand_row(batch, near, ids.get(row)?, origin, rows)?;
                 next = row + 1;
+                let id = ids.get(row)?;
+                let day = days.get(row)?;
+                if let Some(rows) = &mut rows {
+                    self.expand_row(near, id, Origin::Day(day), rows)?;
+                }
+                if let Some((standing, by)) = replacing {
+                    let held = standing.share();
+                    replaced.going(Going { by, id: id.to_owned(), day, held })?;
+                }
             }
-        }
-        Ok(())
-    })
-}
+            Ok(())
+        })
+    }
 
-fn expand_row(
-    batch: &Batch,
-    near: &[Near<Group>],
-    existing: &str,
-    origin: Origin,
-    rows: &mut Sorter<MatchRow>,
-) -> Result<()> {
-    near.iter().try_for_each(|&Near { new: group, distance, similarity }| {
-        rows.extend(batch.rows_of(group).iter().map(|row| {
-            let existing = existing.to_owned();
-            MatchRow { new: batch.rank(row), distance, existing, origin, similarity }
-        }))
-    })
+    /// The kept page that stands best for a place of the store, if one can: of those that stand as well, the one with the
+    /// smallest id.
+    fn replacing(&self, near: &[Near<Group>]) -> Option<(Standing, SegmentRow)> {
+        let batch = self.judged.batch;
+        let standing = |near: &Near<Group>| {
+            let standing = near.standings.of_second?;
+            let row = self.judged.kept(near.new)?;
+            Some((standing, batch.rank(row), batch.segment_row(row)))
+        };
+        let best = near.iter().filter(|_| self.holds).filter_map(standing).min()?;
+        Some((best.0, best.2))
+    }
+
+    fn expand_row(
+        &self,
+        near: &[Near<Group>],
+        existing: &str,
+        origin: Origin,
+        rows: &mut Sorter<MatchRow>,
+    ) -> Result<()> {
+        near.iter().try_for_each(|&Near { new: group, distance, standings }| {
+            let similarity = self.checked.then(|| standings.share());
+            let batch = self.judged.batch;
+            rows.extend(batch.rows_of(group).iter().map(|row| {
+                let existing = existing.to_owned();
+                MatchRow { new: batch.rank(row), distance, existing, origin, similarity }
+            }))
+        })
+    }
 }
 
 /// The row of two documents of the batch, which are this similar: the larger id is the new one.
@@ -126,8 +147,9 @@ pub(super) fn similarity(
     distance: u8,
 ) -> Result<Option<Similarity>> {
     let Some(keys) = keys else { return Ok(None) };
-    let alike = keys.compare_rows(batch.segment_row(a), batch.segment_row(b), distance.into())?;
-    Ok(alike.flatten())
+    let rows = [a, b].map(|row| batch.segment_row(row));
+    let standings = keys.compare_rows(rows[0], rows[1], distance.into())?;
+    Ok(keys.confirm().map(|_| standings.share()))
 }
 
 /// Expands two near groups of the batch.
@@ -151,7 +173,7 @@ pub(super) fn expand_copies(
     keys: Option<&GroupKeys>,
     rows: &mut Sorter<UnnamedRow>,
 ) -> Result<()> {
-    let similarity = keys.and_then(GroupKeys::of_copies);
+    let similarity = keys.and_then(GroupKeys::confirm).map(|_| Similarity::SAME);
     for group in below(batch.groups()) {
         let copies = batch.rows_of(group);
         for row in copies.iter() {

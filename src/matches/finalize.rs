@@ -7,19 +7,22 @@ use super::batch::Batch;
 use super::crowd::{Block, Comparing, Crowd};
 use super::detail::{BEST, Detail, too_many};
 use super::distinct::distinct_fingerprints;
-use super::drafts::Drafts;
-use super::expand::{UnnamedRow, expand_copies, expand_groups, expand_store};
+use super::drafts::{Drafted, Drafts};
+use super::expand::{StoreExpansion, UnnamedRow, expand_copies, expand_groups};
 use super::group_key::GroupKeys;
 use super::ids::Workshop;
 use super::keep_order::{KeepOrder, Leaders};
 use super::keep_rule::{Edge, Judgements, judge};
 use super::listing::Listing;
-use super::nearest::Judged;
+use super::nearest::{Judged, Nearest};
+use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number};
 use super::outcome::Outcome;
 use super::pair::Pair;
-use super::partition::{FAR, Partition, Partitioning, copies};
+use super::partition::{Partition, Partitioning, copies};
+use super::replaced::Replaced;
 use super::similarity::Confirm;
+use super::standing::{Standing, Standings};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
@@ -75,7 +78,7 @@ impl Finalize<'_> {
         let workshop = Workshop { folder: spill.0, memory_bytes: self.ids_bytes, workers };
         let (batch, mut keys, ids) =
             Batch::load::<F>(self.segment, self.confirm, workshop, self.signatures_bytes)?;
-        let leaders = batch.leaders(self.segment, self.keep, spill.0, spill.1)?;
+        let leaders = batch.leaders(self.segment, self.keep, keys.as_ref(), spill)?;
         let partitioning = self.partitioning(&batch, &leaders, spill);
         let partition = partitioning.partition(pairs, keys.as_mut())?;
         let keys = keys.as_ref();
@@ -85,29 +88,52 @@ impl Finalize<'_> {
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, spill.0)?;
         }
+        let checked = self.confirm.is_some();
         let mut drafts = Drafts::new(&batch, keys, self.detail, rows, spill);
         let near = Neighbours { edges, nearest: &nearest, crowded };
         let wanted = all.then_some(&mut drafts.unnamed_matches);
         let judgements = self.judgements::<F>((&batch, keys), &leaders, near, wanted)?;
+        let judged = Judged { batch: &batch, leaders, judgements, nearest };
         let mut stored = Sorter::new(spill.0, spill.1);
+        let mut replaced = Replaced::new(spill);
+        let holds = keys.is_some_and(GroupKeys::has_direction);
+        let expansion = StoreExpansion { judged: &judged, store: self.store, checked, holds };
         let wanted = all.then_some(&mut drafts.matches);
-        expand_store(&batch, self.store, with_store.sorted()?, &nearest, wanted, &mut stored)?;
+        expansion.expand(with_store.sorted()?, wanted, (&mut stored, &mut replaced))?;
         if all {
             expand_copies(&batch, keys, &mut drafts.unnamed_matches)?;
         }
-        let judged = Judged { batch: &batch, leaders, judgements, nearest };
-        judged.each_dropped(stored, |row, of| drafts.dropped(row, of))?;
-        let counted = std::mem::take(&mut drafts.counted);
-        let [matches, verdicts] = drafts.finish(self.segment)?;
+        judged.each_dropped(stored, |row, of| {
+            if let (true, Nearest::Stored(page, _)) = (holds, of) {
+                replaced.named(&page.id, page.day)?;
+            }
+            drafts.dropped(row, of)
+        })?;
+        let replaced =
+            holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
+        let Drafted { counted, in_favour, lost, matches, verdicts } =
+            drafts.finish(self.segment)?;
         let empties = self.segment.empty_ids();
-        let checked = self.confirm.is_some();
         let rank = |row| judged.batch.rank_in_segment(row);
         let ids = ids.ranked(rank).map(Ok);
         let format = self.format;
-        let listing = Listing { ids, empties, verdicts, matches, checked, format, workers };
+        let listing = Listing {
+            ids,
+            empties,
+            verdicts,
+            matches,
+            copies: holds.then_some(in_favour),
+            checked,
+            format,
+            workers,
+        };
         let (files, written) = listing.write(staging)?;
+        let (replaced_file, replaced) = replaced.unzip();
+        let files = files.into_iter().chain(replaced_file);
         Ok(Outcome {
             candidates,
+            replaced,
+            lost,
             hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
             hot_copies: judged.most_copied().list(self.segment, &batch, copies)?,
             ..judged.outcome(written, &counted, files)
@@ -143,12 +169,12 @@ impl Finalize<'_> {
         leaders: &Leaders,
         Neighbours { edges, nearest, crowded }: Neighbours<'_>,
         mut rows: Option<&mut Sorter<UnnamedRow>>,
-    ) -> Result<Judgements> {
+    ) -> Result<Judgements<Standing>> {
         let edges = edges.sorted()?.map(|edge| {
             let edge = edge?;
             if let Some(rows) = &mut rows {
                 let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
-                expand_groups(batch, keys, groups, edge.distance, rows)?;
+                expand_groups(batch, keys, groups, edge.distance(), rows)?;
             }
             Ok(edge)
         });
@@ -167,7 +193,7 @@ impl Finalize<'_> {
             failure: &failure,
         };
         let crowd = Crowd::new(crowded, nearby);
-        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != FAR;
+        let held = |rank: KeepRank| nearest[leaders.group(rank).index()] != Standing::KEPT;
         let name = |rank: KeepRank| batch.rank(leaders.row(leaders.group(rank)));
         let judgements = judge(batch.groups(), held, edges, crowd, name)?;
         failure.take().map_or(Ok(judgements), Err)
@@ -190,7 +216,7 @@ struct Nearby<'a, F> {
 
 impl<F: Fingerprint> Comparing for Nearby<'_, F> {
     type Sketch = F;
-    type Distance = u8;
+    type Distance = Standing;
 
     fn blocks(&self, rank: KeepRank) -> Vec<Block> {
         let bits = self.sketch(rank).to_u128();
@@ -201,19 +227,22 @@ impl<F: Fingerprint> Comparing for Nearby<'_, F> {
         self.fingerprints[self.batch.fingerprint_of(self.leaders.group(rank)).index()]
     }
 
-    fn find(&self, sketch: F, kept: &[F], found: impl FnMut(usize, u8)) {
+    fn find(&self, sketch: F, kept: &[F], found: impl FnMut(usize, Standing)) {
         counting(Within { fingerprint: sketch, kept, k: self.k, found });
     }
 
-    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<u8> {
+    fn distance(&self, one: KeepRank, other: KeepRank) -> Option<Standing> {
         let distance = self.sketch(one).distance(self.sketch(other));
+        if distance > self.k {
+            return None;
+        }
         let groups = [one, other].map(|rank| self.leaders.group(rank));
-        let near = distance <= self.k
-            && self.batch.matches(self.keys, groups, distance).unwrap_or_else(|error| {
-                self.failure.borrow_mut().get_or_insert(error);
-                false
-            });
-        near.then_some(distance as u8)
+        let standings = self.batch.standings(self.keys, groups, distance);
+        let failed = |error| {
+            self.failure.borrow_mut().get_or_insert(error);
+            Standings::default()
+        };
+        standings.unwrap_or_else(failed).of_first
     }
 }
 
@@ -225,13 +254,13 @@ struct Within<'a, F, T> {
     found: T,
 }
 
-impl<F: Fingerprint, T: FnMut(usize, u8)> Multiversion for Within<'_, F, T> {
+impl<F: Fingerprint, T: FnMut(usize, Standing)> Multiversion for Within<'_, F, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(mut self) {
         within(self.fingerprint, self.kept, self.k, |at, distance| {
-            (self.found)(at, distance as u8)
+            (self.found)(at, Standing::near(distance as u8))
         });
     }
 }
@@ -244,9 +273,9 @@ fn row_bytes(batch: &Batch) -> u128 {
 /// What is near what, for the keep rule.
 struct Neighbours<'a> {
     /// Near groups of the batch.
-    edges: Sorter<Edge>,
-    /// The distance of each group to the nearest page of the store.
-    nearest: &'a [u8],
+    edges: Sorter<Edge<Standing>>,
+    /// How well the best page of the store stands for each group.
+    nearest: &'a [Standing],
     /// The ranks of groups whose pairs with each other are not all among the edges.
     crowded: Vec<KeepRank>,
 }

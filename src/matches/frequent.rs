@@ -30,7 +30,6 @@ pub struct Frequent {
     /// with the store and with the smaller fingerprints of the batch.
     pub matches: u128,
     /// The ids of the first of these pages, as far as they are not too long to show.
-    #[serde(default)]
     pub ids: Vec<String>,
 }
 

@@ -6,8 +6,10 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use super::nearness::Nearness;
 use super::numbers::{Number, SegmentRow};
-use super::similarity::{Confirm, Similarity};
+use super::similarity::Confirm;
+use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::fingerprint::Class;
 use crate::store::{Classes, RowBytes, Segment};
@@ -20,23 +22,22 @@ pub(crate) struct GroupKey<'a> {
 }
 
 impl GroupKey<'_> {
-    /// `None` if pages with these keys, at this distance, do not match; else how alike they are, where `confirm`
-    /// checks that. Pages with one fingerprint and one key always match: they would be one group.
+    /// How well each of two pages with these keys, at this distance, stands for the other one. Pages with one fingerprint and
+    /// one key always do: they would be one group.
     pub(crate) fn compare(
         self,
         other: GroupKey<'_>,
         distance: u32,
         confirm: Option<&Confirm>,
-    ) -> Option<Option<Similarity>> {
+    ) -> Standings {
+        let distance = distance as u8;
         if distance == 0 && self == other {
-            return Some(confirm.map(|_| Similarity::SAME));
-        }
-        if self.class != other.class {
-            return None;
+            return Standings::mutual(Standing::SAME);
         }
         match confirm {
-            None => Some(None),
-            Some(confirm) => confirm.similarity(self.signature, other.signature).map(Some),
+            _ if self.class != other.class => Standings::default(),
+            None => Standings::mutual(Standing::near(distance)),
+            Some(confirm) => Standings::by(confirm, self.signature, other.signature, distance),
         }
     }
 }
@@ -160,7 +161,7 @@ impl GroupKeys {
         one: SegmentRow,
         other: SegmentRow,
         distance: u32,
-    ) -> Result<Option<Option<Similarity>>> {
+    ) -> Result<Standings> {
         let mut readers = self.readers.borrow_mut();
         let [first, second] = match &mut *readers {
             Some([first, second]) => [Some(first), Some(second)],
@@ -176,15 +177,25 @@ impl GroupKeys {
         one: SegmentRow,
         other: GroupKey<'_>,
         distance: u32,
-    ) -> Result<Option<Option<Similarity>>> {
+    ) -> Result<Standings> {
         let mut readers = self.readers.borrow_mut();
         let reader = readers.as_mut().map(|[reader, _]| reader);
         Ok(self.of(one, reader)?.compare(other, distance, self.confirm()))
     }
 
-    /// How alike two pages of one group are, where that is checked.
-    pub(super) fn of_copies(&self) -> Option<Similarity> {
-        self.confirm.map(|_| Similarity::SAME)
+    /// The number of runs of a page, where a check with a direction confirms matches.
+    pub(super) fn runs(&self, row: SegmentRow) -> Result<Option<u64>> {
+        let Some(check) = self.confirm.map(|it| it.check).filter(|it| it.has_direction()) else {
+            return Ok(None);
+        };
+        let mut readers = self.readers.borrow_mut();
+        let reader = readers.as_mut().map(|[reader, _]| reader);
+        Ok(check.runs(self.of(row, reader)?.signature))
+    }
+
+    /// Whether it is told which of two pages holds the other one.
+    pub(super) fn has_direction(&self) -> bool {
+        self.confirm.is_some_and(|confirm| confirm.has_direction())
     }
 
     /// The check that confirms matches, if there is one.

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
 
 use super::numbers::{Group, IdRank, KeepRank, Number, Row, SegmentRow};
 use crate::error::{Error, Kind, Result};
@@ -22,6 +25,22 @@ pub enum KeepOrder {
 /// When a page has its turn: whether it comes after all pages that have a place in the order, and
 /// its place.
 pub(crate) type Turn = (bool, i64);
+
+/// A class of lengths: those within a tenth count as one. Longer texts have greater classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct LengthClass(u16);
+
+impl LengthClass {
+    /// The class of a text of so many runs. Each class begins a tenth above the beginning of the class before, and at
+    /// least one run above.
+    pub(super) fn of(runs: u64) -> LengthClass {
+        static BEGINNINGS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+            let next = |&begin: &u64| begin.checked_add((begin / 10).max(1));
+            std::iter::successors(Some(0), next).collect()
+        });
+        LengthClass(BEGINNINGS.partition_point(|&begin| begin <= runs) as u16)
+    }
+}
 
 /// The leader of each group: its first page in keep order, the only one of the group that can be kept.
 #[derive(Debug)]

@@ -1,10 +1,13 @@
 //! The keep rule, over groups of pages that match one another as copies.
 //!
 //! Groups are taken in keep order. A group is dropped if a page of the store, or a group already kept,
-//! is within k; else it is kept. So every dropped group is near a kept one or a page of the store, and
-//! no two kept groups are near each other, however long the chains of near pages are. Taking them one
-//! after the other is the definition, and it is also how it is done: with the near pairs sorted by the
-//! later of the two, one pass over them is enough, and only a few bytes for each group are held.
+//! can stand for it; else it is kept. So a page that stays stands for every dropped group, however long the chains of
+//! near pages are. Taking the groups one after the other is the definition, and it is also how it is done: with the pairs
+//! sorted by the later of the two, one pass over them is enough, and only a few bytes for each group are held.
+//!
+//! Where nothing but fingerprints is known, two groups within k bits stand for each other. A check can tell that only one
+//! of two groups stands for the other one: the longer one, which holds the text of the shorter one. Then keep order takes
+//! the longest texts first.
 //!
 //! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 3), 1-2 (2), 0-3 (3), 2-3 (2):
 //!
@@ -23,26 +26,50 @@ use serde::{Deserialize, Serialize};
 use super::crowd::{Comparing, Crowd};
 use super::nearness::Nearness;
 use super::numbers::{KeepRank, Number, below};
+use super::standing::{Standing, Standings};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::runs::Record;
 
-/// Two near groups of the batch.
+/// Two groups of the batch of which one can stand for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Edge<D = u8> {
+pub(crate) struct Edge<D> {
     /// The group that is taken later.
     pub(crate) later: KeepRank,
     /// The group that is taken earlier.
     pub(crate) earlier: KeepRank,
-    /// How near they are.
-    pub(crate) distance: D,
+    /// How well the earlier group stands for the later one, if it can.
+    pub(crate) of_later: Option<D>,
+    /// How well the later group stands for the earlier one, if it can.
+    pub(crate) of_earlier: Option<D>,
+}
+
+impl<D: Nearness> Edge<D> {
+    /// Two groups that stand for each other as well.
+    pub(crate) fn mutual(later: KeepRank, earlier: KeepRank, distance: D) -> Edge<D> {
+        Edge { later, earlier, of_later: Some(distance), of_earlier: Some(distance) }
+    }
+}
+
+impl Edge<Standing> {
+    /// The distance of the fingerprints.
+    pub(super) fn distance(&self) -> u8 {
+        self.of_later.or(self.of_earlier).map_or(0, |standing| standing.distance)
+    }
+
+    /// Two groups, whichever comes first.
+    pub(super) fn of([first, second]: [KeepRank; 2], standings: Standings) -> Edge<Standing> {
+        let Standings { of_first: of_later, of_second: of_earlier } =
+            if first > second { standings } else { standings.turned() };
+        Edge { later: first.max(second), earlier: first.min(second), of_later, of_earlier }
+    }
 }
 
 impl<D: Nearness> Record for Edge<D> {}
 
 /// The verdict on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement<D = u8> {
+pub(crate) enum Judgement<D> {
     /// Its leader is kept.
     Kept,
     /// All of it is dropped.
@@ -71,8 +98,7 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
         while let Some(edge) =
             edges.next_if(|edge| edge.as_ref().map_or(true, |it| it.later == rank))
         {
-            let Edge { earlier: other, distance, .. } = edge?;
-            earlier.push((other, distance));
+            earlier.push(edge?);
         }
         let crowded = crowd.contains(rank);
         if crowded {
@@ -95,7 +121,7 @@ pub(crate) fn judge<N: Ord, D: Nearness>(
 
 /// The judgement on every group, in a few bytes: five with a Hamming distance.
 #[derive(Debug)]
-pub(crate) struct Judgements<D = u8> {
+pub(crate) struct Judgements<D> {
     near: Vec<KeepRank>,
     distances: Vec<D>,
 }
@@ -132,17 +158,22 @@ struct Judging<L, D> {
 }
 
 impl<N: Ord, L: Fn(KeepRank) -> N, D: Nearness> Judging<L, D> {
-    /// Takes the next group, which is near the `earlier` ones, and says whether it is kept. A group that
+    /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
     /// is `held` is dropped.
-    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[(KeepRank, D)]) -> bool {
-        let near_kept = earlier.iter().any(|&(other, _)| self.judgements.is_kept(other));
-        let kept = !held && !near_kept;
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge<D>]) -> bool {
+        let is_held =
+            |edge: &Edge<D>| edge.of_later.is_some() && self.judgements.is_kept(edge.earlier);
+        let kept = !held && !earlier.iter().any(is_held);
         self.judgements.push(kept);
-        for &(other, distance) in earlier {
-            if kept {
-                self.offer(other, rank, distance);
-            } else if self.judgements.is_kept(other) {
-                self.offer(rank, other, distance);
+        for edge in earlier {
+            let (of, by, distance) = match kept {
+                true => (edge.earlier, rank, edge.of_earlier),
+                false => (rank, edge.earlier, edge.of_later),
+            };
+            if let Some(distance) = distance
+                && self.judgements.is_kept(by)
+            {
+                self.offer(of, by, distance);
             }
         }
         kept
@@ -168,7 +199,10 @@ mod tests {
     use std::time::Instant;
 
     /// The rule as it is defined: each group against every one kept before.
-    fn naive(held: &[bool], distance: impl Fn(KeepRank, KeepRank) -> Option<u8>) -> Vec<Judgement> {
+    fn naive(
+        held: &[bool],
+        distance: impl Fn(KeepRank, KeepRank) -> Option<u8>,
+    ) -> Vec<Judgement<u8>> {
         let groups = held.len() as u32;
         let mut kept: Vec<KeepRank> = Vec::new();
         for group in below::<KeepRank>(groups) {
@@ -197,8 +231,8 @@ mod tests {
         99 - u32::from(rank)
     }
 
-    fn edge(later: u32, earlier: u32, distance: u8) -> Edge {
-        Edge { later: later.into(), earlier: earlier.into(), distance }
+    fn edge(later: u32, earlier: u32, distance: u8) -> Edge<u8> {
+        Edge::mutual(later.into(), earlier.into(), distance)
     }
 
     /// The example at the top.
@@ -278,7 +312,7 @@ mod tests {
                 let distance = fingerprints.distance(later.into(), earlier.into())?;
                 Some(edge(later, earlier, distance))
             });
-            let edges: Vec<Edge> = edges.collect();
+            let edges: Vec<Edge<u8>> = edges.collect();
             let definition = |one, other| fingerprints.distance(one, other);
             let held: Vec<bool> = groups.iter().map(|group| group.1[1]).collect();
             let expected = naive(&held, definition);
@@ -286,8 +320,32 @@ mod tests {
             let crowd = Crowd::new(ranks, fingerprints);
             let edges = edges.into_iter().map(Ok);
             let judged = judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
-            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, expected);
+        }
+
+        /// A group stands only for groups that are no larger.
+        #[test]
+        fn judging_by_edges_with_a_direction_is_the_rule(
+            groups in prop::collection::vec((0_u32..256, 0_u8..4, any::<bool>()), 0..24),
+            k in 0_u32..5,
+        ) {
+            let held: Vec<bool> = groups.iter().map(|group| group.2).collect();
+            let stands = |of: KeepRank, by: KeepRank| {
+                let [of, by] = [of, by].map(|rank| groups[rank.index()]);
+                let distance = (of.0 ^ by.0).count_ones();
+                (distance <= k && by.1 >= of.1).then_some(distance as u8)
+            };
+            let count = groups.len() as u32;
+            let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (later, earlier)));
+            let edges = pairs.map(|(later, earlier)| {
+                let [later, earlier] = [later, earlier].map(KeepRank::from);
+                let of_later = stands(later, earlier);
+                Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
+            });
+            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
+            prop_assert_eq!(judged, naive(&held, stands));
         }
 
         #[test]
@@ -306,7 +364,7 @@ mod tests {
                 Some(Ok(edge(later, earlier, distance(later.into(), earlier.into())?)))
             });
             let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
-            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
+            let judged: Vec<Judgement<u8>> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, distance));
         }
     }

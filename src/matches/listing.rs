@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::ids::{Portion, Shard};
 use super::match_row::MatchRow;
 use super::nearness::Nearness;
-use super::numbers::IdRank;
+use super::numbers::{IdRank, Number};
 use super::result_columns::{MATCHES, VERDICTS, match_columns, verdict_columns};
 use crate::error::Result;
 use crate::output::{OutputFile, Staging, Sum};
@@ -38,7 +38,9 @@ pub(crate) struct Listing<P, E, D> {
     pub(crate) verdicts: SortedRecords<MatchRow<D>>,
     /// The rows of the matches.
     pub(crate) matches: SortedRecords<MatchRow<D>>,
-    /// Whether they were checked.
+    /// How many pages go in favour of each document, by its rank, where it is known which share of a page another page holds.
+    pub(crate) copies: Option<Vec<u32>>,
+    /// Whether the matches were checked.
     pub(crate) checked: bool,
     /// How the tables are written.
     pub(crate) format: ResultFormat,
@@ -66,6 +68,8 @@ struct Lines {
 /// The files that are being written.
 struct Files {
     verdicts: ResultFile,
+    /// The line on an empty document, behind its id.
+    empty: &'static str,
     keep: OutputFile,
     drop: OutputFile,
     matches: ResultFile,
@@ -82,8 +86,9 @@ where
 {
     /// Writes all files, and gives the number of matches too.
     pub(crate) fn write(self, staging: &Staging) -> Result<([Named; 4], u64)> {
-        let Listing { mut ids, empties, verdicts, matches, checked, format, workers } = self;
-        let mut files = Files::create::<D>(staging, format, checked)?;
+        let Listing { mut ids, empties, verdicts, matches, copies, checked, format, workers } =
+            self;
+        let mut files = Files::create::<D>(staging, format, (checked, copies.is_some()))?;
         let mut empties = empties.peekable();
         let mut verdicts = verdicts.peekable();
         let mut matches = matches.peekable();
@@ -97,7 +102,8 @@ where
             if sections.is_empty() {
                 break;
             }
-            let lines = in_parallel(workers, &sections, Section::lines);
+            let of_section = |section: &Section<_, _>| section.lines(copies.as_deref());
+            let lines = in_parallel(workers, &sections, of_section);
             let lines = lines.into_iter().collect::<Result<Vec<Lines>>>()?;
             files.write(&lines, &mut empties, &mut matches, workers)?;
         }
@@ -117,7 +123,7 @@ fn below<D: Nearness>(
 }
 
 impl<P: Portion, D: Nearness> Section<P, D> {
-    fn lines(&self) -> Result<Lines> {
+    fn lines(&self, copies: Option<&[u32]>) -> Result<Lines> {
         progress::tick(Activity::Working);
         let mut lines = Lines {
             ids: self.ids.load()?,
@@ -131,7 +137,8 @@ impl<P: Portion, D: Nearness> Section<P, D> {
         let mut dropped = self.verdicts.iter().peekable();
         for (rank, id) in ranks.clone().map(IdRank::from).zip(ids.ids()) {
             let of = dropped.next_if(|row| row.new == rank);
-            add_verdict(verdicts, id, if of.is_none() { "keep" } else { "drop" }, of);
+            let copies = copies.map(|copies| copies[rank.index()]);
+            add_verdict(verdicts, id, copies, of);
             let listed = if of.is_none() { &mut *keep } else { &mut *drop };
             listed.push_str(id);
             listed.push('\n');
@@ -145,7 +152,7 @@ impl Lines {
     fn write_verdicts<E: Iterator<Item = Result<String>>>(
         &self,
         empties: &mut Peekable<E>,
-        file: &mut ResultFile,
+        (file, behind_id): (&mut ResultFile, &str),
     ) -> Result<()> {
         let is_here = |empty: &Result<String>| {
             self.bound
@@ -158,33 +165,44 @@ impl Lines {
             let before = rest.split_inclusive('\n').take_while(is_before).map(str::len).sum();
             let (before, behind) = rest.split_at(before);
             file.rows(before)?;
-            file.row(format_args!("{empty}\tempty\t\t\t"))?;
+            file.row(format_args!("{empty}{behind_id}"))?;
             rest = behind;
         }
         file.rows(rest)
     }
 }
 
-/// Adds the line on a document, which is dropped because of another one, or not.
-fn add_verdict<D: Nearness>(lines: &mut String, id: &str, verdict: &str, of: Option<&MatchRow<D>>) {
-    lines.extend([id, "\t", verdict, "\t"]);
-    match of {
-        None => lines.push_str("\t\t\n"),
-        Some(MatchRow { existing, distance, origin, .. }) => {
-            writeln!(lines, "{existing}\t{distance}\t{origin}").expect("a string takes any text");
+/// Adds the line on a document, which is dropped because of another one, or is kept in favour of so many `copies`.
+fn add_verdict<D: Nearness>(
+    lines: &mut String,
+    id: &str,
+    copies: Option<u32>,
+    of: Option<&MatchRow<D>>,
+) {
+    let added = match (of, copies) {
+        (None, None) => writeln!(lines, "{id}\tkeep\t\t\t"),
+        (None, Some(copies)) => writeln!(lines, "{id}\tkeep\t\t\t\t\t{copies}"),
+        (Some(MatchRow { existing, distance, origin, similarity, .. }), copies) => {
+            let row = format_args!("{id}\tdrop\t{existing}\t{distance}\t{origin}");
+            match similarity.filter(|_| copies.is_some()) {
+                Some(held) => writeln!(lines, "{row}\t{held}\t"),
+                None => writeln!(lines, "{row}"),
+            }
         }
-    }
+    };
+    added.expect("a string takes any text");
 }
 
 impl Files {
     fn create<D: Nearness>(
         staging: &Staging,
         format: ResultFormat,
-        checked: bool,
+        (checked, holds): (bool, bool),
     ) -> Result<Files> {
-        let [verdicts, matches] =
-            [verdict_columns(D::COLUMN).to_vec(), match_columns(D::COLUMN, checked)];
+        let verdicts = verdict_columns(D::COLUMN, holds);
+        let matches = match_columns(D::COLUMN, checked);
         Ok(Files {
+            empty: if holds { "\tempty\t\t\t\t\t" } else { "\tempty\t\t\t" },
             verdicts: ResultFile::create(staging, format, VERDICTS, &verdicts)?,
             keep: staging.create(KEEP)?,
             drop: staging.create(DROP)?,
@@ -197,7 +215,7 @@ impl Files {
     fn empties(&mut self, empties: &mut impl Iterator<Item = Result<String>>) -> Result<()> {
         empties.try_for_each(|empty| {
             let empty = empty?;
-            self.verdicts.row(format_args!("{empty}\tempty\t\t\t"))
+            self.verdicts.row(format_args!("{empty}{}", self.empty))
         })
     }
 
@@ -209,14 +227,15 @@ impl Files {
         rows: &mut Peekable<SortedRecords<MatchRow<D>>>,
         workers: usize,
     ) -> Result<()> {
-        let Files { verdicts, keep, drop, matches, count } = self;
+        let Files { verdicts, empty, keep, drop, matches, count } = self;
         let add = |file: &mut OutputFile, text: fn(&Lines) -> &str| {
             portions
                 .iter()
                 .try_for_each(|lines| file.write(|out| out.write_all(text(lines).as_bytes())))
         };
-        let verdicts =
-            || portions.iter().try_for_each(|lines| lines.write_verdicts(empties, verdicts));
+        let verdicts = || {
+            portions.iter().try_for_each(|lines| lines.write_verdicts(empties, (verdicts, empty)))
+        };
         let others = || {
             add(keep, |lines| &lines.keep)?;
             add(drop, |lines| &lines.drop)?;
@@ -242,7 +261,7 @@ impl Files {
     }
 
     fn finish(self, workers: usize) -> Result<([Named; 4], u64)> {
-        let Files { verdicts, keep, drop, matches, count } = self;
+        let Files { verdicts, keep, drop, matches, count, .. } = self;
         let lists = || Ok((keep.finish()?, drop.finish()?, matches.finish()?));
         let (verdicts, lists) = both(workers, || verdicts.finish(), lists);
         let (keep, drop, matches) = lists?;

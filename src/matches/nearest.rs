@@ -1,43 +1,72 @@
 //! The page that each dropped page is dropped for: the nearest kept page of the store or of the batch.
 
+use serde::{Deserialize, Serialize};
+
+use super::allocated::allocated;
 use super::batch::Batch;
-use super::expand::NearestStored;
 use super::frequent::MostFrequent;
 use super::keep_order::Leaders;
 use super::keep_rule::{Judgement, Judgements};
 use super::listing::Named;
+use super::nearness::Nearness;
 use super::numbers::{Group, Number, Row, below};
 use super::outcome::Outcome;
+use super::standing::{Standing, Standings};
 use crate::error::Result;
-use crate::runs::Sorter;
+use crate::runs::{Record, Sorter};
+use crate::store::Day;
+
+/// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct NearestStored {
+    pub(super) group: Group,
+    pub(super) id: String,
+    pub(super) day: Day,
+    /// The distance.
+    pub(super) distance: u8,
+    /// How well the page stands for the group, and the other way round.
+    pub(super) standings: Standings,
+}
+
+impl Record for NearestStored {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + allocated(&self.id)
+    }
+}
 
 /// Everything that is known of every group once all of them are judged.
 pub(super) struct Judged<'a> {
     pub(super) batch: &'a Batch,
     pub(super) leaders: Leaders,
-    pub(super) judgements: Judgements,
-    /// The distance of each group to the nearest page of the store.
-    pub(super) nearest: Vec<u8>,
+    pub(super) judgements: Judgements<Standing>,
+    /// How well the best page of the store stands for each group.
+    pub(super) nearest: Vec<Standing>,
 }
 
-/// The page that another one is dropped for, and its distance.
+/// The page that another one is dropped for, and how well it stands for that.
 #[derive(Clone, Copy)]
 pub(super) enum Nearest<S> {
     /// The nearest page of the store.
-    Stored(S, u8),
+    Stored(S, Standing),
     /// A kept row of the batch.
-    Row(Row, u8),
+    Row(Row, Standing),
 }
 
 impl<S> Nearest<S> {
-    pub(super) fn distance(&self) -> u8 {
+    pub(super) fn standing(&self) -> Standing {
         match self {
-            Nearest::Stored(_, distance) | Nearest::Row(_, distance) => *distance,
+            Nearest::Stored(_, standing) | Nearest::Row(_, standing) => *standing,
         }
     }
 }
 
 impl Judged<'_> {
+    /// The row of a group that is kept, if one is.
+    pub(super) fn kept(&self, group: Group) -> Option<Row> {
+        let is_kept = self.judgements.get(self.leaders.rank(group)) == Judgement::Kept;
+        is_kept.then(|| self.leaders.row(group))
+    }
+
     /// Calls `each` with every dropped row and the page it is dropped for. `stored` are the nearest pages
     /// of the store for each group.
     pub(super) fn each_dropped(
@@ -75,7 +104,7 @@ impl Judged<'_> {
         match self.judgements.get(self.leaders.rank(group)) {
             Judgement::Kept => {
                 let kept = self.leaders.row(group);
-                (Some(kept), Nearest::Row(kept, 0))
+                (Some(kept), Nearest::Row(kept, Standing::SAME))
             }
             Judgement::Dropped { near: Some((kept, nearer)) } if nearer < distance => {
                 let kept = self.leaders.row(self.leaders.group(kept));
@@ -99,7 +128,12 @@ impl Judged<'_> {
     }
 
     /// The outcome, with `rows` at each distance.
-    pub(super) fn outcome(&self, matches: u64, rows: &[u128], files: [Named; 4]) -> Outcome {
+    pub(super) fn outcome(
+        &self,
+        matches: u64,
+        rows: &[u128],
+        files: impl Iterator<Item = Named>,
+    ) -> Outcome {
         let kept = self.judgements.kept();
         Outcome {
             kept,
@@ -108,7 +142,7 @@ impl Judged<'_> {
             distances: (0..).zip(rows.iter().copied()).filter(|(_, rows)| *rows > 0).collect(),
             copies: self.sizes().filter(|&size| size > 1).sum(),
             largest_group: self.sizes().max().unwrap_or(0),
-            files: files.into(),
+            files: files.collect(),
             ..Outcome::default()
         }
     }

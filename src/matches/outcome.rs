@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::frequent::Frequent;
+use super::lost::Lost;
 use crate::output::Sum;
 
 /// What a join found and wrote.
@@ -14,6 +15,13 @@ pub struct Outcome {
     pub kept: u64,
     /// Pages dropped.
     pub dropped: u64,
+    /// Pages of the store that kept pages hold, where it is known which share of a page another page holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<u64>,
+    /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
+    /// The report has it at its top.
+    #[serde(skip)]
+    pub lost: Option<Lost>,
     /// Rows of matches.tsv.
     pub matches: u64,
     /// Rows of matches.tsv at each distance.
@@ -27,11 +35,9 @@ pub struct Outcome {
     /// The most pages of the batch with one fingerprint.
     pub largest_group: u64,
     /// The fingerprints with the most pages of the batch.
-    #[serde(default)]
     pub hot_copies: Vec<Frequent>,
     /// With [`Detail::All`](super::Detail::All), the fingerprints with the most matches in the store
     /// and among the smaller fingerprints of the batch.
-    #[serde(default)]
     pub hot_matches: Vec<Frequent>,
     /// The files written.
     pub files: BTreeMap<String, Sum>,

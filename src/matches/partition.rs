@@ -9,26 +9,25 @@ use super::frequent::MostFrequent;
 use super::group_key::GroupKeys;
 use super::keep_order::Leaders;
 use super::keep_rule::Edge;
+use super::nearness::Nearness;
 use super::numbers::{Group, KeepRank, Number, below};
 use super::pair::{Pair, Place};
 use super::sieve::Sieve;
+use super::standing::{Standing, Standings};
 use super::store_pair::StorePair;
 use crate::error::Result;
 use crate::runs::{SortedRecords, Sorter};
 use crate::store::Dated;
 
-/// Stands for the distance of a group that no page of the store is near to.
-pub(super) const FAR: u8 = u8::MAX;
-
 /// The pairs of a join, partitioned by where their existing side is.
 #[derive(Debug)]
 pub(super) struct Partition {
     /// Near groups of the batch.
-    pub(super) edges: Sorter<Edge>,
+    pub(super) edges: Sorter<Edge<Standing>>,
     /// Pairs with the store.
     pub(super) with_store: Sorter<StorePair<Group>>,
-    /// For each group the distance to the nearest page of the store, or [`FAR`].
-    pub(super) nearest: Vec<u8>,
+    /// For each group how well the best page of the store stands for it, or [`Standing::KEPT`].
+    pub(super) nearest: Vec<Standing>,
     /// The ranks of groups whose pairs with each other are not all among the edges.
     pub(super) crowded: Vec<KeepRank>,
     /// How many rows of matches.tsv each distance has when every pair is expanded to documents. A million
@@ -69,9 +68,9 @@ impl Partitioning<'_> {
         let mut partition = Partition {
             edges: Sorter::new(folder, memory_bytes),
             with_store: Sorter::new(folder, memory_bytes),
-            nearest: vec![FAR; self.batch.groups() as usize],
+            nearest: vec![Standing::KEPT; self.batch.groups() as usize],
             crowded: Vec::new(),
-            rows: vec![0; usize::from(FAR)],
+            rows: vec![0; usize::from(u8::MAX)],
             candidates: None,
             most_matches: MostFrequent::default(),
         };
@@ -90,7 +89,9 @@ impl Partitioning<'_> {
         partition: &mut Partition,
     ) -> Result<()> {
         let Partitioning { batch, leaders, store, spill, .. } = self;
-        let mut sieve = Sieve::new(batch.groups() as usize, true);
+        // The nearest page of the store need not be the one that holds most.
+        let by_distance = keys.as_ref().is_none_or(|keys| !keys.has_direction());
+        let mut sieve = Sieve::new(batch.groups() as usize, by_distance);
         let mut take = |confirmed: Confirmed| {
             if sieve.passes(&confirmed.pair) { partition.place(leaders, confirmed) } else { Ok(()) }
         };
@@ -102,7 +103,8 @@ impl Partitioning<'_> {
                 }
             }
         }
-        let mut marks = sieve.crowded().map(|pair| Confirmed { pair, similarity: None });
+        let standings = Standings::default();
+        let mut marks = sieve.crowded().map(|pair| Confirmed { pair, standings });
         marks.try_for_each(|mark| partition.place(leaders, mark))
     }
 
@@ -165,22 +167,16 @@ impl Partitioning<'_> {
 
 impl Partition {
     /// Puts a pair where it belongs.
-    fn place(
-        &mut self,
-        leaders: &Leaders,
-        Confirmed { pair, similarity }: Confirmed,
-    ) -> Result<()> {
+    fn place(&mut self, leaders: &Leaders, Confirmed { pair, standings }: Confirmed) -> Result<()> {
         let Pair { new, existing, distance } = pair;
         match existing {
             Place::Batch { group } => {
-                let one = leaders.rank(group);
-                let other = leaders.rank(new);
-                self.edges.push(Edge { later: one.max(other), earlier: one.min(other), distance })
+                self.edges.push(Edge::of([leaders.rank(new), leaders.rank(group)], standings))
             }
             Place::Store { segment, row, rows } => {
                 let nearest = &mut self.nearest[new.index()];
-                *nearest = distance.min(*nearest);
-                self.with_store.push(StorePair { segment, row, rows, new, distance, similarity })
+                *nearest = standings.of_first.map_or(*nearest, |standing| standing.min(*nearest));
+                self.with_store.push(StorePair { segment, row, rows, new, distance, standings })
             }
             Place::Crowd => {
                 self.crowded.push(leaders.rank(new));
@@ -192,7 +188,8 @@ impl Partition {
 
 /// A pair of a batch without group keys: every near pair matches.
 fn unchecked(pair: Pair) -> Confirmed {
-    Confirmed { pair: pair.of_groups(), similarity: None }
+    let standings = Standings::mutual(Standing::near(pair.distance));
+    Confirmed { pair: pair.of_groups(), standings }
 }
 
 /// How many rows of matches.tsv a pair of groups has.

@@ -19,13 +19,18 @@ pub(super) fn match_columns(near: ResultColumn, checked: bool) -> Vec<ResultColu
     columns.into_iter().chain(check).collect()
 }
 
-/// The columns of the verdicts.
-pub(super) fn verdict_columns(near: ResultColumn) -> [ResultColumn; 5] {
-    [
+/// The columns of the verdicts. The last two are there if it is known which share of a page another page holds.
+pub(super) fn verdict_columns(near: ResultColumn, holds: bool) -> Vec<ResultColumn> {
+    let columns = [
         ResultColumn::new("id", Values::Text).ascending(),
         ResultColumn::new("verdict", Values::Names),
         ResultColumn::new("of", Values::Names).or_null(),
         near.or_null(),
         ResultColumn::new("against", Values::Names).or_null(),
-    ]
+    ];
+    let shares = [
+        ResultColumn::new("held", Values::Share).or_null(),
+        ResultColumn::new("copies", Values::Count).or_null(),
+    ];
+    columns.into_iter().chain(shares.into_iter().filter(|_| holds)).collect()
 }

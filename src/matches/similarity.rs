@@ -6,11 +6,19 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Check;
+use crate::fingerprint::{Check, Share, Stamp};
 use crate::store::{RowBytes, Segment};
 
 /// The least similarity of a match, unless another one is given.
 const LEAST: f64 = 0.75;
+
+/// The least share of a page that another page must hold to stand for it, unless another one is given.
+const LEAST_HELD: f64 = 0.9;
+
+/// How many standard errors are taken off the estimate of a share before it is compared with the least one: a page that is
+/// compared with many pages meets a large error sooner or later.
+/// `bench-data/runs/2026-11-23-held.md` has the measurements.
+const MARGIN: f64 = 0.5;
 
 /// The check that confirms candidates, and the least similarity. Written as the name of the check,
 /// optionally followed by the least similarity: `minhash:0.75`.
@@ -20,6 +28,8 @@ pub struct Confirm {
     pub check: Check,
     /// The least similarity, from 0 to 1.
     pub least: f64,
+    /// Whether the check was named without its size, such as `page-overlap`.
+    has_any_size: bool,
 }
 
 /// How alike two documents are by their signatures: from 0 to 1, in ten-thousandths.
@@ -82,11 +92,37 @@ impl FromStr for Similarity {
 }
 
 impl Confirm {
-    /// The similarity of the documents behind two signatures, if it is enough for a match.
+    /// A check, and the least similarity that it asks for.
     #[must_use]
-    pub fn similarity(&self, one: &[u8], another: &[u8]) -> Option<Similarity> {
-        let similarity = self.check.similarity(one, another);
-        (similarity >= self.least).then(|| Similarity((similarity * 10_000.0).round() as u16))
+    pub fn new(check: Check, least: f64) -> Confirm {
+        Confirm { check, least, has_any_size: false }
+    }
+
+    /// For a batch with this stamp: a check that was named without its size takes the signatures that the batch has.
+    #[must_use]
+    pub fn fitting(self, stamp: &str) -> Confirm {
+        let kept = Stamp::parse(stamp).and_then(|stamp| stamp.check()).ok().flatten();
+        match kept.filter(|kept| self.has_any_size && kept.is_like(self.check)) {
+            Some(kept) => Confirm::new(kept, self.least),
+            None => self,
+        }
+    }
+
+    /// Whether a share, less the margin for its error, is enough for a match.
+    pub(super) fn is_enough(&self, share: Share) -> bool {
+        share.held - MARGIN * share.error >= self.least
+    }
+
+    /// Whether one of two pages with these signatures can stand for the other one.
+    #[must_use]
+    pub fn confirms(&self, one: &[u8], another: &[u8]) -> bool {
+        self.check.shares(one, another).into_iter().any(|share| self.is_enough(share))
+    }
+
+    /// Whether the check tells which of two pages holds the other one. Then the longest pages come first.
+    #[must_use]
+    pub fn has_direction(&self) -> bool {
+        self.check.has_direction()
     }
 
     /// Looks up the signatures of a segment.
@@ -123,20 +159,22 @@ impl FromStr for Confirm {
     fn from_str(text: &str) -> Result<Confirm> {
         let (name, least) =
             text.split_once(':').map_or((text, None), |(name, least)| (name, Some(least)));
-        let check = name.parse()?;
-        let least = least.map_or(Some(LEAST), |least| least.parse().ok());
+        let check: Check = name.parse()?;
+        let usual = if check.has_direction() { LEAST_HELD } else { LEAST };
+        let least = least.map_or(Some(usual), |least| least.parse().ok());
         let least = least.filter(|least| (0.0..=1.0).contains(least)).ok_or_else(|| {
             Error::new(Kind::Usage, "not a least similarity")
                 .expected("a number from 0 to 1 after the name of the check, such as minhash:0.75")
                 .found(text)
         })?;
-        Ok(Confirm { check, least })
+        Ok(Confirm { check, least, has_any_size: Check::is_without_size(name) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::Recipe;
 
     #[test]
     fn a_check_reads_back_and_what_is_none_is_refused() {
@@ -151,6 +189,29 @@ mod tests {
         }
         let shown = [Similarity(10_000), Similarity(53)].map(|it| it.to_string());
         assert_eq!(shown, ["1.0000", "0.0053"]);
+    }
+
+    #[test]
+    fn a_check_without_its_size_takes_the_size_that_is_kept() {
+        let kept = |check: &str| {
+            let recipe = Recipe::named("wide-2", None).unwrap();
+            recipe.with_check(check.parse().unwrap()).unwrap().stamp()
+        };
+        for (asked, kept_check, fitting) in [
+            ("page-overlap:0.8", "page-overlap-512x2", "page-overlap-512x2:0.8"),
+            ("page-overlap:0.8", "page-overlap-124x2", "page-overlap-124x2:0.8"),
+            // Signatures of another size cannot be made from these.
+            ("page-overlap-124x2:0.8", "page-overlap-512x2", "page-overlap-124x2:0.8"),
+            ("page-overlap:0.8", "word-overlap-512x2", "page-overlap-124x2:0.8"),
+            ("minhash:0.8", "classic-minhash-64x2", "minhash-512x2:0.8"),
+            ("minhash:0.8", "minhash-64x2", "minhash-64x2:0.8"),
+        ] {
+            let asked: Confirm = asked.parse().unwrap();
+            assert_eq!(asked.fitting(kept(kept_check).as_str()).to_string(), fitting);
+        }
+        let paper = Recipe::named("words-2", None).unwrap().stamp();
+        let asked: Confirm = "minhash:0.8".parse().unwrap();
+        assert_eq!(asked.fitting(paper.as_str()), asked);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::numbers::Number;
-use super::similarity::Similarity;
+use super::standing::Standings;
 use crate::error::Result;
 use crate::runs::{Record, SortedRecords};
 
@@ -21,8 +21,8 @@ pub(super) struct StorePair<N> {
     pub(super) new: N,
     /// The Hamming distance.
     pub(super) distance: u8,
-    /// How alike the documents are, where that was checked.
-    pub(super) similarity: Option<Similarity>,
+    /// How well the page of the store stands for that of the batch, and the other way round, once that is known.
+    pub(super) standings: Standings,
 }
 
 impl<N: Number> Record for StorePair<N> {}
@@ -32,12 +32,13 @@ impl<N: Number> Record for StorePair<N> {}
 pub(super) struct Near<N> {
     pub(super) new: N,
     pub(super) distance: u8,
-    pub(super) similarity: Option<Similarity>,
+    /// How well the page of the store stands for that of the batch, and the other way round.
+    pub(super) standings: Standings,
 }
 
 impl<N: Number> From<StorePair<N>> for Near<N> {
     fn from(pair: StorePair<N>) -> Near<N> {
-        Near { new: pair.new, distance: pair.distance, similarity: pair.similarity }
+        Near { new: pair.new, distance: pair.distance, standings: pair.standings }
     }
 }
 

@@ -13,12 +13,13 @@
 //!
 //! - `service`: the store and its journal ([`Online`]).
 //! - `opened`: a version, opened once for each distance.
-//! - `verdict`: what is near, and the verdict. `ration`: how much of it is named.
+//! - `requests`: the JSON that clients send. `verdict`: what is near, and the verdict. `ration`: how much of it is named.
 //!
 //! Imports `index`, `journal` and what they import. Start with [`Online::open`].
 
 mod opened;
 mod ration;
+pub mod requests;
 mod service;
 mod verdict;
 

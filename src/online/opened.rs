@@ -6,6 +6,7 @@ use super::ration::Ration;
 use crate::error::Result;
 use crate::index::{Answer, Asker, Lookup, LookupOptions, Question};
 use crate::store::{Access, Store, Version};
+use crate::work::Work;
 
 /// The distances that can be asked for: 0 to 15.
 pub(super) const DISTANCES: usize = 16;
@@ -34,24 +35,27 @@ impl Opened {
         Ok(opened)
     }
 
-    /// What is near to each of `questions`, at most `limit` pages of each, and no more than the ration of all.
+    /// What is near to each of `questions`, at most `limit` pages of each, and no more than the ration of all, as far as `work`
+    /// goes. After them it is needed for as many more as `others` says.
     pub(super) fn ask(
         &self,
         questions: &[Option<Question<'_>>],
         distance: u32,
         limit: usize,
         ration: &mut Ration,
+        (work, others): (&mut Work<'_>, usize),
     ) -> Result<Vec<Answer>> {
         let asking = self.at(distance)?;
         let kept = lock(&asking.askers).pop();
         let mut asker = kept.unwrap_or_else(|| Asker::new(&asking.lookup));
-        let mut ask = |question: &Option<Question<'_>>| {
+        let mut ask = |(after, question): (usize, &Option<Question<'_>>)| {
             let Some(question) = question else { return Ok(Answer::default()) };
-            let mut answer = asker.ask(question, limit)?;
+            work.begin(others + after);
+            let mut answer = asker.ask(question, limit, work)?;
             answer.more += ration.cut(&mut answer.near, |page| &page.id);
             Ok(answer)
         };
-        let answers = questions.iter().map(&mut ask).collect();
+        let answers = (0..questions.len()).rev().zip(questions).map(&mut ask).collect();
         lock(&asking.askers).push(asker);
         answers
     }
@@ -64,7 +68,7 @@ impl Opened {
         }
         // What clients ask for must not fill the memory with the store once more for each distance.
         let is_usual = distance == self.options.distance;
-        let access = if is_usual { self.options.access } else { Access::Mapped };
+        let access = if is_usual { self.options.access } else { Access::OnDisk };
         let options = LookupOptions { distance, access, ..self.options };
         let lookup = Lookup::open(&self.store, self.version.clone(), options)?;
         Ok(place.get_or_init(|| Asking { lookup, askers: Mutex::default() }))

@@ -1,7 +1,7 @@
 //! How many bytes of near pages an answer may name in all.
 
 /// What a near page takes in an answer, beside its id.
-const PAGE_BYTES: usize = 64;
+pub(super) const PAGE_BYTES: usize = 64;
 
 /// The bytes of near pages that are left. Ids may be long, so a limit of their number says little.
 pub(super) struct Ration(usize);

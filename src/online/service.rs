@@ -3,15 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use serde::Deserialize;
 
 use super::opened::{DISTANCES, Opened};
-use super::ration::Ration;
+use super::ration::{PAGE_BYTES, Ration};
 use super::verdict::{Found, Verdict};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::index::{Answer, LookupOptions, Question};
-use crate::journal::{Done, Insertion, Journal, JournalOptions, Wanted};
-use crate::store::{Added, Day, FingerprintedDocument, SegmentOptions, Store, Version};
+use crate::journal::{Done, Insertion, Journal, JournalOptions, NearInJournal, Wanted};
+use crate::store::{
+    Added, Day, FingerprintedDocument, SegmentOptions, Store, Version, expect_come,
+};
+use crate::work::Work;
 
 /// What to do about pages of a day that the store does not take.
 const PUT_BACK: &str = "the pages are in the journal again: commit them to another day, or take that day out of the store first with `dupsieve store rollback --before-day`";
@@ -40,12 +44,14 @@ pub struct OnlineOptions {
 }
 
 /// Which pages are remembered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Remember {
     /// Those whose verdict is keep.
     #[default]
     Kept,
-    /// All, empty ones too, but for repeated ids.
+    /// All but those of a repeated id.
     All,
 }
 
@@ -58,10 +64,19 @@ pub struct Told {
     pub answers: Vec<Found>,
 }
 
+impl Told {
+    /// About how many bytes the near pages take that it names.
+    #[must_use]
+    pub fn near_bytes(&self) -> usize {
+        let near = self.answers.iter().flat_map(|found| &found.near);
+        near.map(|page| PAGE_BYTES + page.id.len()).sum()
+    }
+}
+
 /// What became of a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// The number of the version that has the day.
+    /// The number of the version that has the day, or of the newest one.
     pub store_version: u64,
     /// The fingerprints of the day.
     pub rows: u64,
@@ -72,6 +87,8 @@ pub struct Committed {
     pub waiting: u64,
     /// Whether the store had the day before.
     pub already: bool,
+    /// Whether the store has the day. It does not if nothing was remembered for it.
+    pub is_held: bool,
 }
 
 /// A store that answers and remembers.
@@ -124,11 +141,16 @@ impl Online {
         &self.journal
     }
 
-    /// What is near to each of `questions`; nothing to one without a fingerprint.
+    /// What is near to each of `questions`, as far as `work` goes; nothing to one without a fingerprint.
     ///
     /// # Errors
     /// [`Kind::Usage`] for a distance over 15; damage of the store is [`Kind::BadData`].
-    pub fn query(&self, questions: &[Option<Question<'_>>], distance: u32) -> Result<Told> {
+    pub fn query(
+        &self,
+        questions: &[Option<Question<'_>>],
+        distance: u32,
+        work: &mut Work<'_>,
+    ) -> Result<Told> {
         if distance as usize >= DISTANCES {
             return Err(Error::new(Kind::Usage, "the distance is too large to be asked for")
                 .expected(format_args!("at most {}", DISTANCES - 1))
@@ -136,15 +158,18 @@ impl Online {
         }
         let limit = self.options.limit;
         let mut ration = self.ration();
-        let mut remembered = |question: &Option<Question<'_>>| {
-            let Some(question) = question else { return Default::default() };
-            let (mut near, more) = self.journal.near(&self.wanted(question, distance), limit);
-            let left_out = ration.cut(&mut near, |page| &page.id);
-            (near, more + left_out)
+        let count = questions.len();
+        let mut remembered = |(after, question): (usize, &Option<Question<'_>>)| {
+            let Some(question) = question else { return NearInJournal::default() };
+            work.begin(count + after);
+            let wanted = self.wanted(question, distance);
+            let mut found = self.journal.near(&wanted, limit, work);
+            found.more += ration.cut(&mut found.near, |page| &page.id);
+            found
         };
-        let remembered: Vec<_> = questions.iter().map(&mut remembered).collect();
+        let remembered: Vec<_> = (0..count).rev().zip(questions).map(&mut remembered).collect();
         let opened = self.opened.load();
-        let held = opened.ask(questions, distance, limit, &mut self.ration())?;
+        let held = opened.ask(questions, distance, limit, &mut self.ration(), (work, 0))?;
         let found =
             questions.iter().zip(remembered).zip(held).map(|((question, remembered), held)| {
                 question.map_or(Found::EMPTY, |_| Found::of(remembered, held, limit))
@@ -154,7 +179,7 @@ impl Online {
 
     /// Judges pages one after the other, as the keep rule does, and remembers those that `which` says. Each is compared
     /// with the pages remembered before it, those of this call among them. `done` is called once what was remembered is
-    /// on disk; the answers are to be told only then.
+    /// on disk; the answers are to be told only then. A page is not kept if `work` is over before its verdict is known.
     ///
     /// # Errors
     /// As [`Journal::turn`] and [`Online::query`]; `done` is not called then.
@@ -163,21 +188,25 @@ impl Online {
         pages: &[FingerprintedDocument],
         which: Remember,
         done: Done,
+        work: &mut Work<'_>,
     ) -> Result<Told> {
         let questions: Vec<Option<Question<'_>>> = pages.iter().map(question).collect();
         let (distance, limit) = (self.options.lookup.distance, self.options.limit);
         loop {
             let opened = self.opened.load_full();
             let mut ration = self.ration();
-            let held = opened.ask(&questions, distance, limit, &mut self.ration())?;
+            let others = (&mut *work, pages.len());
+            let held = opened.ask(&questions, distance, limit, &mut self.ration(), others)?;
             let mut insertion = self.journal.turn()?;
             // Pages may have gone from the journal to a version that was not asked.
             if !Arc::ptr_eq(&opened, &self.opened.load()) {
                 continue;
             }
-            let asked = pages.iter().zip(&questions).zip(held);
-            let answers = asked.map(|((page, question), held)| {
-                let mut found = self.judge(&mut insertion, page, question.as_ref(), held, which);
+            let asked = (0..pages.len()).rev().zip(pages).zip(&questions).zip(held);
+            let answers = asked.map(|(((after, page), question), held)| {
+                work.begin(after);
+                let mut found =
+                    self.judge(&mut insertion, page, question.as_ref(), held, which, work);
                 found.more += ration.cut(&mut found.near, |page| &page.id);
                 found
             });
@@ -194,11 +223,12 @@ impl Online {
         question: Option<&Question<'_>>,
         held: Answer,
         which: Remember,
+        work: &mut Work<'_>,
     ) -> Found {
         let limit = self.options.limit;
         let mut found = question.map_or(Found::EMPTY, |question| {
             let wanted = self.wanted(question, self.options.lookup.distance);
-            Found::of(insertion.near(&wanted, limit), held, limit)
+            Found::of(insertion.near(&wanted, limit, work), held, limit)
         });
         if insertion.has(&page.id) {
             found.verdict = Verdict::Repeated;
@@ -218,15 +248,17 @@ impl Online {
         Wanted { fingerprint, distance, page, check: self.options.lookup.check }
     }
 
-    /// Makes a day of the store of what is remembered, the same as `store add` does with a segment of these pages.
+    /// Makes a day of the store of what is remembered, the same as `store add` does with a segment of these pages; no day if
+    /// that is nothing.
     /// Questions are answered and pages remembered meanwhile; those pages belong to the next day. If it ends before
     /// the day is in the store, the next call for the day, or [`Online::finish_commits`], goes on.
     ///
     /// # Errors
     /// [`Kind::Exists`] if the store has other pages of this day, though another process may have added them just now, and
-    /// [`Kind::Usage`] if days after it have expired: the pages are in the journal then, and in no day.
+    /// [`Kind::Usage`] if days after it have expired, or if it lies ahead of `today` as by [`expect_come`]; without `today` it
+    /// may. The pages are in the journal then, and in no day.
     /// [`Kind::Temporary`] if another process is changing the store.
-    pub fn commit(&self, day: Day) -> Result<Committed> {
+    pub fn commit(&self, day: Day, today: Option<Day>) -> Result<Committed> {
         let _changing = lock(&self.changing);
         let is_sealed = self.journal.sealed().contains(&day);
         self.finish()?;
@@ -237,6 +269,13 @@ impl Online {
             self.journal.leave_out_removed()?;
         } else {
             version.expect_unexpired(day)?;
+            today.map_or(Ok(()), |today| expect_come(Some(&version), day, today))?;
+            self.journal.leave_out_removed()?;
+            let waiting = self.journal.count(self.store.left_out_of(day)?);
+            if self.journal.pages() == waiting {
+                let store_version = version.number();
+                return Ok(Committed { store_version, waiting, ..Committed::default() });
+            }
             self.journal.seal(day)?;
             self.finish()?;
         }
@@ -254,7 +293,8 @@ impl Online {
         let waiting = self.journal.count(self.store.left_out_of(day)?);
         let version = self.version();
         let (rows, empties) = version.entry(day).map_or((0, 0), |it| (it.rows, it.empties));
-        Ok(Committed { store_version: version.number(), rows, empties, waiting, already })
+        let store_version = version.number();
+        Ok(Committed { store_version, rows, empties, waiting, already, is_held: true })
     }
 
     /// Finishes commits that were begun: after a crash, or while another process changed the store. Returns how many

@@ -15,6 +15,7 @@ use crate::fingerprint::{Class, Width};
 use crate::index::{LookupOptions, Question};
 use crate::journal::Journal;
 use crate::store::{Day, FingerprintedDocument, SegmentOptions, Store};
+use crate::work::Work;
 
 const STAMP: &str = r#"{"features":"external","width":64}"#;
 
@@ -65,7 +66,8 @@ fn pages(seed: u64, count: usize) -> Vec<FingerprintedDocument> {
 
 fn remember(online: &Online, pages: &[FingerprintedDocument], which: Remember) -> Result<Told> {
     let (told, acknowledged) = channel();
-    let answers = online.remember(pages, which, Box::new(move |done| drop(told.send(done))))?;
+    let done = Box::new(move |done| drop(told.send(done)));
+    let answers = online.remember(pages, which, done, &mut Work::unbounded())?;
     acknowledged.recv().expect("told")?;
     Ok(answers)
 }
@@ -94,7 +96,8 @@ fn remove(store: &Store, ids: &str) -> Result<()> {
 
 /// The ids and days of the pages with this fingerprint.
 fn holders(online: &Online, fingerprint: u128) -> Result<Vec<(String, Option<Day>)>> {
-    let told = online.query(&[Some(Question { fingerprint, page: None })], 0)?;
+    let told =
+        online.query(&[Some(Question { fingerprint, page: None })], 0, &mut Work::unbounded())?;
     Ok(told.answers[0].near.iter().map(|near| (near.id.clone(), near.day)).collect())
 }
 
@@ -153,18 +156,18 @@ fn days_of_pages_are_judged_and_found_as_by_definition() -> Result<()> {
                 .iter()
                 .map(|it| it.map(|fingerprint| Question { fingerprint, page: None }))
                 .collect();
-            let told = online.query(&questions, distance)?;
+            let told = online.query(&questions, distance, &mut Work::unbounded())?;
             for (asked, found) in asked.iter().zip(told.answers) {
                 let expected = asked.map_or(Vec::new(), |asked| near(&held, asked, distance));
                 assert_eq!((found.near, found.more), (expected, 0));
             }
         }
         let date = date.expect("a day of November");
-        let committed = online.commit(date)?;
+        let committed = online.commit(date, None)?;
         let rows = held.iter().filter(|it| it.2.is_none()).count() as u64;
         assert_eq!((committed.rows, committed.already), (rows, false));
         held.iter_mut().filter(|it| it.2.is_none()).for_each(|it| it.2 = Some(date));
-        assert!(online.commit(date)?.already);
+        assert!(online.commit(date, None)?.already);
         assert_eq!(online.journal().pages(), 0);
     }
     assert_eq!(store.at(None)?.rows(), held.len() as u64);
@@ -186,11 +189,11 @@ fn an_id_comes_once_in_a_day_and_other_pages_of_a_day_are_refused() -> Result<()
     let told = remember(&online, &twice, Remember::All)?;
     let verdicts: Vec<Verdict> = told.answers.iter().map(|it| it.verdict).collect();
     assert_eq!(verdicts, [Verdict::Keep, Verdict::Repeated, Verdict::Drop, Verdict::Empty]);
-    let committed = online.commit(day)?;
+    let committed = online.commit(day, None)?;
     assert_eq!((committed.rows, committed.empties), (2, 1));
     remember(&online, &[page("a", Some(0xffff))], Remember::All)?;
-    assert_eq!(online.commit(day).unwrap_err().kind(), Kind::Exists);
-    assert_eq!(online.commit(next)?.rows, 1);
+    assert_eq!(online.commit(day, None).unwrap_err().kind(), Kind::Exists);
+    assert_eq!(online.commit(next, None)?.rows, 1);
     Ok(())
 }
 
@@ -216,7 +219,7 @@ fn a_commit_that_was_cut_short_is_finished() -> Result<()> {
     drop(online);
     let online = open(&store)?;
     let before = online.version().number();
-    assert_eq!(online.commit(next)?.rows, online.version().entry(next).unwrap().rows);
+    assert_eq!(online.commit(next, None)?.rows, online.version().entry(next).unwrap().rows);
     assert_eq!((online.version().number(), online.journal().sealed()), (before, vec![]));
     Ok(())
 }
@@ -232,12 +235,12 @@ fn a_version_of_others_is_taken_up_and_what_is_remembered_stays() -> Result<()> 
     add(&store, day, &[page("theirs", Some(0xfe))])?;
     assert!(online.refresh()?);
     let question = Some(Question { fingerprint: 0xff, page: None });
-    let told = online.query(&[question], 3)?;
+    let told = online.query(&[question], 3, &mut Work::unbounded())?;
     let near =
         |distance, id: &str, day| NearPage { distance, id: id.to_owned(), day, similarity: None };
     let expected = [near(0, "ours", None), near(1, "theirs", Some(day))];
     assert_eq!((told.store_version, &told.answers[0].near[..]), (2, &expected[..]));
-    assert_eq!(online.query(&[None], 16).unwrap_err().kind(), Kind::Usage);
+    assert_eq!(online.query(&[None], 16, &mut Work::unbounded()).unwrap_err().kind(), Kind::Usage);
     Ok(())
 }
 
@@ -261,7 +264,7 @@ fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Resul
         // Of the two pages a the first stays, as if both had come on one day.
         assert_eq!(online.journal().pages(), 3);
         assert_eq!(holders(online, 0xa), Ok(vec![("a".to_owned(), None)]));
-        assert_eq!(online.commit(day).unwrap_err().kind(), Kind::Exists);
+        assert_eq!(online.commit(day, None).unwrap_err().kind(), Kind::Exists);
     };
     is_back(&online);
     drop(online);
@@ -271,7 +274,7 @@ fn pages_of_a_day_that_others_have_added_go_back_and_take_another_day() -> Resul
     let online = open(&store)?;
     assert_eq!(online.finish_commits().unwrap_err().kind(), Kind::Exists);
     is_back(&online);
-    assert_eq!(online.commit(next)?.rows, 3);
+    assert_eq!(online.commit(next, None)?.rows, 3);
     assert_eq!(holders(&online, 0xc)?, [("c".to_owned(), Some(next))]);
     assert_eq!(holders(&online, 0xaaaa)?, []);
     Ok(())
@@ -306,10 +309,10 @@ fn removed_pages_leave_the_journal_and_come_back_only_as_new_pages() -> Result<(
     drop(online);
     let online = open(&store)?;
     assert_eq!(holders(&online, 0xb)?, [("the second".to_owned(), None)]);
-    assert_eq!(online.commit(day)?.rows, 1);
+    assert_eq!(online.commit(day, None)?.rows, 1);
     remember(&online, &[page("the third", Some(0xc))], Remember::All)?;
     remove(&store, "the second\nthe third\n")?;
-    assert_eq!(online.commit(next)?.rows, 0, "a commit brings no page back");
+    assert_eq!(online.commit(next, None)?.rows, 0, "a commit brings no page back");
     assert_eq!((holders(&online, 0xb)?, holders(&online, 0xc)?), (vec![], vec![]));
     Ok(())
 }
@@ -351,12 +354,12 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
     remove(&store, "again\nempty\n")?;
     let all = [page("again", Some(0xa)), page("other", Some(0xff00)), page("empty", None)];
     remember(&online, &all, Remember::All)?;
-    let committed = online.commit(day)?;
+    let committed = online.commit(day, None)?;
     assert_eq!((committed.rows, committed.empties, committed.waiting), (1, 0, 2));
     assert_eq!((online.journal().pages(), online.journal().sealed()), (2, vec![]));
     assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), None)]);
     // The same day again changes nothing, and pages that wait belong to a later one.
-    let again = online.commit(day)?;
+    let again = online.commit(day, None)?;
     assert_eq!(again, Committed { already: true, ..committed });
     // It is cut short after the day is in the store, and a page comes meanwhile.
     online.journal().seal(next)?;
@@ -366,10 +369,14 @@ fn a_page_remembered_after_its_removal_waits_for_a_day_that_takes_it() -> Result
     store.add(&made, next, None, None)?;
     drop(online);
     let online = open(&store)?;
-    let committed = online.commit(next)?;
+    let committed = online.commit(next, None)?;
     assert_eq!((committed.rows, committed.waiting, online.journal().pages()), (0, 2, 3));
-    assert_eq!(online.commit(next).unwrap_err().kind(), Kind::Exists, "one belongs to another day");
-    let committed = online.commit(last)?;
+    assert_eq!(
+        online.commit(next, None).unwrap_err().kind(),
+        Kind::Exists,
+        "one belongs to another day"
+    );
+    let committed = online.commit(last, None)?;
     assert_eq!((committed.rows, committed.empties, committed.waiting), (2, 1, 0));
     assert_eq!(holders(&online, 0xa)?, [("again".to_owned(), Some(last))]);
     assert_eq!((online.journal().pages(), store.verify()?.rows()), (0, 3));
@@ -389,8 +396,8 @@ fn of_a_page_that_waits_and_a_newer_one_of_its_id_the_newer_stays() -> Result<()
     online.journal().seal(day)?;
     let told = remember(&online, &[page("again", Some(0xa_ffff_0000))], Remember::Kept)?;
     assert_eq!(told.answers[0].verdict, Verdict::Keep);
-    assert_eq!((online.commit(day)?.waiting, online.journal().pages()), (2, 2));
-    assert_eq!((online.commit(last)?.rows, holders(&online, 0xa)?), (2, vec![]));
+    assert_eq!((online.commit(day, None)?.waiting, online.journal().pages()), (2, 2));
+    assert_eq!((online.commit(last, None)?.rows, holders(&online, 0xa)?), (2, vec![]));
     assert_eq!(holders(&online, 0xa_ffff_0000)?, [("again".to_owned(), Some(last))]);
     Ok(())
 }
@@ -424,5 +431,65 @@ fn removed_pages_leave_a_day_that_is_being_committed() -> Result<()> {
     assert_eq!(holders(&online, 0xc)?, []);
     assert_eq!(holders(&online, 0xb)?, [("b".to_owned(), Some(next))]);
     assert_eq!(holders(&online, 0xd)?, [("d".to_owned(), Some(next))]);
+    Ok(())
+}
+
+#[test]
+fn a_page_whose_verdict_costs_too_much_is_not_kept() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let online = open(&store)?;
+    // A crowd that is near, of another class: each is compared, and none is found.
+    let crowd = (0..400).map(|at| FingerprintedDocument {
+        class: Class::Short,
+        ..page(&format!("short-{at}"), Some(0xff ^ (1 << (at % 60))))
+    });
+    let crowd: Vec<_> = crowd.collect();
+    remember(&online, &crowd, Remember::All)?;
+    let asked = [page("asked", Some(0xff)), page("next", Some(0xffff_0000_0000_ffff))];
+    let question = |page: &FingerprintedDocument| {
+        let known = (page.class, &[][..]);
+        Some(Question { fingerprint: page.fingerprint.unwrap(), page: Some(known) })
+    };
+    let questions: Vec<_> = asked.iter().map(question).collect();
+    let verdicts = |told: Told| -> Vec<(Verdict, bool)> {
+        told.answers.iter().map(|found| (found.verdict, found.is_cut)).collect()
+    };
+    let expected = [(Verdict::Unknown, true), (Verdict::Keep, false)];
+    let told = online.query(&questions, 3, &mut Work::of(600))?;
+    assert_eq!(verdicts(told), expected);
+    let (done, written) = channel();
+    let done = Box::new(move |result| drop(done.send(result)));
+    let told = online.remember(&asked[..1], Remember::Kept, done, &mut Work::of(100))?;
+    written.recv().expect("told")?;
+    assert_eq!((verdicts(told)[0], online.journal().pages()), (expected[0], 400));
+    let told = remember(&online, &asked, Remember::Kept)?;
+    assert_eq!(verdicts(told), [(Verdict::Keep, false); 2]);
+    Ok(())
+}
+
+#[test]
+fn a_commit_of_nothing_makes_no_day_and_one_of_a_day_far_ahead_is_refused() -> Result<()> {
+    let home = tempfile::tempdir().unwrap();
+    let (store, _) = Store::init(home.path().join("store"))?;
+    let online = open(&store)?;
+    let today: Day = "2026-11-23".parse()?;
+    let far: Day = "9999-12-31".parse()?;
+    for (day, today) in [(far, None), (today, Some(today))] {
+        let committed = online.commit(day, today)?;
+        assert_eq!(committed, Committed { store_version: 1, ..Committed::default() });
+    }
+    assert!(store.at(None)?.entries().is_empty());
+    remember(&online, &[page("a", Some(1))], Remember::All)?;
+    // A day that is not meant is refused before anything is sealed.
+    assert_eq!(online.commit(far, Some(today)).unwrap_err().kind(), Kind::Usage);
+    assert_eq!((online.journal().sealed(), online.journal().pages()), (vec![], 1));
+    // Pages that are all to stay out of a day make no day.
+    remove(&store, "a\n")?;
+    remember(&online, &[page("a", Some(1))], Remember::All)?;
+    let early = online.commit("2026-11-20".parse()?, Some(today))?;
+    assert_eq!((early.is_held, early.waiting), (false, 1));
+    assert!(online.commit(far, None)?.is_held, "it is meant");
+    assert!(online.commit(far, Some(today))?.already, "a day that is held is known");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is near to a page, in the store and in its journal, and the verdict on it.
 
 use crate::index::Answer;
-use crate::journal::Remembered;
+use crate::journal::NearInJournal;
 use crate::matches::Similarity;
 use crate::store::Day;
 
@@ -10,6 +10,8 @@ use crate::store::Day;
 pub enum Verdict {
     /// No page is near.
     Keep,
+    /// The work was over before a near page was found; whether there is one is not known.
+    Unknown,
     /// A page is near.
     Drop,
     /// The page has no word, and so no fingerprint.
@@ -24,6 +26,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Keep => "keep",
+            Verdict::Unknown => "unknown",
             Verdict::Drop => "drop",
             Verdict::Empty => "empty",
             Verdict::Repeated => "repeated",
@@ -51,22 +54,22 @@ pub struct Found {
     pub near: Vec<NearPage>,
     /// How many more there are.
     pub more: u64,
+    /// Whether the work was over before all was looked at: there may be pages that are nearer, and more of them.
+    pub is_cut: bool,
     /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Found {
     /// Nothing, for a page without a fingerprint.
-    pub(super) const EMPTY: Found = Found { near: Vec::new(), more: 0, verdict: Verdict::Empty };
+    pub(super) const EMPTY: Found =
+        Found { near: Vec::new(), more: 0, is_cut: false, verdict: Verdict::Empty };
 
     /// What the journal and the store have found, at most `limit` pages. A page that is being committed may be in
     /// both.
-    pub(super) fn of(
-        (remembered, waiting): (Vec<Remembered>, u64),
-        held: Answer,
-        limit: usize,
-    ) -> Found {
-        let Answer { near: held, more } = held;
+    pub(super) fn of(remembered: NearInJournal, held: Answer, limit: usize) -> Found {
+        let NearInJournal { near: remembered, more: waiting, is_cut: is_journal_cut } = remembered;
+        let Answer { near: held, more, is_cut } = held;
         let remembered = remembered.into_iter().map(|it| NearPage {
             distance: it.distance,
             id: it.id,
@@ -84,7 +87,12 @@ impl Found {
         near.dedup();
         let more = waiting + more + near.len().saturating_sub(limit) as u64;
         near.truncate(limit);
-        let verdict = if near.is_empty() && more == 0 { Verdict::Keep } else { Verdict::Drop };
-        Found { near, more, verdict }
+        let is_cut = is_cut || is_journal_cut;
+        let verdict = match (near.is_empty() && more == 0, is_cut) {
+            (false, _) => Verdict::Drop,
+            (true, false) => Verdict::Keep,
+            (true, true) => Verdict::Unknown,
+        };
+        Found { near, more, is_cut, verdict }
     }
 }

@@ -9,6 +9,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::IoSliceMut;
 use std::num::NonZero;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -43,6 +44,11 @@ pub(crate) fn is_cached(file: &File, offset: u64) -> bool {
     let mut byte = [0];
     let byte = &mut [IoSliceMut::new(&mut byte)];
     preadv2(file, byte, offset, ReadWriteFlags::NOWAIT) != Err(Errno::AGAIN)
+}
+
+/// Tells the system to begin reading `range` into its cache.
+pub(crate) fn will_need(file: &File, range: Range<u64>) {
+    let _ = fadvise(file, range.start, NonZero::new(range.end - range.start), Advice::WillNeed);
 }
 
 /// Tells the system to drop the page at `offset` from its cache.

@@ -36,7 +36,7 @@ mod packed_file;
 mod paths;
 mod staging;
 
-pub(crate) use direct::{PAGE, forget, is_cached, margin, open_direct};
+pub(crate) use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
 pub use disk::{check_free_space, sync_folder};
 pub use list_file::{ListFile, Listed, QUARANTINE, REPEATED};
 pub use lock::{Fence, Lock, superseded};

@@ -52,7 +52,6 @@ enum Target {
 enum ContentKind {
     Objects,
     Columns,
-    Drawing,
     Html,
     Parquet,
     Other,
@@ -200,7 +199,6 @@ impl ContentKind {
         match line {
             [b'{', ..] => ContentKind::Objects,
             _ if line.starts_with(b"PAR1") => ContentKind::Parquet,
-            _ if line.starts_with(b"<svg ") => ContentKind::Drawing,
             _ if line.starts_with(b"<!doctype html>") => ContentKind::Html,
             _ if line.contains(&b'\t') => ContentKind::Columns,
             _ => ContentKind::Other,

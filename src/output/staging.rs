@@ -53,11 +53,6 @@ impl Staging {
         Ok(Staging { target: target.to_path_buf(), folder, lock })
     }
 
-    /// Where the output will be.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
-
     /// The temporary folder. Unnamed files of a sort may use it too.
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -43,7 +43,7 @@ impl Secret {
     ///
     /// # Errors
     /// [`Kind::Permission`] if the file is open to more than its owner and group, [`Kind::Config`]
-    /// if it is empty or longer than 4 KiB, and the errors of reading it.
+    /// if it is shorter than 16 bytes or longer than 4 KiB, and the errors of reading it.
     pub fn read(path: &Path) -> Result<Secret> {
         let mut file = File::open(path).at(path)?;
         check_mode(file.metadata().at(path)?.permissions().mode(), path)?;
@@ -56,11 +56,12 @@ impl Secret {
                 .help(REMEDY));
         }
         let words = words.trim_ascii();
-        if words.is_empty() {
-            return Err(Error::new(Kind::Config, "the secret is empty").at(path).help(REMEDY));
-        }
         if words.len() < FEW {
-            tracing::warn!("{}: a secret this short can be guessed; {REMEDY}", path.display());
+            return Err(Error::new(Kind::Config, "a secret this short can be guessed")
+                .at(path)
+                .expected(format_args!("at least {FEW} bytes"))
+                .found(words.len())
+                .help(REMEDY));
         }
         Ok(Secret::new(words))
     }
@@ -113,14 +114,17 @@ mod tests {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             Secret::read(&path)
         };
-        assert!(read(" s3 cret\n", 0o600).unwrap() == Secret::new(b"s3 cret"));
-        assert!(read("s3 cret", 0o440).unwrap() == Secret::new(b"s3 cret"));
-        assert!(read("s3cret", 0o400).unwrap() != Secret::new(b"s3 cret"));
-        assert_eq!(read("\n", 0o600).unwrap_err().kind(), Kind::Config);
+        let words = "not to be guessed";
+        assert!(read(" not to be guessed\n", 0o600).unwrap() == Secret::new(words.as_bytes()));
+        assert!(read(words, 0o440).unwrap() == Secret::new(words.as_bytes()));
+        assert!(read("nottobeguessed at all", 0o400).unwrap() != Secret::new(words.as_bytes()));
+        for short in ["\n", "hello", "not to be guess"] {
+            assert_eq!(read(short, 0o600).unwrap_err().kind(), Kind::Config, "{short}");
+        }
         assert!(read(&"s".repeat(MOST as usize), 0o600).is_ok());
         assert_eq!(read(&"s".repeat(MOST as usize + 1), 0o600).unwrap_err().kind(), Kind::Config);
         for open in [0o644, 0o604, 0o602, 0o620, 0o601] {
-            assert_eq!(read("s3cret", open).unwrap_err().kind(), Kind::Permission, "{open:o}");
+            assert_eq!(read(words, open).unwrap_err().kind(), Kind::Permission, "{open:o}");
         }
         assert_eq!(Secret::read(&folder.path().join("none")).unwrap_err().kind(), Kind::Missing);
     }

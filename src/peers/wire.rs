@@ -11,7 +11,7 @@ use super::hosts;
 use super::wait::Wait;
 
 /// Every message of a handshake begins with this. The digit is the version of the protocol.
-pub(super) const MAGIC: [u8; 8] = *b"dupsiev2";
+pub(super) const MAGIC: [u8; 8] = *b"dupsiev1";
 /// How long one connection attempt may take.
 const PROMPT: Duration = Duration::from_secs(2);
 /// A peer is lost if its host does not answer for this long, even if nobody reads from it.

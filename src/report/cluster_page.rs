@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::bar::{Bar, bars};
 use super::html;
 use crate::clusters::{Clusters, Measure, SizeRange};
+use crate::storage::shown;
 
 /// What `clusters.html` draws, beside the report itself.
 #[derive(Serialize)]
@@ -50,7 +51,7 @@ pub(super) fn drawn(
         report,
         found,
         name: day.cloned().unwrap_or_else(|| folder.into_owned()),
-        place: place.display().to_string(),
+        place: shown(&place.to_string_lossy()),
         sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
         farthest,
         spread,

@@ -62,10 +62,11 @@ impl ClusterReport {
         }
     }
 
-    /// Writes the report into an output that is being built, and `report.html`, which shows it to people.
-    pub fn write(&mut self, staging: &Staging) -> Result<()> {
+    /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
+    /// `place` in the end.
+    pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
         seal::prepare(&mut self.run);
-        let page = cluster_page::drawn(&*self, &self.found, &self.days, staging.target());
+        let page = cluster_page::drawn(&*self, &self.found, &self.days, place);
         html::write(&page, &mut self.run, staging)?;
         let mut file = staging.create(ClusterReport::NAME)?;
         file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;

@@ -52,8 +52,8 @@ pub fn existing<R: Made>(
 }
 
 /// The files that an output of any version may have, besides those that its report names.
-const OURS: [&str; 7] =
-    ["_SUCCESS", "_UNFINISHED", "drop.txt", "keep.txt", "links.bin", "report.html", "report.json"];
+const OURS: [&str; 6] =
+    ["_SUCCESS", "_UNFINISHED", "drop.txt", "keep.txt", "report.html", "report.json"];
 /// The tables that an output of any version may have, in any format.
 const TABLES: [&str; 5] = ["changes", "clusters", "matches", "sizes", "verdicts"];
 

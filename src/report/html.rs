@@ -38,7 +38,7 @@ pub(super) fn write(page: &str, run: &mut serde_json::Value, staging: &Staging) 
 }
 
 /// Fails if the page in `output` has been changed since its report was written, whose part `run` is given. One that is not
-/// there, and pages of older builds, are not checked.
+/// there is not checked.
 pub(super) fn check(output: &Path, run: &serde_json::Value) -> Result<()> {
     let path = output.join(NAME);
     let Ok(written) = serde_json::from_value::<Sum>(run[SUM].clone()) else { return Ok(()) };

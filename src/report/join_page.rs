@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::bar::{Bar, bars};
 use super::html::{self, percent};
 use crate::matches::Outcome;
+use crate::storage::shown;
 use crate::store::RecordCounts;
 
 /// What `join.html` draws, beside the report itself.
@@ -44,7 +45,7 @@ pub(super) fn drawn(
     let page = JoinPage {
         report,
         name: name.into_owned(),
-        place: place.display().to_string(),
+        place: shown(&place.to_string_lossy()),
         dropped_share: percent(outcome.dropped.into(), batch.fingerprinted.into()),
         funnel: bars(funnel(batch, outcome, run), batch.read.into()),
         distances: bars(distances.collect(), outcome.distances.values().sum()),

@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::html;
 use super::join_page;
+use super::later_days::{LaterDays, dropped_after};
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal::{self, damaged};
 use crate::error::{At, Result};
 use crate::join::Proof;
 use crate::lsh::Found;
-use crate::matches::Outcome;
+use crate::matches::{Lost, Outcome};
 use crate::output::{SUCCESS, Staging, Sum};
 use crate::store::{Day, Digest, RecordCounts};
 
@@ -27,8 +28,7 @@ pub struct Report {
     /// The day of the batch, if `run` made the output.
     #[serde(default)]
     pub day: Option<Day>,
-    /// The recipe of the fingerprints, part by part. Reports of older builds do not have it.
-    #[serde(default)]
+    /// The recipe of the fingerprints, part by part.
     pub recipe: Value,
     /// A run with the same parameters finds its output done.
     pub parameters: Parameters,
@@ -37,10 +37,16 @@ pub struct Report {
     /// The digest of what had been removed from it until then, if something had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removals: Option<Digest>,
+    /// The later days that the store held, if the day was run late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later_days: Option<LaterDays>,
     /// How many records the batch was made from, and what became of them.
     pub batch: RecordCounts,
     /// Pages found, kept and dropped.
     pub outcome: Outcome,
+    /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
     /// The proof that no chunk of the store was left out. An output of `lsh` has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Proof>,
@@ -61,20 +67,27 @@ impl Report {
     /// The name of the file.
     const NAME: &str = "report.json";
 
-    /// Writes the report into an output that is being built, and `report.html`, which shows it to people.
-    pub fn write(&mut self, staging: &Staging) -> Result<()> {
+    /// Writes the report into an output that is being built, and `report.html`, which shows it to people. The output is at
+    /// `place` in the end.
+    pub fn write(&mut self, staging: &Staging, place: &Path) -> Result<()> {
         seal::prepare(&mut self.run);
         let counts = (&self.batch, &self.outcome);
-        let drawn = join_page::drawn(&*self, counts, &self.run, staging.target());
+        let drawn = join_page::drawn(&*self, counts, &self.run, place);
         html::write(&drawn, &mut self.run, staging)?;
         let mut file = staging.create(Report::NAME)?;
         file.write(|out| out.write_all(seal::sealed(self).as_bytes()))?;
         file.finish().map(drop)
     }
 
-    /// Whether an old build wrote it, which did not record the recipe.
-    pub fn is_old(&self) -> bool {
-        self.recipe.is_null()
+    /// Fails if the report says of the later days what the verdicts in `output` contradict.
+    pub fn check_later_days(&self, output: &Path) -> Result<()> {
+        let (Some(later), Some(day)) = (&self.later_days, self.day) else { return Ok(()) };
+        let dropped = dropped_after(output, day)?;
+        if later.dropped == dropped {
+            return Ok(());
+        }
+        let what = "the verdicts drop another number of pages in favour of later days than the report says";
+        Err(damaged(what).at(output.join(Report::NAME)).expected(dropped).found(later.dropped))
     }
 }
 
@@ -91,13 +104,9 @@ impl Made for Report {
         if other.job.is_some() {
             return Ok(None);
         }
-        let mut report: Report =
+        let report: Report =
             serde_json::from_str(&text).map_err(|cause| damaged(&cause.to_string()).at(&path))?;
         seal::check(&text, &report.run, &path)?;
-        if report.is_old() {
-            // Old reports have the counts of the records as JSON here.
-            report.parameters.insert("records".to_owned(), records(&report.batch));
-        }
         Ok(Some(report))
     }
 

@@ -7,6 +7,8 @@
 //! - `history`: the reports of many days, and which days are odd ([`History`]).
 //! - `join_page`, `days_page`: both drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which nothing stands any more.
+//! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
+//! - `dropped_twin`: a dropped page that a kept page is near to ([`DroppedTwin`]).
 //! - `annotations`: what is said of each page, found by its id ([`Annotations`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
@@ -27,11 +29,13 @@ mod bar;
 mod cluster_page;
 mod cluster_report;
 mod days_page;
+mod dropped_twin;
 mod existing;
 mod history;
 mod html;
 mod join_page;
 mod join_report;
+mod later_days;
 mod made;
 mod parameters;
 mod readmission;
@@ -40,9 +44,11 @@ mod verdicts;
 
 pub use annotations::{Annotations, ClustersOf, Judged};
 pub use cluster_report::ClusterReport;
+pub use dropped_twin::{DroppedTwin, NearBy, SegmentPage};
 pub use existing::{Existing, existing, refuse_strangers};
 pub use history::{DayFigures, History};
 pub use join_report::{Report, records};
+pub use later_days::LaterDays;
 pub use made::Made;
 pub use parameters::{Parameters, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs, ReadmittedIds};

@@ -55,6 +55,16 @@ pub fn verdict(output: &Path, id: &str) -> Result<Verdict> {
     })
 }
 
+/// Calls `each` with the id of every dropped page, and the page in whose favour it was dropped.
+pub(super) fn each_drop(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
+    each_row(ResultReader::of(&folder(output), VERDICTS)?, |columns| {
+        if columns.get(1) == Some(&"drop") {
+            each(columns.first()?, nearest(columns.get(2..5)?)?);
+        }
+        Some(true)
+    })
+}
+
 /// Calls `each` with every match: the new page, and the one that it is near.
 pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
     each_row(ResultReader::of(&folder(output), MATCHES)?, |columns| {

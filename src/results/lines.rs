@@ -38,13 +38,6 @@ impl Lines {
         }
     }
 
-    pub(crate) fn expect_header(&mut self, header: &str) -> Result<()> {
-        match self.next()? {
-            Some(found) if found == header => Ok(()),
-            _ => Err(self.wrong("not the expected header").expected(header)),
-        }
-    }
-
     /// Fails unless the next line is `id`.
     pub(crate) fn expect(&mut self, id: &str) -> Result<()> {
         match self.next()? {

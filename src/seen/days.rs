@@ -8,12 +8,9 @@ use super::holdings::Holdings;
 use super::readers::Readers;
 use super::seeker::Seeker;
 use crate::error::Result;
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Day};
-
-/// The rows that a thread looks through at once: whole blocks.
-const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
 
 impl Holdings {
     /// The newest day under which each of `sought` is held; none for those that are not. All are looked for by the same.
@@ -59,9 +56,7 @@ fn scan(
     let mut hashes: Vec<(u64, usize)> =
         sought.iter().enumerate().map(|(at, sought)| (sought.hash(), at)).collect();
     hashes.sort_unstable();
-    let rows = dated.segment().rows();
-    let part = |start: u64| start..rows.min(start + PART_ROWS);
-    let parts: Vec<Range<u64>> = (0..rows).step_by(PART_ROWS as usize).map(part).collect();
+    let parts = row_parts(dated.segment().rows(), threads);
     let scan = Scan { dated, by, sought, hashes: &hashes };
     for found in in_parallel(threads, &parts, |part| scan.part(part.clone())) {
         for (at, day) in found? {

@@ -11,17 +11,15 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 
 use super::by::{By, Sought};
-use super::fuse::{Fuse, FuseWriter};
+use super::fuse::{FILTER_BITS, Fuse, FuseWriter};
 use super::table::{Table, TableWriter, entry};
 use crate::error::Result;
 use crate::output::{Fence, parent_of};
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 use crate::runs::{Record, Sorter};
 use crate::store::{Digest, IdKind, Segment};
 
-/// The rows whose hashes one thread computes at once: whole blocks.
-const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
 /// Parts for each thread whose hashes are computed before they are sorted.
 const AHEAD: usize = 8;
 
@@ -85,10 +83,7 @@ impl FilterPlace {
         let (of, rows) = (segment.digest(), segment.rows());
         let mut sorter = Sorter::new(parent_of(&self.fuse), memory_bytes);
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let parts: Vec<Range<u64>> = (0..rows)
-            .step_by(PART_ROWS as usize)
-            .map(|start| start..rows.min(start + PART_ROWS))
-            .collect();
+        let parts = row_parts(rows, threads);
         for parts in parts.chunks(threads * AHEAD) {
             for part in in_parallel(threads, parts, |part| self.hashes(segment, part.clone())) {
                 sorter.extend(part?)?;
@@ -96,7 +91,7 @@ impl FilterPlace {
             hashed
                 .fetch_add(parts.iter().map(|part| part.end - part.start).sum(), Ordering::Relaxed);
         }
-        let mut fuse = FuseWriter::create(&self.fuse, rows, fence)?;
+        let mut fuse = FuseWriter::create(&self.fuse, rows, FILTER_BITS, fence)?;
         let mut table = TableWriter::create(&self.table, self.by, of, fence)?;
         for hashed in sorter.sorted()? {
             let Hashed { entry, hash } = hashed?;

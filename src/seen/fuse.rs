@@ -12,8 +12,9 @@
 //! The filters are those of Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters" (2022).
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,20 +22,23 @@ use xorf::{BinaryFuse8, BinaryFuse8Ref, DmaSerializable, Filter, FilterRef};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{At, Error, Kind, Result};
-use crate::hamming::mapped::Mapped;
-use crate::output::{Fence, NewFile};
+use crate::hamming::mapped::{Keep, Kept};
+use crate::output::{Fence, NewFile, parent_of};
 use crate::store::Digest;
 
 /// The first bytes of a file, and the version of the format.
 const MAGIC: [u8; 12] = *b"DUPSFUSE\x01\0\0\0";
 /// About so many hashes are in a filter, as a power of two.
-const FILTER_BITS: u32 = if cfg!(test) { 6 } else { 20 };
+pub(super) const FILTER_BITS: u32 = 20;
 /// The most filters, as a power of two.
 const MOST_BITS: u32 = 24;
 /// The bytes that describe a filter.
 const DESCRIPTOR: usize = BinaryFuse8::DESCRIPTOR_LEN;
 /// The bytes of a filter in the directory: its length, its descriptor, and the XXH3-64 of its bytes.
 const ENTRY: usize = 4 + DESCRIPTOR + 8;
+/// The bytes after the directory: the digest of the segment, the bits of a beginning, and a checksum.
+const TRAILER: usize = 16 + 4 + 8;
+
 /// A file that is being written.
 pub(super) struct FuseWriter {
     out: BufWriter<NewFile>,
@@ -47,13 +51,19 @@ pub(super) struct FuseWriter {
 }
 
 impl FuseWriter {
-    /// Begins a file at `path` for about so many hashes. It is published while the lock of `fence` is held.
-    pub(super) fn create(path: &Path, hashes: u64, fence: &Fence) -> Result<FuseWriter> {
+    /// Begins a file at `path` for about so many hashes, of which about 2^`filter_bits` are in a filter. It is published
+    /// while the lock of `fence` is held.
+    pub(super) fn create(
+        path: &Path,
+        hashes: u64,
+        filter_bits: u32,
+        fence: &Fence,
+    ) -> Result<FuseWriter> {
         let mut file = NewFile::beside(path)?;
         file.fenced(fence);
         let mut out = BufWriter::new(file);
         out.write_all(&MAGIC).at(path)?;
-        let bits = (hashes >> FILTER_BITS).checked_ilog2().map_or(0, |bits| bits + 1);
+        let bits = (hashes >> filter_bits).checked_ilog2().map_or(0, |bits| bits + 1);
         Ok(FuseWriter {
             out,
             path: path.to_path_buf(),
@@ -122,7 +132,8 @@ impl FuseWriter {
 /// An open file.
 pub(super) struct Fuse {
     path: PathBuf,
-    mapped: Mapped,
+    file: File,
+    keep: Keep,
     bits: u32,
     filters: Vec<Part>,
 }
@@ -132,7 +143,8 @@ struct Part {
     range: Range<usize>,
     descriptor: [u8; DESCRIPTOR],
     checksum: u64,
-    is_sound: OnceLock<()>,
+    /// Its bytes, once they were looked at.
+    bytes: OnceLock<Kept>,
 }
 
 impl Fuse {
@@ -145,10 +157,9 @@ impl Fuse {
             Err(error) if error.kind() == Kind::Missing => return Ok(None),
             file => file?,
         };
-        let mapped = Mapped::of(&file).at(path)?;
-        let (told, bits, filters) = parse(&mapped).ok_or_else(|| damaged(path))?;
-        let path = path.to_path_buf();
-        Ok((told == of).then_some(Fuse { path, mapped, bits, filters }))
+        let (told, bits, filters) = parse(&file).at(path)?.ok_or_else(|| damaged(path))?;
+        let (path, keep) = (path.to_path_buf(), Keep::new(parent_of(path)));
+        Ok((told == of).then_some(Fuse { path, file, keep, bits, filters }))
     }
 
     /// Whether a hash may be one of the segment.
@@ -158,10 +169,13 @@ impl Fuse {
     #[inline]
     pub(super) fn may_have(&self, hash: u64) -> Result<bool> {
         let part = &self.filters[number_of(hash, self.bits) as usize];
-        if part.is_sound.get().is_none() {
-            self.check(part)?;
-        }
-        let bytes = &self.mapped[part.range.clone()];
+        let bytes = match part.bytes.get() {
+            Some(bytes) => bytes,
+            None => {
+                let bytes = self.keep.keep(&self.read(part)?).at(&self.path)?;
+                part.bytes.get_or_init(|| bytes)
+            }
+        };
         let passes = || BinaryFuse8Ref::from_dma(&part.descriptor, bytes).contains(&hash);
         Ok(bytes.is_empty() || passes())
     }
@@ -171,16 +185,25 @@ impl Fuse {
     /// # Errors
     /// Damage is [`Kind::BadData`].
     pub(super) fn verify(&self) -> Result<()> {
-        self.filters.iter().try_for_each(|part| self.check(part))
+        self.filters.iter().try_for_each(|part| self.read(part).map(drop))
     }
 
+    /// Reads a filter.
     #[cold]
-    fn check(&self, part: &Part) -> Result<()> {
-        if xxh3_64(&self.mapped[part.range.clone()]) != part.checksum {
-            return Err(damaged(&self.path).offset(part.range.start as u64));
+    fn read(&self, part: &Part) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; part.range.end - part.range.start];
+        let here = |error: Error| error.offset(part.range.start as u64);
+        let at = part.range.start as u64;
+        match self.file.read_exact_at(&mut bytes, at) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(here(damaged(&self.path)));
+            }
+            read => read.at(&self.path)?,
         }
-        part.is_sound.get_or_init(|| ());
-        Ok(())
+        match xxh3_64(&bytes) == part.checksum {
+            true => Ok(bytes),
+            false => Err(here(damaged(&self.path))),
+        }
     }
 }
 
@@ -191,20 +214,28 @@ fn number_of(hash: u64, bits: u32) -> u64 {
 
 /// Reads the end of a file: the digest of its segment, the bits of a beginning, and its filters. None if it is
 /// damaged.
-fn parse(bytes: &[u8]) -> Option<(Digest, u32, Vec<Part>)> {
-    let (rest, checksum) = bytes.split_last_chunk::<8>()?;
-    let (rest, bits) = rest.split_last_chunk::<4>()?;
-    let (rest, of) = rest.split_last_chunk::<16>()?;
-    let bits = u32::from_le_bytes(*bits);
-    let begin = rest.len().checked_sub(ENTRY << u64::from(bits.min(MOST_BITS)))?;
-    let (filters, directory) = rest.split_at(begin);
-    let told = &bytes[begin..bytes.len() - 8];
-    let is_sound = bits <= MOST_BITS
-        && xxh3_64(told) == u64::from_le_bytes(*checksum)
-        && filters.starts_with(&MAGIC);
-    if !is_sound {
+fn parse(file: &File) -> io::Result<Option<(Digest, u32, Vec<Part>)>> {
+    let bytes = file.metadata()?.len() as usize;
+    let Some(after) = bytes.checked_sub(TRAILER) else { return Ok(None) };
+    let mut trailer = [0; TRAILER];
+    file.read_exact_at(&mut trailer, after as u64)?;
+    let bits = u32::from_le_bytes(*trailer[16..].first_chunk().expect("it has 12 bytes more"));
+    let begin = after.checked_sub(ENTRY << u64::from(bits.min(MOST_BITS)));
+    let Some(begin) = begin.filter(|_| bits <= MOST_BITS) else { return Ok(None) };
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact_at(&mut magic, 0)?;
+    let mut directory = vec![0; bytes - begin];
+    file.read_exact_at(&mut directory, begin as u64)?;
+    Ok((magic == MAGIC).then(|| filters(&directory, begin, bits)).flatten())
+}
+
+/// The same of a directory that begins after so many bytes, with the trailer.
+fn filters(directory: &[u8], begin: usize, bits: u32) -> Option<(Digest, u32, Vec<Part>)> {
+    let (told, checksum) = directory.split_last_chunk::<8>()?;
+    if xxh3_64(told) != u64::from_le_bytes(*checksum) {
         return None;
     }
+    let (directory, of) = told[..told.len() - 4].split_last_chunk::<16>()?;
     let mut at = MAGIC.len();
     let part = |entry: &[u8; ENTRY]| {
         let (length, rest) = entry.split_first_chunk::<4>()?;
@@ -214,7 +245,7 @@ fn parse(bytes: &[u8]) -> Option<(Digest, u32, Vec<Part>)> {
         at = range.end;
         let is_sound = range.end <= begin && fits(descriptor, length);
         let checksum = u64::from_le_bytes(checksum.try_into().ok()?);
-        let part = Part { range, descriptor: *descriptor, checksum, is_sound: OnceLock::new() };
+        let part = Part { range, descriptor: *descriptor, checksum, bytes: OnceLock::new() };
         is_sound.then_some(part)
     };
     let parts = directory.as_chunks::<ENTRY>().0.iter().map(part).collect::<Option<Vec<Part>>>()?;
@@ -255,7 +286,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some.fuse");
         let lock = Lock::on_file(&path).unwrap();
-        let mut writer = FuseWriter::create(&path, hashes.len() as u64, lock.fence()).unwrap();
+        let mut writer = FuseWriter::create(&path, hashes.len() as u64, 6, lock.fence()).unwrap();
         let mut sorted = hashes.to_vec();
         sorted.sort_unstable();
         sorted.iter().for_each(|&hash| writer.push(hash).unwrap());

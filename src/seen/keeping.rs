@@ -87,20 +87,31 @@ pub fn size(store: &Store) -> Result<(u64, u64)> {
     sidecars(store).size()
 }
 
-/// Reads and checks every filter of the newest version of a store. Returns how many there are.
+/// Reads and checks every filter of the newest version of a store, and that none is missing. Returns how many there are.
 ///
 /// # Errors
-/// Damage is [`Kind::BadData`].
+/// Damage and filters of another segment are [`Kind::BadData`], and one that is not there [`Kind::Missing`], or
+/// [`Kind::Temporary`] while another run is changing the store.
 pub fn verify(store: &Store) -> Result<u64> {
+    let is_kept = is_kept(store)?;
     let mut filters = 0;
-    each(store, |segment, place| {
-        if let Some(filter) = place.open(segment)? {
-            filter.verify()?;
+    each(store, |segment, place| match place.open(segment)? {
+        Some(filter) => {
             filters += 1;
+            filter.verify()
         }
-        Ok(())
+        None if is_kept => {
+            let paths = place.paths();
+            let path = paths.iter().find(|path| !path.exists()).unwrap_or(&paths[0]);
+            let help = format!(
+                "make it again with `dupsieve store index {} --filters`",
+                store.path().display()
+            );
+            Err(sidecars(store).lacking(path, store.lock()).help(help))
+        }
+        None => Ok(()),
     })?;
-    is_kept(store).map(|_| filters)
+    Ok(filters)
 }
 
 /// Makes the filters of the newest version for which `is_there` is false, and removes all others; or removes them all.

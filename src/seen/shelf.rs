@@ -60,8 +60,8 @@ impl Shelf {
 impl RowFingerprints {
     fn open(segment: &Segment) -> Result<RowFingerprints> {
         Ok(match segment.width() {
-            Width::W64 => RowFingerprints::W64(Ranked::open(segment, Access::Mapped)?),
-            Width::W128 => RowFingerprints::W128(Ranked::open(segment, Access::Mapped)?),
+            Width::W64 => RowFingerprints::W64(Ranked::open(segment, Access::OnDisk)?),
+            Width::W128 => RowFingerprints::W128(Ranked::open(segment, Access::OnDisk)?),
         })
     }
 }

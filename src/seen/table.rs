@@ -82,7 +82,7 @@ impl Table {
         if segment.stamp() != stamp(by, of) || segment.width() != Width::W64 {
             return Ok(None);
         }
-        let ranked = Ranked::open(&segment, Access::Mapped)?;
+        let ranked = Ranked::open(&segment, Access::OnDisk)?;
         Ok(Some(Table { ranked, row_bits: row_bits(rows), rows }))
     }
 
@@ -128,11 +128,9 @@ pub(super) fn entry(hash: u64, row: u64, rows: u64) -> u64 {
     beginning(hash, row_bits(rows)) | row
 }
 
-/// How many bits of an entry are the number of a row, if there are so many rows. In tests they are many, so that
-/// hashes begin alike.
+/// How many bits of an entry are the number of a row, if there are so many rows.
 fn row_bits(rows: u64) -> u32 {
-    let least = if cfg!(test) { 56 } else { 0 };
-    (u64::BITS - rows.saturating_sub(1).leading_zeros()).max(least)
+    u64::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
 /// The bits of an entry that are those of the hash.

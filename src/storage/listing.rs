@@ -8,7 +8,9 @@ use object_store::path::Path as Key;
 use super::connect::runtime;
 use super::failure::failure;
 use super::objects::{Object, Objects};
+use super::reader::ObjectFile;
 use crate::error::{Error, Kind, Result};
+use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
 /// The most objects below an address.
@@ -16,6 +18,9 @@ const MOST_OBJECTS: usize = 4_000_000;
 
 /// The most answers that tell the folders of one level. An answer tells of a thousand names of objects as a rule.
 const MOST_ANSWERS: usize = 100_000;
+
+/// How many objects are asked for at once.
+const AT_ONCE: usize = 16;
 
 impl Objects {
     /// The names of the folders at the address: what of the names of the objects below it comes before a slash.
@@ -95,6 +100,19 @@ impl Objects {
         objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         objects.dedup_by(|one, other| one.name == other.name);
         Ok(objects)
+    }
+
+    /// All objects below the address, by the bytes of their names, opened for reading.
+    pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
+        let listed = self.list()?;
+        let opened = in_parallel(AT_ONCE, &listed, |object| {
+            // `name/` without bytes stands for a folder. The listing drops its slash; whoever asks for `name` finds nothing.
+            match object.bytes > 0 || self.find(&object.name)?.is_some() {
+                true => Ok(Some((object.name.clone(), self.file(object)?))),
+                false => Ok(None),
+            }
+        });
+        opened.into_iter().filter_map(Result::transpose).collect()
     }
 
     fn too_many(&self, what: &str) -> Error {

@@ -20,7 +20,6 @@ use super::connect::{Connection, connect, look, runtime};
 use super::failure::{failure, is_without_bucket};
 use super::reader::ObjectFile;
 use crate::error::{At, Error, Kind, Result};
-use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 
 /// The bytes of a part of an upload. Shorter files are sent at once.
@@ -28,9 +27,6 @@ const PART_BYTES: usize = 8 << 20;
 
 /// The most bytes of an object that is put on a condition in one request.
 const MOST_IN_ONE: u64 = 64 << 20;
-
-/// How many objects are asked for at once.
-const AT_ONCE: usize = 16;
 
 /// The most parts of an upload; S3 takes 10,000.
 const MOST_PARTS: u64 = 9_000;
@@ -241,19 +237,6 @@ impl Objects {
     /// The object at the address, opened for reading; none if there is none.
     pub(crate) fn one(&self) -> Result<Option<ObjectFile>> {
         self.find("")?.map(|object| self.file(&object)).transpose()
-    }
-
-    /// All objects below the address, by the bytes of their names, opened for reading.
-    pub(crate) fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
-        let listed = self.list()?;
-        let opened = in_parallel(AT_ONCE, &listed, |object| {
-            // `name/` without bytes stands for a folder. The listing drops its slash; whoever asks for `name` finds nothing.
-            match object.bytes > 0 || self.find(&object.name)?.is_some() {
-                true => Ok(Some((object.name.clone(), self.file(object)?))),
-                false => Ok(None),
-            }
-        });
-        opened.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// Deletes the object `name`, if it is there.

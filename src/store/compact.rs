@@ -12,15 +12,11 @@ use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::folder::Store;
-use super::manifest::SEGMENTS;
+use super::manifest::{COMPACTED, SEGMENTS};
 use super::merge::{Target, merge};
 use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
-
-/// How the names of merged segments begin, and of those that were rewritten without removed pages.
-pub(super) const COMPACTED: &str = "compacted";
-pub(super) const PURGED: &str = "purged";
 
 /// The result of a compaction.
 #[derive(Clone, Debug)]

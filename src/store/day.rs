@@ -4,12 +4,18 @@ use std::str::FromStr;
 use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
-use time::{Date, Month};
+use time::{Date, Month, OffsetDateTime};
 
 use crate::error::{Error, Kind, Result};
 
 /// The last year with four digits.
 const LAST_YEAR: i32 = 9999;
+/// The last day of the year in which the program was written. A clock that is before it tells nothing: the clock of a machine
+/// without a battery begins in 1970.
+const WRITTEN: Date = match Date::from_calendar_date(2026, Month::December, 31) {
+    Ok(date) => date,
+    Err(_) => Date::MAX,
+};
 
 /// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
 ///
@@ -30,6 +36,12 @@ impl Day {
     pub fn of(year: u16, month: u8, day: u8) -> Option<Day> {
         let month = Month::try_from(month).ok()?;
         Date::from_calendar_date(year.into(), month, day).ok().and_then(Day::within)
+    }
+
+    /// The day that it is now, in UTC, by the clock of this machine; if that is wrong, the last day of 2026.
+    pub fn today() -> Day {
+        let now = OffsetDateTime::now_utc().date().max(WRITTEN);
+        Day::within(now).unwrap_or(Day(WRITTEN))
     }
 
     /// The next day; none after the last day of the year 9999.

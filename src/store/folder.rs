@@ -21,11 +21,11 @@
 //! between. A reader of version 2 notices nothing. Files of a change that died are removed by the next
 //! change (see `orphans`).
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 use crate::error::{At, Error, Kind, Result};
 
@@ -36,9 +36,9 @@ use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, OLDEST, Pointer};
 use super::removals::Removals;
 use super::version::Version;
-use crate::output::{Lock, parent_of, sync_folder};
+use crate::output::{Lock, UNFINISHED, parent_of, sync_folder};
 
-pub(super) const LOCK: &str = "LOCK";
+const LOCK: &str = "LOCK";
 
 /// A store of fingerprints: a folder.
 #[derive(Clone, Debug)]
@@ -121,20 +121,6 @@ impl Store {
         Error::new(Kind::Temporary, "another run has changed the store in the meantime")
             .at(&self.path)
             .help("run the same command again")
-    }
-
-    /// Makes a new version with the contents of version `to`, after reading and checking all its segments.
-    /// `read` grows by the bytes read.
-    ///
-    /// # Errors
-    /// Those of [`Store::verification`] and [`Verification::run`](super::Verification::run);
-    /// [`Kind::Temporary`] if another run is changing the store.
-    pub fn rollback(&self, to: u64, read: &AtomicU64) -> Result<Version> {
-        let lock = self.lock()?;
-        let mut manifest = self.manifest(to)?;
-        self.verification(Some(to))?.run(read)?;
-        manifest.version = self.current()?.version + 1;
-        self.commit(manifest, &lock)
     }
 
     /// Keeps other runs from changing the store until the lock is dropped.
@@ -249,7 +235,40 @@ impl Store {
             .help(help)
     }
 
+    /// Fails if the folder has anything in it that an interrupted `init` would not have left.
+    fn refuse_other_files(&self) -> Result<()> {
+        let ours = |name: &OsString| {
+            let name = name.to_string_lossy();
+            [LOCK, MANIFESTS, SEGMENTS].contains(&&*name) || name.starts_with(UNFINISHED)
+        };
+        match names(&self.path)?.iter().find(|name| !ours(name)) {
+            None => Ok(()),
+            Some(stranger) => Err(Error::new(Kind::Exists, "the folder is not empty")
+                .at(&self.path)
+                .found(format_args!("{stranger:?}"))
+                .help("give the store a folder of its own")),
+        }
+    }
+
+    /// Fails if the folder has segments. An interrupted `init` leaves none, so this is a store that has
+    /// lost its `CURRENT`, and must not become an empty one.
+    fn refuse_lost_current(&self) -> Result<()> {
+        match names(&self.path.join(SEGMENTS))?.first() {
+            None => Ok(()),
+            Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
+                .at(self.path.join(CURRENT))
+                .found(format_args!("{segment:?} among the segments"))
+                .help("restore the file: it names the newest manifest")),
+        }
+    }
+
     pub(super) fn manifest_path(&self, number: u64) -> PathBuf {
         manifest_path(&self.path, number)
     }
+}
+
+/// The names in a folder.
+pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
+    let entries = fs::read_dir(folder).at(folder)?;
+    entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)
 }

@@ -6,12 +6,13 @@ use std::fmt;
 
 use crate::error::Result;
 
-use super::compact::{COMPACTED, PURGED, merged_name};
+use super::compact::merged_name;
 use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
-use super::manifest::{Entry, Manifest};
+use super::manifest::{COMPACTED, Entry, Manifest, PURGED};
 use super::manifest_file::ManifestReader;
+use super::removals::Removals;
 
 /// One version in the history of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Revision {
     pub change: Change,
     /// The number of its days.
     pub days: u64,
-    /// The number of its fingerprints.
+    /// The number of its fingerprints whose pages have not been removed since.
     pub rows: u64,
 }
 
@@ -52,6 +53,7 @@ impl Store {
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
         let mut reader = ManifestReader::default();
+        let removals = Removals::read(self.path())?;
         let revision = |number| {
             let manifest = self.manifest_by(&mut reader, number)?;
             let first = *firsts.entry(contents(&manifest)).or_insert(number);
@@ -68,7 +70,7 @@ impl Store {
                 _ => Change::Rollback(Some(first).filter(|first| *first < number)),
             };
             let days = manifest.shown().len() as u64;
-            let rows = manifest.shown().iter().map(|entry| entry.rows).sum();
+            let rows = manifest.shown().iter().map(|entry| removals.shown_of(entry)).sum();
             Ok(Revision { version: number, change, days, rows })
         };
         self.versions()?.map(revision).collect()

@@ -7,11 +7,8 @@ use super::dated::Dated;
 use super::day::Day;
 use super::removals::RemovedRows;
 use crate::error::Result;
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
-
-/// The rows that a thread looks through at once: whole blocks of ids.
-const PART_ROWS: u64 = if cfg!(test) { 256 } else { 1 << 16 };
 
 /// Rows that were found in a segment, each with what was wanted of it.
 #[derive(Debug)]
@@ -47,9 +44,7 @@ pub(super) fn find<T: Send>(
     read: &AtomicU64,
     wanted: impl Fn(&str) -> Option<T> + Sync,
 ) -> Result<FoundRows<T>> {
-    let rows = dated.segment().rows();
-    let part = |start: u64| start..rows.min(start + PART_ROWS);
-    let parts: Vec<Range<u64>> = (0..rows).step_by(PART_ROWS as usize).map(part).collect();
+    let parts = row_parts(dated.segment().rows(), threads);
     let looked = in_parallel(threads, &parts, |part| {
         progress::tick(Activity::Reading);
         let found = find_in(dated, part.clone(), &wanted);

@@ -21,13 +21,19 @@ use crate::fingerprint::Width;
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest_base::{Base, EXPIRING, WHOLE};
+use super::manifest_base::Base;
 use super::segment::Segment;
+
+/// The version of the format of a manifest.
+pub(super) const FORMAT: u32 = 1;
 
 /// The folder of a store for manifests.
 pub(super) const MANIFESTS: &str = "manifests";
 /// The folder of a store for segments.
 pub(super) const SEGMENTS: &str = "segments";
+/// How the names of merged segments begin, and of those that were rewritten without removed pages.
+pub(super) const COMPACTED: &str = "compacted";
+pub(super) const PURGED: &str = "purged";
 
 /// One version of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +123,7 @@ impl Manifest {
     /// The first version of every store, which is empty.
     pub(crate) fn empty() -> Manifest {
         Manifest {
-            format: WHOLE,
+            format: FORMAT,
             version: 1,
             stamp: None,
             width: None,
@@ -126,11 +132,6 @@ impl Manifest {
             expired_before: None,
             base: None,
         }
-    }
-
-    /// The format of the manifest where it is whole.
-    pub(super) fn whole_format(&self) -> u32 {
-        if self.expired_before.is_some() { EXPIRING } else { WHOLE }
     }
 
     /// The days that are shown. Those before them have expired.
@@ -179,7 +180,6 @@ impl Manifest {
         let mut next = self.clone();
         next.version += 1;
         next.expired_before = Some(first);
-        next.format = next.whole_format();
         let shown: HashSet<&str> =
             self.entries.iter().filter(|it| it.day >= first).map(|it| &*it.file).collect();
         for entry in next.entries.iter_mut().filter(|entry| entry.day < first) {

@@ -4,12 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::day::Day;
 
-/// The version of the format of a whole manifest; of one with days that have expired, which a program that would show
-/// them must refuse; and of one with a base.
-pub(super) const WHOLE: u32 = 1;
-pub(super) const EXPIRING: u32 = 2;
-pub(super) const BASED: u32 = 3;
-
 /// The base of a manifest, and what of that is not in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Base {

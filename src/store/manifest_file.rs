@@ -23,8 +23,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::damage::damaged;
 use super::day::Day;
-use super::manifest::{Entry, Manifest, Merged, manifest_name};
-use super::manifest_base::{BASED, Base};
+use super::manifest::{Entry, FORMAT, Manifest, Merged, manifest_name};
+use super::manifest_base::Base;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
@@ -36,7 +36,7 @@ const CHECKSUM: &str = "xxh3-64 ";
 const LONGEST: u64 = 1 << 30;
 
 /// A manifest with fewer entries is always whole.
-const LEAST: usize = if cfg!(test) { 2 } else { 32 };
+const LEAST: usize = 32;
 
 /// A manifest as it was found in a file.
 #[derive(Clone)]
@@ -83,7 +83,6 @@ impl Manifest {
         let is_gone = |entry: &&Entry| self.entry(entry.day).is_none();
         let is_replaced = |merged: &&Merged| self.merged(&merged.file).is_none();
         let since = Manifest {
-            format: BASED,
             entries: self.entries.iter().filter(is_new).cloned().collect(),
             merged: self.merged.iter().filter(|it| !old.merged.contains(it)).cloned().collect(),
             base: Some(Base {
@@ -133,7 +132,7 @@ impl Manifest {
         self.entries.sort_by_key(|entry| entry.day);
         let kept = old.merged.iter().filter(|it| !replaced.contains(&it.file)).cloned();
         self.merged = kept.chain(self.merged).collect();
-        Ok(Manifest { format: self.whole_format(), ..self })
+        Ok(self)
     }
 }
 
@@ -196,11 +195,10 @@ impl Found {
         }
         let manifest: Manifest = serde_json::from_str(lines)
             .map_err(|cause| damaged(&format!("the manifest is wrong: {cause}")).at(path))?;
-        let format = manifest.base.as_ref().map_or(manifest.whole_format(), |_| BASED);
-        if (manifest.format, manifest.version) != (format, version) {
+        if (manifest.format, manifest.version) != (FORMAT, version) {
             return Err(Error::new(Kind::BadData, "this manifest is of another version")
                 .at(path)
-                .expected(format_args!("format {format}, version {version}"))
+                .expected(format_args!("format {FORMAT}, version {version}"))
                 .found(format_args!("format {}, version {}", manifest.format, manifest.version)));
         }
         Ok(Found { manifest, checksum: xxh3_64(whole.as_bytes()) })

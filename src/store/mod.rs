@@ -19,7 +19,7 @@
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
 //! - `removals`, `shown`: which pages were removed, and what a reader is shown. `removal_note`: how the journal learns
-//!   of it. `expiry`: days that are too old. `id_search`: rows by their ids.
+//!   of it. `expiry`: days that are too old; `ahead`: days that have not come. `id_search`: rows by their ids.
 //! - `sidecars`: files that are kept beside the segments.
 //! - `manifest`, `manifest_base`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
@@ -68,6 +68,7 @@
 //! ```
 
 mod addition;
+mod ahead;
 mod builder;
 mod compact;
 mod damage;
@@ -100,6 +101,7 @@ mod verification;
 mod version;
 
 pub use addition::Added;
+pub use ahead::expect_come;
 pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use compact::{Compacted, Merger};
 pub use dated::{Dated, RowDays};
@@ -116,7 +118,7 @@ pub(crate) use removal_note::JOURNAL;
 pub use removal_note::RemovalNote;
 pub use removing::{Removal, Removed};
 pub use segment::Access;
-pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Paged, Ranked};
+pub(crate) use segment::{BLOCK_ROWS, Cursor, LANES, Ranked};
 pub use segment::{
     Classes, Days, EmptyIds, Fingerprints, Ids, KeyRange, Lengths, RowBytes, Scan, Segment,
     TextDigests, Times,

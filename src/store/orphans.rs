@@ -2,18 +2,16 @@
 //! were pruned, and files of other programs.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, Error, Kind, Result};
+use crate::error::{At, Result};
 
-use super::compact::{COMPACTED, PURGED};
 use super::day::Day;
-use super::folder::{LOCK, Store};
-use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_name};
+use super::folder::{Store, names};
+use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
 use super::manifest_file::ManifestReader;
 use super::pointer::CURRENT;
 use super::removals::Removals;
@@ -106,39 +104,6 @@ impl Store {
         };
         besides.filter(|path| !named.contains(path)).map(bytes).sum()
     }
-
-    /// Fails if the folder has anything in it that an interrupted `init` would not have left.
-    pub(super) fn refuse_other_files(&self) -> Result<()> {
-        let ours = |name: &OsString| {
-            let name = name.to_string_lossy();
-            [LOCK, MANIFESTS, SEGMENTS].contains(&&*name) || name.starts_with(UNFINISHED)
-        };
-        match names(self.path())?.iter().find(|name| !ours(name)) {
-            None => Ok(()),
-            Some(stranger) => Err(Error::new(Kind::Exists, "the folder is not empty")
-                .at(self.path())
-                .found(format_args!("{stranger:?}"))
-                .help("give the store a folder of its own")),
-        }
-    }
-
-    /// Fails if the folder has segments. An interrupted `init` leaves none, so this is a store that has
-    /// lost its `CURRENT`, and must not become an empty one.
-    pub(super) fn refuse_lost_current(&self) -> Result<()> {
-        match names(&self.path().join(SEGMENTS))?.first() {
-            None => Ok(()),
-            Some(segment) => Err(Error::new(Kind::BadData, "the store has lost its CURRENT")
-                .at(self.path().join(CURRENT))
-                .found(format_args!("{segment:?} among the segments"))
-                .help("restore the file: it names the newest manifest")),
-        }
-    }
-}
-
-/// The names in a folder.
-fn names(folder: &Path) -> Result<Vec<OsString>> {
-    let entries = fs::read_dir(folder).at(folder)?;
-    entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().at(folder)
 }
 
 /// The paths in a folder whose names `are_ours`, without folders.

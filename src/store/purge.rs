@@ -26,9 +26,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::compact::{Merger, PURGED};
+use super::compact::Merger;
 use super::digest::Digest;
 use super::folder::Store;
+use super::manifest::PURGED;
 use super::manifest_file::ManifestReader;
 use super::removal_note::{JOURNAL, RemovalNote};
 use super::removals::Removals;
@@ -40,7 +41,7 @@ use crate::small_file;
 /// The folder of a store for certificates.
 const PURGES: &str = "purges";
 /// The version of the certificate's format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 1;
 /// How long a service that runs may take to forget removed pages. It looks for them each second.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The pause before a purge looks again whether it has.

@@ -31,6 +31,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::manifest::Entry;
 use super::pointer::{CURRENT, Pointer};
 use crate::document::IdSieve;
 use crate::error::{Error, Kind, Result};
@@ -73,15 +74,9 @@ pub(crate) struct RemovedRows {
 /// The part of the file that says how long the others are.
 #[derive(Serialize, Deserialize)]
 struct Head {
-    /// Old files do not say; theirs count as one removal.
-    #[serde(default = "one")]
     removals: u64,
     files: Vec<FileHead>,
     ids: u64,
-}
-
-fn one() -> u64 {
-    1
 }
 
 /// A file in the head, with the bytes of its two bitmaps.
@@ -152,6 +147,12 @@ impl Removals {
     /// The removed rows of a file; none if it has none.
     pub(super) fn of(&self, file: &str) -> Option<&Arc<RemovedRows>> {
         self.files.get(file)
+    }
+
+    /// The number of fingerprints of a day whose pages were not removed.
+    pub(super) fn shown_of(&self, entry: &Entry) -> u64 {
+        let removed = self.of(&entry.file).and_then(|file| file.days.get(&entry.day));
+        entry.held().saturating_sub(removed.copied().unwrap_or(0))
     }
 
     /// The digests of all removed ids, in order, each with the last day whose page was removed.

@@ -112,6 +112,19 @@ impl Sidecars<'_> {
         Ok(size)
     }
 
+    /// The error for a file that belongs beside a segment and is missing, or is that of another segment. A run that is changing the
+    /// store, which then cannot be locked, may still be making it.
+    pub(crate) fn lacking(&self, path: &Path, lock: Result<Lock>) -> Error {
+        match lock {
+            Err(error) if error.kind() == Kind::Temporary => error,
+            _ if path.exists() => {
+                Error::new(Kind::BadData, "this file was made from another segment").at(path)
+            }
+            _ => Error::new(Kind::Missing, "a file that is kept beside a segment is missing")
+                .at(path),
+        }
+    }
+
     /// Removes all but `own`, and what runs that died have left. Counts them in `kept`.
     pub(crate) fn remove_others(
         &self,

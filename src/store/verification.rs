@@ -68,6 +68,20 @@ impl Store {
         Ok(verification)
     }
 
+    /// Makes a new version with the contents of version `to`, after reading and checking all its segments.
+    /// `read` grows by the bytes read.
+    ///
+    /// # Errors
+    /// Those of [`Store::verification`] and [`Verification::run`];
+    /// [`Kind::Temporary`] if another run is changing the store.
+    pub fn rollback(&self, to: u64, read: &AtomicU64) -> Result<Version> {
+        let lock = self.lock()?;
+        let mut manifest = self.manifest(to)?;
+        self.verification(Some(to))?.run(read)?;
+        manifest.version = self.current()?.version + 1;
+        self.commit(manifest, &lock)
+    }
+
     /// Verifies every version and returns the newest.
     ///
     /// # Errors

@@ -130,8 +130,7 @@ impl Version {
 
     /// The number of fingerprints of a day whose pages were not removed.
     pub fn shown_of(&self, entry: &Entry) -> u64 {
-        let removed = self.removals.of(&entry.file).and_then(|it| it.days.get(&entry.day));
-        entry.held().saturating_sub(removed.copied().unwrap_or(0))
+        self.removals.shown_of(entry)
     }
 
     /// The digest of its contents: the days and the digests of their segments. Its number does not count.

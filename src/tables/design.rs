@@ -8,7 +8,7 @@ use super::unmasked::Unmasked;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
-/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `high-low`, `multi-index`, `4`, `10`,
+/// How the batch is arranged, written `auto`, `conditioned`, `halves`, `multi-index`, `4`, `10`,
 /// `16`, `20` or `blocks:R,choose:C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Design {

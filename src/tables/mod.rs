@@ -34,7 +34,7 @@
 //! ```
 //!
 //! Start with `masked` (the keys), `table` (one table) and `indexed` (all of them). Faster for a sorted store
-//! are the designs in `unmasked`: `conditioned`, `halves` and `high_low`, and for distances beyond 3
+//! are the designs in `unmasked`: `conditioned` and `halves`, and for distances beyond 3
 //! `multi_index`. A batch as large as the store is joined by `sorted`, and the batch and itself by either of the
 //! last two (`self_join`). [`plan`] chooses. May import everything up to `store`.
 
@@ -44,12 +44,10 @@ mod design;
 mod distribution;
 mod flips;
 mod halves;
-mod high_low;
 mod hit;
 mod indexed;
 mod masked;
 mod masks;
-mod measure;
 mod method;
 mod multi_index;
 pub mod plan;
@@ -73,7 +71,6 @@ pub use indexed::{Survivors, Tables};
 pub use masked::Masked;
 pub use method::{Method, MethodScratch};
 pub use plan::{Estimate, Plan};
-pub use prices::Prices;
 pub use probe::Probe;
 pub use problem::Problem;
 pub use self_join::{SelfJoin, SelfJoinScratch};

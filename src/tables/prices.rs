@@ -1,36 +1,33 @@
 //! What a machine takes for the steps that all designs consist of.
 //!
-//! The cost of a design is a count of such steps, times these prices. A few tens of milliseconds suffice to
-//! measure them, so they are measured where a join runs and kept nowhere. They decide which design is
-//! taken, and never what it finds.
+//! The cost of a design is a count of such steps, times these prices. They decide which design is taken, and
+//! never what it finds.
 
-use serde::{Deserialize, Serialize};
-
-/// The memory that loads are measured in, in bytes.
-pub(super) const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
+/// The memory that loads are told for, in bytes.
+const REACHES: [u64; 3] = [512 << 10, 4 << 20, 64 << 20];
 
 /// How many nanoseconds one thread takes for each of these steps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Prices {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Prices {
     /// One of many random loads, while the other workers load too: from 512 KiB, from 4 MiB and from 64 MiB.
-    pub loads: [f64; 3],
+    pub(super) loads: [f64; 3],
     /// Hashing a fingerprint and looking for it in a filter in the cache.
-    pub look: f64,
+    pub(super) look: f64,
     /// Testing a fingerprint of the store in the bitmaps of one leaf (`conditioned`).
-    pub scan: f64,
+    pub(super) scan: f64,
     /// To put one key into such a bitmap, and to remove it again.
-    pub key: f64,
+    pub(super) key: f64,
     /// Comparing a fingerprint with a group of 32 lanes (`multi-index`).
-    pub compare: f64,
+    pub(super) compare: f64,
     /// To bring a fingerprint into its bucket, where all buckets are in the cache.
-    pub sort: f64,
+    pub(super) sort: f64,
 }
 
 impl Prices {
     /// Those of one of two cores of an Intel Xeon (Sapphire Rapids, 2 MiB of second cache, virtual), as whole
-    /// joins told them on 22 November 2026. They decide where a choice must not depend on the machine, and
-    /// where it would not pay to measure.
-    pub const USUAL: Prices = Prices {
+    /// joins told them on 22 November 2026. All processes of a join
+    /// choose by these, so they choose alike.
+    pub(super) const USUAL: Prices = Prices {
         loads: [0.45, 2.0, 17.0],
         look: 1.6,
         scan: 1.3,
@@ -41,8 +38,7 @@ impl Prices {
 
     /// One random load from this many bytes, in nanoseconds: between what was measured by the logarithm, and
     /// beyond it by the last two.
-    #[must_use]
-    pub fn load(&self, bytes: f64) -> f64 {
+    pub(super) fn load(&self, bytes: f64) -> f64 {
         let [near, shared, far] = self.loads;
         let [first, second, last] = REACHES.map(|bytes| (bytes as f64).log2());
         let reach = bytes.max(1.0).log2().clamp(first, last + 1.0);

@@ -8,7 +8,6 @@
 
 use super::conditioned::{self, Conditioned};
 use super::halves::{self, Halves};
-use super::high_low::{self, HighLow};
 use super::hit::Hit;
 use super::multi_index::{self, MultiIndex};
 use super::prices::Prices;
@@ -111,8 +110,6 @@ unmasked! {
     conditioned::Conditioned = "conditioned";
     /// By blocks of which one is at most one bit off, in any order.
     halves::Halves = "halves";
-    /// The high half by prefix, the low half by blocks.
-    high_low::HighLow = "high-low";
     /// By blocks of which one differs in a few bits, compared by vectors.
     multi_index::MultiIndex = "multi-index";
 }

@@ -6,7 +6,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Ident, Item, ItemMod, ItemUse, UseTree};
+use syn::{
+    Attribute, Expr, ExprMethodCall, ExprPath, Ident, ImplItem, Item, ItemImpl, ItemMod, ItemUse,
+    Signature, Type, UseTree,
+};
 
 /// A path of names, from the root of its crate.
 type Names = Vec<String>;
@@ -50,9 +53,41 @@ impl Tree {
         self.modules.iter().enumerate().map(imported).collect()
     }
 
-    /// The imports by which files import each other, directly or through others.
+    /// What each file needs: the files that it imports, and those that have the methods it calls, where these stand away
+    /// from their type. No import line shows such a call. On `self` the type is known; otherwise the method is known by a name
+    /// that one function of the crate has, in the same room, since only such files can need each other.
+    fn needs(&self) -> Vec<BTreeSet<usize>> {
+        let mut needs = self.imports();
+        let methods: Vec<Methods> = self.modules.iter().map(Methods::of).collect();
+        let mut given = BTreeMap::<&str, usize>::new();
+        methods.iter().flat_map(|it| &it.given).for_each(|it| *given.entry(it).or_default() += 1);
+        let mut away = BTreeMap::<(usize, &str), usize>::new();
+        for (file, methods) in methods.iter().enumerate() {
+            for (of, name) in &methods.inherent {
+                let home = self.definer(of, 0).filter(|&home| home != file);
+                away.extend(home.map(|home| ((home, name.as_str()), file)));
+            }
+        }
+        let unique = away.iter().filter(|((_, name), _)| given[name] == 1);
+        let unique: BTreeMap<&str, usize> =
+            unique.map(|((_, name), &file)| (*name, file)).collect();
+        let is_near =
+            |one: usize, other: usize| self.modules[one].room() == self.modules[other].room();
+        for (file, methods) in methods.iter().enumerate() {
+            let by_name = methods.called.iter().filter_map(|name| unique.get(name.as_str()));
+            let on_self = methods
+                .called_on_self
+                .iter()
+                .filter_map(|(of, name)| away.get(&(self.definer(of, 0)?, name.as_str())));
+            needs[file]
+                .extend(by_name.chain(on_self).filter(|&&it| it != file && is_near(it, file)));
+        }
+        needs
+    }
+
+    /// The needs by which files need each other, directly or through others.
     pub(super) fn circles(&self) -> Vec<(&Path, &Path)> {
-        let imports = self.imports();
+        let imports = self.needs();
         let from_each = 0..imports.len();
         let reached: Vec<_> = from_each.clone().map(|from| reached(from, &imports)).collect();
         let arrows = from_each.flat_map(|from| imports[from].iter().map(move |&to| (from, to)));
@@ -69,7 +104,8 @@ impl Tree {
         let file = named(&length)?;
         let (name, behind) = path[length..].split_first()?;
         // Faces that hand a name to each other for ever are an error that the compiler finds.
-        let onward = if handed_on < 8 { self.modules[file].hands_on(name) } else { None };
+        let hands_on = handed_on < 8 && self.modules[file].is_face();
+        let onward = if hands_on { self.modules[file].hands_on(name) } else { None };
         let followed = onward.map(|next| [next, behind.to_vec()].concat());
         followed.and_then(|next| self.definer(&next, handed_on + 1)).or(Some(file))
     }
@@ -205,6 +241,82 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 }
 
+/// The methods of a file. A type is named by its path.
+#[derive(Default)]
+struct Methods {
+    /// What the names of the file stand for.
+    taken: BTreeMap<String, Names>,
+    own: Names,
+    /// The type of the impl that is being read.
+    of: Option<Names>,
+    /// The names of all functions that the file has.
+    given: Vec<String>,
+    /// Those of inherent impls.
+    inherent: Vec<(Names, String)>,
+    /// The methods that the file calls.
+    called: BTreeSet<String>,
+    called_on_self: BTreeSet<(Names, String)>,
+}
+
+impl Methods {
+    fn of(module: &Module) -> Methods {
+        let taken = module.items.iter().filter_map(|item| match item {
+            Item::Use(item) => Some(module.leaves(item)),
+            _ => None,
+        });
+        let taken = taken.flatten().collect();
+        let mut methods = Methods { taken, own: module.names.clone(), ..Methods::default() };
+        module.items.iter().for_each(|item| methods.visit_item(item));
+        methods
+    }
+}
+
+impl<'a> Visit<'a> for Methods {
+    fn visit_item_impl(&mut self, item: &'a ItemImpl) {
+        if let Type::Path(of) = &*item.self_ty {
+            let names: Names = of.path.segments.iter().map(|it| it.ident.to_string()).collect();
+            let own = || [&self.own[..], &names[..1]].concat();
+            let first = self.taken.get(&names[0]).cloned().unwrap_or_else(own);
+            self.of = Some([&first, &names[1..]].concat());
+        }
+        let of = self.of.clone().filter(|_| item.trait_.is_none());
+        let methods = item.items.iter().filter_map(|item| match item {
+            ImplItem::Fn(method) => Some(method.sig.ident.to_string()),
+            _ => None,
+        });
+        self.inherent.extend(methods.filter_map(|name| Some((of.clone()?, name))));
+        visit::visit_item_impl(self, item);
+        self.of = None;
+    }
+
+    fn visit_signature(&mut self, signature: &'a Signature) {
+        self.given.push(signature.ident.to_string());
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a ExprMethodCall) {
+        let is_self = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"));
+        match &self.of {
+            Some(of) if is_self => {
+                self.called_on_self.insert((of.clone(), call.method.to_string()));
+            }
+            _ => {
+                self.called.insert(call.method.to_string());
+            }
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_expr_path(&mut self, path: &'a ExprPath) {
+        let names: Vec<String> = path.path.segments.iter().map(|it| it.ident.to_string()).collect();
+        // A method is called by its type: `Store::open`, but not `fs::read`.
+        if let [.., of, name] = &names[..]
+            && of.starts_with(char::is_uppercase)
+        {
+            self.called.insert(name.clone());
+        }
+    }
+}
+
 /// The leaves of a `use`, each with its local name and its path.
 fn walk(tree: &UseTree, mut path: Names, leaves: &mut Vec<(String, Names)>) {
     match tree {
@@ -277,5 +389,20 @@ fn circles_are_found() {
         file("src/c.rs", "use std::fs;"),
     ];
     let [a, b] = ["src/a.rs", "src/b.rs"].map(Path::new);
+    assert_eq!(Tree::of("src", &files).circles(), [(a, b), (b, a)]);
+}
+
+#[test]
+fn a_method_away_from_its_type_is_needed_by_whoever_calls_it() {
+    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
+    let files = [
+        file("src/a.rs", "mod b; struct A; impl A { fn f(&self) { self.g(); A::new(); } }"),
+        file("src/a/b.rs", "use super::A; impl A { fn g(&self) {} }"),
+        file(
+            "src/c.rs",
+            "use crate::a::A; impl A { fn new() {} } struct C; impl C { fn new() {} }",
+        ),
+    ];
+    let [a, b] = ["src/a.rs", "src/a/b.rs"].map(Path::new);
     assert_eq!(Tree::of("src", &files).circles(), [(a, b), (b, a)]);
 }

@@ -168,6 +168,29 @@ fn unsafe_code_has_one_home_and_gives_its_reasons() {
     assert_none(broken, "unsafe code outside src/hamming, or without a SAFETY comment above it");
 }
 
+/// The tests that may look at the clock or start a program by themselves: all others do so through tests/support.rs. The callers come
+/// again and again, at a pace.
+const ON_THEIR_OWN: [&str; 4] =
+    ["tests/support.rs", "tests/faults/callers.rs", "tests/architecture", "tests/fuzz"];
+
+#[test]
+fn tests_wait_for_no_clock_and_start_what_dies_with_them() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let is_free = ON_THEIR_OWN.iter().any(|place| source.path.starts_with(place));
+        if is_free || !source.path.starts_with("tests") {
+            continue;
+        }
+        for (line, code) in source.code() {
+            let forbidden = ["Instant::now", ".elapsed()", "sleep(", "Command::new("];
+            if forbidden.iter().any(|forbidden| code.contains(forbidden)) {
+                broken.push(source.at(line));
+            }
+        }
+    }
+    assert_none(broken, "tests that wait for a clock, or whose programs outlive them");
+}
+
 #[test]
 fn only_the_flow_names_the_engine() {
     let mut broken = Vec::new();

@@ -80,9 +80,9 @@ fn four_hundred_callers_at_once_end_no_run() {
     let bench = Bench::new();
     let job = long_job(&bench);
     let hosts = two_hosts(&bench);
-    let mut both = start(&bench, job, "");
+    let both = start(&bench, job, "");
     let mut crowd = Vec::new();
-    while both.iter_mut().any(Running::is_running) {
+    while both.iter().any(Running::is_running) {
         // The callers of the burst before have left.
         crowd = (0..400).map(|call| TcpStream::connect(&hosts[call % 2]).ok()).collect();
         thread::sleep(Duration::from_millis(200));
@@ -100,7 +100,7 @@ fn a_process_that_gives_up_reports_the_callers() {
     bench.write("hosts.txt", format!("{leader}\n{other}\n"));
     bench.secret("secret", "known to the two of us");
     let crowd = Crowd::at(&[leader], 200);
-    let flags = "--hosts hosts.txt --process 0 --secret-file secret --wait-for-peers 3";
+    let flags = "--hosts hosts.txt --process 0 --secret-file secret --wait-for-peers 6";
     let ended = bench.run(&format!("dedup --batch batch.seg --output out {flags}"));
     drop(crowd);
     assert_failed(&ended, 69);

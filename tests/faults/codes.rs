@@ -2,16 +2,12 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
 
-use rustix::process::geteuid;
-
-use super::{assert_failed, assert_reported, fault, fault_of, small};
+use super::{as_somebody, assert_failed, assert_reported, fault, fault_of, small, small_in};
 use crate::skipped::is_skipped;
-use crate::support::{Bench, Running};
+use crate::support::{Bench, Running, command};
 
 #[test]
 fn wrong_usage_is_2() {
@@ -135,12 +131,6 @@ pub(crate) fn can_mount() -> bool {
     Small::mount(Bench::new().path("small"), "16k").is_some()
 }
 
-/// Whether a user without rights can run the program where it is.
-pub(crate) fn can_be_nobody() -> bool {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_dupsieve"));
-    !geteuid().is_root() || program.arg("--version").uid(65534).output().is_ok()
-}
-
 /// A small file system, unmounted when dropped.
 struct Small(PathBuf);
 
@@ -148,7 +138,7 @@ impl Small {
     /// None if none can be mounted.
     fn mount(place: PathBuf, size: &str) -> Option<Small> {
         fs::create_dir_all(&place).unwrap();
-        let mut mount = Command::new("mount");
+        let mut mount = command("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&place);
         mount.output().is_ok_and(|mount| mount.status.success()).then_some(Small(place))
     }
@@ -156,7 +146,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+        let _ = command("umount").arg("--lazy").arg(&self.0).status();
     }
 }
 
@@ -207,28 +197,13 @@ fn a_locked_output_or_store_is_75() {
 
 #[test]
 fn missing_permissions_are_77() {
-    let bench = small();
+    let bench = small_in(Bench::for_all_users());
     fs::create_dir(bench.path("closed")).unwrap();
     fs::copy(bench.path("batch.seg"), bench.path("closed.seg")).unwrap();
     for path in ["closed", "closed.seg"] {
         fs::set_permissions(bench.path(path), fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let home = bench.path("");
-    let nobody = geteuid().is_root();
-    if nobody {
-        chown(&home, Some(65534), Some(65534)).unwrap();
-        assert_eq!(fs::metadata(&home).unwrap().uid(), 65534);
-    }
-    let run = |line: &str| {
-        let mut command = bench.command(line);
-        if nobody {
-            command.uid(65534).gid(65534);
-        }
-        Running::start(command).end()
-    };
-    if is_skipped("faults::codes::missing_permissions_are_77") {
-        return;
-    }
+    let run = |line: &str| Running::start(as_somebody(&bench, &[], line)).end();
     assert_failed(&run("dedup --batch closed.seg --output out"), 77);
     assert_reported(&bench, 77, "out");
     assert_failed(&run("inspect closed.seg --json"), 77);

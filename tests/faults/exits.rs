@@ -3,12 +3,12 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_failed, at_work, children, fault, fault_of, long_job, pipe, small, wait_until};
-use crate::support::{Bench, Ended, Running};
+use super::{as_somebody, assert_failed, at_work, fault, fault_of, long_job, pipe, small};
+use crate::support::{Bench, Ended, Running, children, command, wait_until};
 
 /// What another process writes into a lock that it takes over.
 const OTHER: &str = "{\"token\":9,\"host\":\"elsewhere\",\"process\":1,\"since\":0,\"nonce\":1}\n";
@@ -46,7 +46,7 @@ fn a_superseded_run_is_75() {
 /// Starts the program in a shell, after the command `before`.
 fn started_after(bench: &Bench, before: &str, line: &str) -> Running {
     let program = env!("CARGO_BIN_EXE_dupsieve");
-    let mut shell = Command::new("sh");
+    let mut shell = command("sh");
     shell.arg("-c").arg(format!("{before}; exec {program} {line}")).current_dir(bench.path(""));
     Running::start(shell)
 }
@@ -72,10 +72,10 @@ fn any_signal_is_75_with_a_summary() {
     ];
     for signal in signals {
         let running = at_work(&bench, "out", || {
-            let mut command = Command::new("env");
-            command.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
-            command.args(job.split_whitespace()).current_dir(bench.path(""));
-            Running::start(command)
+            let mut unmasked = command("env");
+            unmasked.arg("--default-signal").arg(env!("CARGO_BIN_EXE_dupsieve"));
+            unmasked.args(job.split_whitespace()).current_dir(bench.path(""));
+            Running::start(unmasked)
         });
         running.signal(signal);
         assert_failed(&running.end(), 75);
@@ -89,7 +89,7 @@ fn a_signal_is_75_while_the_configuration_is_read() {
     let held = File::options().read(true).write(true).open(bench.path("days.toml")).unwrap();
     for line in ["run days.toml", "dedup --batch batch.seg --output out --config days.toml"] {
         let running = bench.start(line);
-        wait_until(60, || running.listens());
+        wait_until("the program listens for signals", || running.listens());
         running.signal(Signal::TERM);
         let ended = running.end();
         assert_failed(&ended, 75);
@@ -163,6 +163,22 @@ fn out_of_memory_is_75() {
     }
 }
 
+/// The stacks of new threads are as small as the system allows. A thread that waits with its stack overflown keeps a lock of
+/// the standard library, for which an ordinary exit waits.
+#[test]
+fn an_overflow_of_a_stack_is_70() {
+    let bench = Bench::new();
+    let job = long_job(&bench);
+    for flags in ["--workers 2", "--workers 1 --processes 2 --restarts 0"] {
+        let ended = after(&bench, "export RUST_MIN_STACK=16384", &format!("{job} {flags}"));
+        assert_failed(&ended, 70);
+        assert_eq!(ended.summary()["code"], 70, "{ended:?}");
+        assert!(ended.stderr.contains("the stack of a thread overflowed"), "{flags}: {ended:?}");
+        assert!(!ended.stderr.contains("memory ran out"), "{flags}: {ended:?}");
+        assert!(!bench.path("out").exists());
+    }
+}
+
 /// Where memory is too short to load the program, the system says so or kills it. It also kills it, in a step or two, where
 /// the stack of the first thread finds no memory to grow.
 #[test]
@@ -201,23 +217,12 @@ fn limits_on_files_are_77_and_named() {
 
 #[test]
 fn out_of_threads_is_75() {
-    let bench = Bench::new();
+    let bench = Bench::for_all_users();
     let job = long_job(&bench);
-    let is_root = rustix::process::geteuid().is_root();
-    // The limit does not apply to root. For another user all processes count, so take a user without any.
-    let user = 4_000_000_000_u32 + std::process::id();
-    fs::set_permissions(bench.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o777))
-        .unwrap();
     for threads in [1, 2, 3, 4, 6] {
-        let limited = format!("prlimit --nproc={threads} {} {job}", env!("CARGO_BIN_EXE_dupsieve"));
-        let line = if is_root {
-            format!("setpriv --reuid {user} --regid {user} --clear-groups {limited}")
-        } else {
-            limited
-        };
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(line).current_dir(bench.path(""));
-        let ended = Running::start(command).end();
+        // The limit does not apply to root, and counts all processes of another user.
+        let limit = format!("--nproc={threads}");
+        let ended = Running::start(as_somebody(&bench, &["prlimit", &limit], job)).end();
         assert_failed(&ended, 75);
         assert!(ended.stderr.contains("ulimit -u"), "{threads}: {ended:?}");
     }

@@ -9,16 +9,18 @@ mod signals;
 mod supervised;
 mod tampering;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode};
-use rustix::process::Pid;
+use rustix::process::{Pid, geteuid};
 use serde_json::Value;
 
-use crate::support::{Bench, Ended, Page, Running, free_address};
+use crate::support::{Bench, Ended, Page, Running, TRIES, command, free_address, wait_until};
 
 /// The exit codes after which the same command may succeed.
 const RETRYABLE: [i32; 4] = [69, 70, 74, 75];
@@ -67,7 +69,10 @@ pub(super) fn assert_reported(bench: &Bench, code: i32, output: &str) {
 
 /// A small batch, its input, and a store of one day.
 pub(super) fn small() -> Bench {
-    let bench = Bench::new();
+    small_in(Bench::new())
+}
+
+pub(super) fn small_in(bench: Bench) -> Bench {
     bench.write("pages.jsonl", bench.documents(0, 20));
     let pages: Vec<Page> = (0..20).map(|i| (format!("p{i}"), i << 20 | i)).collect();
     bench.segment("batch", 64, &pages);
@@ -87,8 +92,8 @@ pub(crate) fn long_job(bench: &Bench) -> &'static str {
     "dedup --batch b.seg --store big --distance 5 --output out"
 }
 
-/// How often to start a job until it is found at work.
-const TRIES: usize = 20;
+/// What a job has worked, in processor time, when a test disturbs the job.
+const MIDST: Duration = Duration::from_millis(20);
 
 /// Starts a job that makes `output`, and returns while it is at work, that is, when its unfinished output
 /// exists. A job that has finished before this is seen is started again.
@@ -98,24 +103,16 @@ pub(crate) fn at_work<R: AsMut<Running>>(bench: &Bench, output: &str, start: imp
         let prefix = format!(".{output}.tmp-");
         let begun = |name: &String| name.starts_with(&prefix) && !before.contains(name);
         let mut job = start();
-        while job.as_mut().is_running() {
-            if bench.names("").iter().any(begun) {
-                // Let it work a little longer.
-                thread::sleep(Duration::from_millis(20));
-                return job;
-            }
-            thread::sleep(Duration::from_millis(1));
+        let first = job.as_mut();
+        let has_begun = || bench.names("").iter().any(begun);
+        wait_until("the job begins or ends", || has_begun() || !first.is_running());
+        if has_begun() && first.works_for(MIDST) {
+            return job;
         }
+        drop(job);
         let _ = fs::remove_dir_all(bench.path(output));
     }
     panic!("the job is too short");
-}
-
-/// The children of a process.
-pub(super) fn children(parent: u32) -> Vec<Pid> {
-    let listed = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let listed = listed.unwrap_or_default();
-    listed.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
 /// Whether a process is running. One that has ended and waits for its parent does not count.
@@ -124,14 +121,24 @@ pub(super) fn is_there(process: Pid) -> bool {
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
-/// Waits until `done` returns true, which must happen in time.
-#[track_caller]
-pub(super) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !done() {
-        assert!(began.elapsed() < Duration::from_secs(seconds), "it does not happen in time");
-        thread::sleep(Duration::from_millis(5));
+/// The program with the arguments in `line`, run by a user that is not root and has no other process. The user may be
+/// unable to enter the folder of the program, so a copy in the bench is run, which is [`Bench::for_all_users`] and becomes
+/// the user's own.
+pub(super) fn as_somebody(bench: &Bench, before: &[&str], line: &str) -> Command {
+    let program = bench.path("program");
+    if !program.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_dupsieve"), &program).unwrap();
+        fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
     }
+    let words = [before, &["./program"]].concat();
+    let mut somebody = command(words[0]);
+    somebody.args(&words[1..]).args(line.split_whitespace()).current_dir(bench.path(""));
+    if geteuid().is_root() {
+        let user = 2_000_000_000 + std::process::id();
+        chown(bench.path(""), Some(user), Some(user)).unwrap();
+        somebody.uid(user).gid(user);
+    }
+    somebody
 }
 
 /// Makes a named pipe.

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -12,20 +12,18 @@ use super::{
     assert_failed, assert_reported, at_work, fault, fault_of, free_address, long_job, small,
     two_hosts,
 };
-use crate::support::{Bench, Ended, Running};
+use crate::support::{Bench, Ended, Running, wait_until};
 
 #[test]
 fn a_peer_that_never_starts_or_is_refused_is_69() {
     let bench = small();
     let [ours, theirs] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{ours}\n{theirs}\n"));
-    bench.secret("secret", "between us");
-    bench.secret("wrong", "something else");
+    bench.secret("secret", "known to the two of us");
+    bench.secret("wrong", "something else, as long");
     let line = "dedup --batch batch.seg --store store --hosts hosts.txt --wait-for-peers 1";
     for process in [0, 1] {
-        let began = Instant::now();
         fault(&bench, 69, &format!("{line} --process {process} --secret-file secret --output a"));
-        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     }
     assert_reported(&bench, 69, "a");
     for [first, second] in [
@@ -46,21 +44,22 @@ fn unknown_callers_disturb_nobody() {
     let bench = small();
     let [leader, other] = [(), ()].map(|()| free_address());
     bench.write("hosts.txt", format!("{leader}\n{other}\n"));
-    bench.secret("secret", "between us");
+    bench.secret("secret", "known to the two of us");
     let line =
         "dedup --batch batch.seg --store store --hosts hosts.txt --secret-file secret --output out";
     let waiting = bench.start(&format!("{line} --process 0"));
     let mut silent = Vec::new();
-    let late = Instant::now() + Duration::from_secs(10);
-    while silent.len() < 12 && Instant::now() < late {
-        let Ok(mut caller) = std::net::TcpStream::connect(&leader) else { continue };
-        match silent.len() % 3 {
-            0 => caller.write_all(b"GET / HTTP/1.1\r\nHost: health\r\n\r\n").unwrap(),
-            1 => caller.write_all(&[0; 8]).unwrap(),
-            _ => {}
+    wait_until("twelve strangers have called", || {
+        if let Ok(mut caller) = std::net::TcpStream::connect(&leader) {
+            match silent.len() % 3 {
+                0 => caller.write_all(b"GET / HTTP/1.1\r\nHost: health\r\n\r\n").unwrap(),
+                1 => caller.write_all(&[0; 8]).unwrap(),
+                _ => {}
+            }
+            silent.push(caller);
         }
-        silent.push(caller);
-    }
+        silent.len() == 12
+    });
     let came = bench.start(&format!("{line} --process 1"));
     let (waiting, came) = (waiting.end(), came.end());
     assert_eq!((waiting.code, came.code), (0, 0), "{}{}", waiting.stderr, came.stderr);
@@ -89,14 +88,9 @@ fn a_bad_secret_is_refused() {
     assert!(!ended.stderr.contains("known to") && !ended.stdout.contains("known to"));
 }
 
-/// Starts both processes of the long job and freezes one of them, at once or some time after they have begun
-/// to work. Returns how the other ended, and after how long.
-fn freeze(
-    frozen: usize,
-    after: Option<Duration>,
-    output: &str,
-    bench: &Bench,
-) -> (Ended, Duration) {
+/// Starts both processes of the long job and freezes one of them, at once or when it has taken so much processor
+/// time. Returns how the other ended.
+fn freeze(frozen: usize, after: Option<Duration>, output: &str, bench: &Bench) -> Ended {
     let hosts = [(), ()].map(|()| free_address()).join("\n");
     bench.write(&format!("{output}.hosts"), hosts);
     let job = long_job(bench).replace("--output out", &format!("--output {output}"));
@@ -108,22 +102,15 @@ fn freeze(
             ))
         })
     };
-    let mut both = if after.is_some() { at_work(bench, output, start) } else { start() };
-    thread::sleep(after.unwrap_or_default());
-    let icy = both[frozen].is_running();
-    if icy {
+    let both = if after.is_some() { at_work(bench, output, start) } else { start() };
+    if both[frozen].works_for(after.unwrap_or_default()) {
         both[frozen].signal(Signal::STOP);
     }
-    let began = Instant::now();
     let [leader, other] = both;
     let (victim, survivor) = if frozen == 0 { (leader, other) } else { (other, leader) };
     let ended = survivor.end();
-    let took = began.elapsed();
-    if icy {
-        victim.signal(Signal::KILL);
-    }
-    victim.end();
-    (ended, took)
+    victim.kill();
+    ended
 }
 
 #[test]
@@ -142,8 +129,7 @@ fn a_frozen_peer_is_lost_in_every_phase() {
         cases.into_iter().map(|case| case.join().unwrap()).collect::<Vec<_>>()
     });
     let mut lost = 0;
-    for (frozen, (ended, took)) in ended {
-        assert!(took < Duration::from_secs(60), "{took:?}: {ended:?}");
+    for (frozen, ended) in ended {
         match ended.code {
             0 => {}
             69 | 75 => {
@@ -157,7 +143,7 @@ fn a_frozen_peer_is_lost_in_every_phase() {
     // Even on a busy machine one pair was at work by then.
     let mut tries = 0;
     while lost == 0 && tries < 10 {
-        let (ended, _) = freeze(1, Some(Duration::ZERO), &format!("late-{tries}"), &bench);
+        let ended = freeze(1, Some(Duration::ZERO), &format!("late-{tries}"), &bench);
         lost += u32::from(ended.code == 75);
         tries += 1;
     }
@@ -194,8 +180,6 @@ fn a_stalled_job_ends_and_says_where() {
     let mut open = std::fs::File::options();
     let mut writer = open.read(true).write(true).open(bench.path("pipe.jsonl")).unwrap();
     writer.write_all(b"{\"id\": \"a\", \"text\": \"a page\"}\n").unwrap();
-    let began = Instant::now();
     let said = fault_of(&bench, 75, "out.seg", "fingerprint --input pipe.jsonl --stall-timeout 2");
     assert!(said.contains("no progress for 2 s"), "{said}");
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }

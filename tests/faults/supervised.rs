@@ -1,12 +1,11 @@
 //! `--processes`: a child or the supervisor is killed or frozen, and all children start again.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 
-use super::{assert_failed, at_work, children, is_there, long_job, small, wait_until};
-use crate::support::Bench;
+use super::{assert_failed, at_work, is_there, long_job, small};
+use crate::support::{Bench, children, outlast, wait_until};
 
 #[test]
 fn a_killed_child_is_75_and_ends_the_others() {
@@ -35,13 +34,8 @@ fn children_end_with_a_supervisor_that_is_killed() {
     let running = at_work(&bench, "out", || bench.start(&line));
     let processes = children(running.id());
     assert_eq!(processes.len(), 2, "the job was too short");
-    running.signal(Signal::KILL);
-    let began = Instant::now();
-    running.end();
-    while processes.iter().any(|&child| rustix::process::test_kill_process(child).is_ok()) {
-        assert!(began.elapsed() < Duration::from_secs(60), "the children are still there");
-        thread::sleep(Duration::from_millis(10));
-    }
+    assert!(running.kill());
+    wait_until("the children end", || !processes.iter().any(|&child| is_there(child)));
     assert!(!bench.path("out").exists());
 }
 
@@ -95,14 +89,13 @@ fn children_do_not_wait_for_a_frozen_supervisor() {
     for &child in &processes {
         kill_process(child, Signal::STOP).unwrap();
     }
-    thread::sleep(Duration::from_secs(3));
+    outlast(Duration::from_secs(2));
     // A process that was frozen itself does not count another as lost at once.
     for &child in &processes {
         kill_process(child, Signal::CONT).unwrap();
     }
-    wait_until(60, || !processes.iter().any(|&child| is_there(child)));
-    running.signal(Signal::KILL);
-    running.end();
+    wait_until("the children end", || !processes.iter().any(|&child| is_there(child)));
+    running.kill();
 }
 
 #[test]
@@ -117,7 +110,7 @@ fn processes_that_were_all_stopped_continue() {
         processes.iter().for_each(|&child| kill_process(child, signal).unwrap());
     };
     signal_all(Signal::STOP);
-    thread::sleep(Duration::from_secs(7));
+    outlast(Duration::from_secs(5));
     signal_all(Signal::CONT);
     let ended = running.end();
     assert_eq!(ended.code, 0, "{ended:?}");

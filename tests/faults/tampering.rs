@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::{assert_failed, free_address, long_job, small};
-use crate::support::{Bench, Ended, Running};
+use crate::support::{Bench, Ended, Running, wait_until};
 
 /// What the man in the middle does to bytes: the number of the connection, the direction, and the offset of
 /// the first byte.
@@ -136,7 +136,7 @@ fn a_repeated_message_is_ignored() {
     );
     let waiting = bench.start(&line);
     let mut answers = Vec::new();
-    super::wait_until(20, || {
+    wait_until("the leader listens", || {
         let Ok(mut caller) = TcpStream::connect(&leader) else { return false };
         caller.write_all(&heard).unwrap();
         let _ = caller.read_to_end(&mut answers);

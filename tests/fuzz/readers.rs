@@ -14,25 +14,28 @@ use std::iter;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
+use std::thread;
 
 use dupsieve::Error;
 use dupsieve::clusters::{Clustering, Clusters, Method, Previous, Removed, audit};
 use dupsieve::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
-use dupsieve::evaluate::{JudgedPairs, Labels, Pairs, Similarity};
+use dupsieve::evaluate::{Labels, Pairs, Similarity};
 use dupsieve::features::counts::Counts;
 use dupsieve::features::lists::{StopWords, UserDictionary};
-use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width};
+use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
 use dupsieve::flow::Cluster;
 use dupsieve::foreign;
 use dupsieve::index::{self, Asker, Lookup, LookupOptions, Question};
 use dupsieve::journal::{Journal, JournalOptions};
 use dupsieve::ledger::Ledger;
+use dupsieve::online::requests::{self, CommitRequest, QueryRequest, RememberRequest};
 use dupsieve::output::{Lock, Staging};
 use dupsieve::peers::hosts;
 use dupsieve::seen::{self, By, Holdings, Sought};
 use dupsieve::storage::Address;
 use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
 use dupsieve::tables::Design;
+use dupsieve::work::Work;
 use tempfile::TempDir;
 
 /// Lets panics of libraries pass that the program turns into errors. libFuzzer takes every panic for a failure.
@@ -50,7 +53,7 @@ const KEY: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
 /// The files of the museum's store.
 const MUSEUM_STORE: [(&str, &[u8]); 7] = [
     ("CURRENT", include_bytes!("../data/1/store/CURRENT")),
-    ("INDEX", include_bytes!("../data/index-2/INDEX")),
+    ("INDEX", include_bytes!("../data/index-1/INDEX")),
     ("manifests/000001.json", include_bytes!("../data/1/store/manifests/000001.json")),
     ("manifests/000002.json", include_bytes!("../data/1/store/manifests/000002.json")),
     ("manifests/000003.json", include_bytes!("../data/1/store/manifests/000003.json")),
@@ -87,6 +90,10 @@ const MAX_RECORD_BYTES: usize = 4 << 10;
 
 /// The most bytes of the head and the end of a record of a web archive.
 const HEAD_BYTES: usize = (128 << 10) + 4;
+
+/// About the length of a page of HTML, in bytes, and of the stack on which it is read. A call for each attribute takes more.
+const HTML_BYTES: usize = 128 << 10;
+const HTML_STACK_BYTES: usize = 256 << 10;
 
 /// The length of the shorter page, in bytes.
 const PAGE_BYTES: usize = 24 << 10;
@@ -128,6 +135,28 @@ pub fn documents(bytes: &[u8]) {
         });
         true
     });
+}
+
+/// Pages of HTML, on a small stack: the bytes as they are, and repeated, outside of a tag and within one.
+pub fn html(bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let repeated = bytes.repeat(HTML_BYTES.div_ceil(bytes.len()));
+    for page in [bytes.to_vec(), [&b"<p "[..], &repeated, b">"].concat(), repeated] {
+        let path = file("page.html", &page);
+        let read_page = move || {
+            let inputs = Inputs::find(&[path], Format::Html).expect("the file is there");
+            let options = ReadOptions::default();
+            read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+                batch.parse(&options.fields, &mut |_, document| assert!(document.is_ok()));
+                true
+            })
+            .expect("a file of HTML can be read");
+        };
+        let thread = thread::Builder::new().stack_size(HTML_STACK_BYTES).spawn(read_page);
+        thread.expect("a thread can be started").join().expect("nothing panics");
+    }
 }
 
 /// The response in a record of a web archive whose length is right.
@@ -212,7 +241,11 @@ fn ask(store: &Store) -> Result<(), Error> {
     let options = LookupOptions { distance: 3, ..LookupOptions::default() };
     let mut asker = Asker::new(&Lookup::open(store, store.at(None)?, options)?);
     for fingerprint in [0, 1, 7 << 32, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
-        let answer = asker.ask(&Question { fingerprint: fingerprint.into(), page: None }, 5)?;
+        let answer = asker.ask(
+            &Question { fingerprint: fingerprint.into(), page: None },
+            5,
+            &mut Work::unbounded(),
+        )?;
         assert!(answer.near.len() <= 5 && answer.more <= 6);
     }
     Ok(())
@@ -288,23 +321,20 @@ pub fn certificate(bytes: &[u8]) {
     assert_eq!(certified[1], Ok(false), "what it has written itself is enough");
 }
 
-/// A table of a layer of clusters beside the two others of the museum, and the links of a state without layers.
+/// A table of a layer of clusters beside the two others of the museum.
 pub fn clusters(bytes: &[u8]) {
     const TABLES: [(&str, &[u8]); 3] = [
-        ("pages", include_bytes!("../data/clusters-2/pages-1.bin")),
-        ("groups", include_bytes!("../data/clusters-2/groups-1.bin")),
-        ("links", include_bytes!("../data/clusters-2/links-1.bin")),
+        ("pages", include_bytes!("../data/clusters-1/pages-1.bin")),
+        ("groups", include_bytes!("../data/clusters-1/groups-1.bin")),
+        ("links", include_bytes!("../data/clusters-1/links-1.bin")),
     ];
     let own = bytes.get(12).map_or(0, |&content| usize::from(content) % TABLES.len());
     for bytes in [bytes.to_vec(), repair::table(bytes)] {
         for (at, (name, whole)) in TABLES.iter().enumerate() {
             file(&format!("layers/{name}-1.bin"), if at == own { &bytes } else { whole });
         }
-        add_to("layers", include_bytes!("../data/clusters-2/report.json"));
+        add_to("layers", include_bytes!("../data/clusters-1/report.json"));
     }
-    file("former/clusters.tsv", include_bytes!("../data/clusters-1/clusters.tsv"));
-    file("former/links.bin", bytes);
-    add_to("former", include_bytes!("../data/clusters-1/report.json"));
 }
 
 /// Reads the clusters in a folder, and takes pages out of them.
@@ -403,9 +433,6 @@ pub fn recipe(bytes: &[u8]) {
 pub fn lists(bytes: &[u8]) {
     let path = file("list.txt", bytes);
     let _ = (StopWords::read(&path), hosts::read(&path));
-    if let Ok(judged) = JudgedPairs::read(&path) {
-        let _ = judged.found(&path);
-    }
     if let Ok(labels) = Labels::read(&path) {
         let _ = (Pairs::read(&path, &labels), Similarity::read(&path, &labels));
     }
@@ -455,5 +482,38 @@ pub fn address(bytes: &[u8]) {
     let shown = address.to_string();
     if let Ok(Some(again)) = Address::of(Path::new(&shown)) {
         assert_eq!(again.to_string(), shown);
+    }
+}
+
+/// The body of a request to the service: lists no longer than is taken, and pages whose ids and texts are as promised.
+pub fn bodies(bytes: &[u8]) {
+    let Some((choice, body)) = bytes.split_first() else { return };
+    let most = usize::from(choice >> 2);
+    let width = if choice & 1 == 0 { Width::W64 } else { Width::W128 };
+    let pages = match choice & 2 {
+        0 => requests::read(body, most).ok().and_then(|asked: QueryRequest| {
+            let fingerprints = asked.fingerprints.unwrap_or_default();
+            assert!(fingerprints.len() <= most);
+            fingerprints.iter().for_each(|text| {
+                if let Ok(fingerprint) = of_hex(text, width) {
+                    assert_eq!(of_hex(&hex(fingerprint, width), width), Ok(fingerprint));
+                }
+            });
+            asked.pages
+        }),
+        _ => requests::read(body, most).ok().map(|asked: RememberRequest| asked.pages),
+    };
+    if let Ok(CommitRequest { day, .. }) = requests::read(body, most) {
+        _ = day.parse::<Day>();
+    }
+    let pages = pages.unwrap_or_default();
+    assert!(pages.len() <= most);
+    for page in pages {
+        let id = page.id.0.clone();
+        let Ok((_, document)) = page.into_document(1, width, 20) else { continue };
+        assert!(document.id == id && !id.is_empty() && !id.contains(['\t', '\r', '\n', '\0']));
+        if let Content::Text(text) = document.content {
+            assert!(text.len() <= 20);
+        }
     }
 }

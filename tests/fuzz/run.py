@@ -37,12 +37,14 @@ RESPONSES = [
 ]
 LISTS = ["# some\n的\nthe\n", "词 10 n\nword 3\n", "a.example:7 # host\n", "id\tcluster\na\t1\nb\t1\n", "id1\tid2\tJ3\na\tb\t0.5\n"]
 TABLE = 'dupsieve counts 1\n{"of":"words","documents":9,"min_count":1,"identity":""}\n7\tfeature\nend 1 0\n'
-CERTIFICATE = '{"format": 2, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}'
+CERTIFICATE = '{"format": 1, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}'
 SETTINGS = ["default", "blocks:6,choose:2", "2026-11-21", "minhash:0.5"]
 UNITS = ["<!--", "](a ", "<a ", "&amp", "http://", "a", "words ", "2024-02-", "1 May ", "中国", "e\u0301\u0327", "\ufdfa"]
 ADDRESSES = ["s3://bucket/a/b", "s3a://b", "gs://b/", "az://b//c", "https://user:word@host:8/a?b#c", "http://[::1]/%2f/..", "file:///a"]
 HEAD = ('{"dupsieve":"tree","format":1,"attempt":"9b1f0c6ad2e47530","earlier":["0000000000000001"],"empty_folders":["a"],'
         '"files":{"b/c":{"object":"9b1f0c6ad2e47530/b/c","bytes":24,"digest":"0123456789abcdef0123456789abcdef"}},"released":["d/e"]}')
+BODIES = ['{"distance": 3, "fingerprints": ["0x9ae16a3b2f90404f", "7"]}', '{"day": "2026-11-22", "confirm_day": true}',
+          '{"remember": "all", "pages": [{"id": 5, "text": "a\\u0000b", "time": "2026-11-22"}, {"id": "b", "fingerprint": "1f"}]}']
 CALLS = ["\1\x40\0\0\0\0\0\0\0greeting", "\0dupsiev2\x30\0then"]
 FIGURES = {"executions": r"stat::number_of_executed_units: *(\d+)", "inputs kept": r"corp: (\d+)/",
            "branches reached": r"cov: (\d+)", "peak MB": r"stat::peak_rss_mb: *(\d+)",
@@ -91,7 +93,7 @@ def run(program, seconds, seed):
 def seeds(target):
     """What a target begins with."""
     museum = {"segment": "**/*.seg", "manifest": "**/*.json", "ledger": "**/*.ledger", "journal": "**/*.journal",
-              "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-2/**/*.seg",
+              "removed": "**/REMOVED", "note": "**/*.ids", "index": "index-1/**/*.seg",
               "filters": "filters-1/filters/*", "clusters": "**/*.bin", "tables": "tables-1/*/[vm]*",
               "vectors": "**/*.parquet"}
     if target in museum:
@@ -103,13 +105,15 @@ def seeds(target):
         return [bytes([choice]) + page for choice in range(12) for page in [*map(str.encode, PAGES), *parquet]]
     if target == "config":
         return [path.read_bytes() for path in sorted(CONFIGS.glob("*.toml"))]
+    if target == "bodies":
+        return [bytes([choice]) + body.encode() for choice in (252, 253, 254, 255, 4) for body in BODIES]
     if target == "recipe":
         named = re.split(r"\n(?=\[)", RECIPES.read_text())
         return [text.encode() for text in [*SETTINGS, *named, *(re.sub(r"^\[.*\]\n", "", one) for one in named)]]
     if target == "page":
         return [bytes([way]) + unit.encode() for way, unit in enumerate(UNITS * 4)]
     texts = {"counts": [TABLE], "handshake": CALLS, "response": RESPONSES, "certificate": [CERTIFICATE],
-             "address": ADDRESSES, "head": [HEAD]}.get(target, LISTS)
+             "address": ADDRESSES, "head": [HEAD], "html": UNITS}.get(target, LISTS)
     return [text.encode("latin-1" if target == "handshake" else "utf-8") for text in texts]
 
 

@@ -4,7 +4,8 @@
     python3 tests/harness --program target/release/dupsieve --fault kills --seed 7 --cycles 1000
 
 Faults: syscalls (a kill, ENOSPC, EIO at every call that changes the disk; all of them where no number of
-cycles is given), kills (kill -9 at random moments), stores (the same of what changes a store), power (a power cut on ext4 and on XFS; takes root), flips
+cycles is given), kills (kill -9 at random moments), stores (the same of what changes a store), whole (the same of what changes one with bands, an index, filters
+and clusters), power (a power cut on ext4 and on XFS; takes root), flips
 (bits flipped and files cut), peers (frozen, killed and late peers, rogue clients, crowds of silent ones), redone
 (the work of a killed join that is done again), endings (any signal, and limits of memory, files and stderr), serve (kill -9 of the service under load); what
 networks do is in tests/network.py. A cycle depends on the seed and its number alone, up to the moments that the
@@ -28,6 +29,7 @@ import redone
 import serve
 import stores
 import syscalls
+import whole
 from bench import Bench
 from tally import table
 
@@ -35,6 +37,7 @@ FAULTS = {
     "syscalls": [syscalls.run],
     "kills": [kills.run],
     "stores": [stores.run],
+    "whole": [whole.run],
     "power": [functools.partial(power.run, kind="ext4"), functools.partial(power.run, kind="xfs")],
     "flips": [flips.run],
     "peers": [peers.run],

@@ -4,6 +4,7 @@ that takes nothing. Each ends with a documented code and a summary line, and the
 import random
 import shlex
 import signal
+import struct
 import time
 
 from bench import DOCUMENTED, JOBS, Running, Violation
@@ -11,8 +12,8 @@ from tally import Tally
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
            signal.SIGABRT, signal.SIGXCPU]
-# Fewer files, and the program cannot be loaded; with fewer than these it ends without a thread of its own.
-LIMITS = {"ulimit -v": (20_000, 120_000), "ulimit -n": (5, 30), "ulimit -f": (0, 60)}
+# Fewer files or less memory, and the system cannot load the program. Memory is counted from what the program takes itself.
+LIMITS = {"ulimit -v": (10_000, 100_000), "ulimit -n": (5, 30), "ulimit -f": (0, 60)}
 
 
 def run(bench, seed, cycles=None):
@@ -42,22 +43,36 @@ def cycle(bench, tally, chance, job, fault):
 
 
 def signalled(bench, tally, chance, job, home, seconds):
-    """A signal at a random moment after the program has begun to listen."""
+    """A signal at a random moment after the program has begun to listen; a job that is through before is done again."""
     number = chance.choice(SIGNALS)
-    running = Running(["env", "--default-signal", *bench.command(*job.words)], home)
-    while running.goes_on() and not running.listens():
-        pass
-    time.sleep(chance.uniform(0, seconds))
-    if running.goes_on():
-        running.process.send_signal(number)
-    return number.name, running.end()
+    while True:
+        running = Running(["env", "--default-signal", *bench.command(*job.words)], home)
+        while running.goes_on() and not running.listens(number):
+            pass
+        time.sleep(chance.uniform(0, seconds))
+        if running.goes_on():
+            running.process.send_signal(number)
+            return number.name, running.end()
+        running.end().expect(0)
+        home = bench.fresh()
 
 
 def limited(bench, tally, chance, job, home, seconds):
     limit = chance.choice(list(LIMITS))
-    least, most = LIMITS[limit]
-    line = f"{limit} {chance.randint(least, most)}; exec {shlex.join(map(str, bench.command(*job.words)))}"
+    number = chance.randint(*LIMITS[limit])
+    if limit == "ulimit -v":
+        number += loaded_kilobytes(bench.program)
+    line = f"{limit} {number}; exec {shlex.join(map(str, bench.command(*job.words)))}"
     return limit, Running(["sh", "-c", line], home).end()
+
+
+def loaded_kilobytes(program):
+    """What the segments of the program take that the system loads: most of it is code, and grows with the program."""
+    header = program.read_bytes()[:4096]
+    first, = struct.unpack_from("<Q", header, 32)
+    size, count = struct.unpack_from("<HH", header, 54)
+    segments = [struct.unpack_from("<I36xQ", header, first + at * size) for at in range(count)]
+    return sum(memory for kind, memory in segments if kind == 1) // 1024
 
 
 def unheard(bench, tally, chance, job, home, seconds):

@@ -23,17 +23,15 @@ def cycle(bench, tally, chance, number):
     processes, workers = TOPOLOGIES[number % len(TOPOLOGIES)]
     flags = ("--workers", str(workers), "--processes", str(processes))
     expected, seconds = bench.undisturbed(RUN, flags)
-    while True:
+    victim = None
+    while not victim:
         home = bench.fresh()
         running = Running(bench.command(*RUN.words, *flags), home)
         time.sleep(chance.uniform(0, seconds))
-        if running.goes_on():
-            break
-        running.end().expect(0)
-    victim = kill(running, chance)
+        victim = kill(running, chance)
+        ended = running.end().expect(0, 75, -signal.SIGKILL)
     tally.count(f"{processes}x{workers}")
     tally.count(f"killed {victim}")
-    ended = running.end().expect(0, 75, -signal.SIGKILL)
     bench.check(home, RUN, expected, ended)
     runs, seconds = bench.complete(home, RUN, expected, flags)
     tally.sample("runs to complete", runs)
@@ -41,14 +39,16 @@ def cycle(bench, tally, chance, number):
 
 
 def kill(running, chance):
-    """Kills the processes that chance picks, and says which."""
+    """Kills the processes that chance picks, and says which; nothing where the job is through."""
     children = running.children()
     victim = chance.choice(["all", "the supervisor", "a child"]) if children else "all"
+    if not running.goes_on():
+        return None
     if victim == "all":
         running.signal_all(signal.SIGKILL)
         return victim
     try:
         os.kill(running.process.pid if victim == "the supervisor" else chance.choice(children), signal.SIGKILL)
     except ProcessLookupError:
-        pass
+        return None
     return victim

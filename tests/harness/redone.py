@@ -37,13 +37,13 @@ def told(crowd, output):
 
 def cycle(crowd, tally, chance):
     flags = ["--workers", str(WORKERS)]
-    shutil.rmtree(crowd.home / "out", ignore_errors=True)
-    running = crowd.start("out", *flags)
-    time.sleep(chance.uniform(0, crowd.seconds))
-    running.signal_all(signal.SIGKILL)
-    if running.end().code == 0:
-        tally.count("through before it was killed")
-        return
+    is_killed = False
+    while not is_killed:
+        shutil.rmtree(crowd.home / "out", ignore_errors=True)
+        running = crowd.start("out", *flags)
+        time.sleep(chance.uniform(0, crowd.seconds))
+        running.signal_all(signal.SIGKILL)
+        is_killed = running.end().expect(0, -signal.SIGKILL).code != 0
     noted, begun = ledgers(crowd)
     is_damaged = chance.random() < 0.5 and damage(crowd, chance)
     crowd.start("out", *flags).end().expect(0)

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 
-from bench import Running, Violation
+from bench import PATIENCE, Running, Violation
 from tally import Tally
 
 CLIENTS = 3
@@ -60,10 +60,10 @@ class Served:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = ("serve", "--store", "served", "--recipe", "external-64", "--listen", f"127.0.0.1:{self.port}")
+        words = ("serve", "--store", "served", "--create", "--recipe", "external-64", "--listen", f"127.0.0.1:{self.port}")
         self.running = Running(bench.command(*words), home)
         self.alive = True
-        late = time.monotonic() + 60
+        late = time.monotonic() + PATIENCE
         while self.get("/readyz") is None:
             if time.monotonic() > late or not self.running.goes_on():
                 ended = self.running.end(1)
@@ -78,7 +78,7 @@ class Served:
 
     def exchange(self, method, path, body):
         """The answer; none if the service is gone or refuses."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             reply = connection.getresponse()

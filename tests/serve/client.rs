@@ -2,16 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{Bench, Ended, Running, free_address};
-
-/// How long the service may take to answer anything.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) use crate::support::{PATIENCE, wait_until as until};
 
 /// A service that runs.
 pub(super) struct Served {
@@ -60,7 +56,7 @@ pub(super) fn exchange(address: &str, bytes: &[u8]) -> std::io::Result<Reply> {
 pub(super) fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
-        "{method} {path} HTTP/1.1\r\nHost: store\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
     )
     .into_bytes()
 }
@@ -69,24 +65,38 @@ pub(super) const JSON: &str = "Content-Type: application/json\r\n";
 
 /// The head of a post of JSON, without its end.
 pub(super) fn head(path: &str, headers: &str) -> String {
-    format!("POST {path} HTTP/1.1\r\nHost: store\r\nConnection: close\r\n{JSON}{headers}")
+    format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{JSON}{headers}")
 }
 
 pub(super) fn post(address: &str, path: &str, body: &Value) -> std::io::Result<Reply> {
     exchange(address, &request("POST", path, JSON, &body.to_string()))
 }
 
+/// Begins a request whose `bytes` announce more, and returns when the service waits for the rest: the head is to have
+/// [`EXPECT`].
+pub(super) fn begin(address: &str, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut told = [0; CONTINUE.len()];
+    stream.read_exact(&mut told).unwrap();
+    assert_eq!(&told, CONTINUE, "{}", String::from_utf8_lossy(&told));
+    stream
+}
+
+pub(super) const EXPECT: &str = "Expect: 100-continue\r\n";
+const CONTINUE: &[u8; 25] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
 impl Served {
     /// Starts the service and waits until its store is open.
     pub(super) fn start(bench: &Bench, flags: &str) -> Served {
         let address = free_address();
         let running = bench.start(&format!("serve --store store --listen {address} {flags}"));
-        let mut served = Served { running, address };
-        let late = Instant::now() + PATIENCE;
-        while !served.get("/readyz").is_ok_and(|reply| reply.status == 200) {
-            assert!(served.running.is_running(), "it ended: {:?}", served.running.end());
-            assert!(Instant::now() < late, "the store is not open");
-            thread::sleep(Duration::from_millis(5));
+        let served = Served { running, address };
+        let is_open = || served.get("/readyz").is_ok_and(|reply| reply.status == 200);
+        until("the store is open", || is_open() || !served.running.is_running());
+        if !served.running.is_running() {
+            panic!("the service ended: {:?}", served.running.end());
         }
         served
     }
@@ -102,18 +112,14 @@ impl Served {
         reply.json()
     }
 
+    /// Whether this line is among the metrics.
+    pub(super) fn counts(&self, line: &str) -> bool {
+        self.get("/metrics").is_ok_and(|reply| reply.body.lines().any(|it| it == line))
+    }
+
     pub(super) fn end(self) -> Ended {
         self.running.signal(Signal::TERM);
         self.running.end()
-    }
-}
-
-/// Waits for what must come true.
-pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let late = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < late, "not within {PATIENCE:?}: {what}");
-        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::thread;
-use std::time::Duration;
 
 use dupsieve::fingerprint::Width;
 use dupsieve::journal::{Journal, JournalOptions};
@@ -163,6 +161,40 @@ fn days_that_are_too_old_expire_with_the_commit_and_take_no_page() {
     bench.done("store verify store");
 }
 
+#[test]
+fn a_day_far_ahead_is_refused_and_one_without_pages_is_not_made() {
+    let bench = Bench::new();
+    bench.done("store init store");
+    let served = Served::start(&bench, "--recipe external-64 --keep-days 30 --keep-versions 1");
+    remember(&served, 1..2);
+    served.post("/v1/commit", json!({ "day": "2026-11-21" }));
+    let nothing = served.post("/v1/commit", json!({ "day": "2026-11-22" }));
+    assert_eq!((&nothing["skipped"], &nothing["store_version"]), (&json!(true), &json!(2)));
+    let far = json!({ "day": "9999-12-31" });
+    for pages in [0, 1] {
+        remember(&served, 2..2 + pages);
+        let refused = post(&served.address, "/v1/commit", &far).unwrap();
+        assert_eq!((refused.status, &*refused.problem()), (400, "bad-request"));
+        assert!(refused.body.contains("confirm_day"), "{refused:?}");
+    }
+    assert_eq!(days_of(&served, 1), [Some("2026-11-21".to_owned())]);
+    // A day that is meant is made, and the others stay all the same.
+    let meant = json!({ "day": "9999-12-31", "confirm_day": true });
+    assert_eq!(served.post("/v1/commit", meant.clone())["rows"], 1);
+    // The next commit waits until the store is tidied after this one.
+    assert_eq!(served.post("/v1/commit", meant)["already"], true);
+    let ended = served.end();
+    assert!(ended.stderr.contains("would be counted from 9999-12-31"), "{ended:?}");
+    let listed = bench.answer("store list store");
+    assert!(listed.contains("2026-11-21") && listed.contains("9999-12-31"), "{listed}");
+    let refused = bench.fails(2, "store expire store --keep-days 30");
+    assert!(refused.contains("--confirm-day"), "{refused}");
+    assert_eq!(
+        bench.done("store expire store --keep-days 30 --confirm-day").count("expired_days"),
+        1
+    );
+}
+
 /// Has pages remembered, each with its number as its id and its fingerprint.
 fn remember(served: &Served, numbers: std::ops::Range<u64>) {
     let page =
@@ -201,8 +233,15 @@ fn a_sealed_day_that_another_process_adds_ends_with_a_problem_and_no_page_is_los
     let refused = post(&served.address, "/v1/commit", &json!({ "day": "2026-11-21" })).unwrap();
     assert_eq!((refused.status, &*refused.problem()), (409, "conflict"));
     assert!(refused.body.contains("commit them to another day"), "{refused:?}");
-    // The service looks after unfinished commits each second.
-    thread::sleep(Duration::from_millis(2500));
+    // The service looks after unfinished commits before each look for a new version.
+    for version in [3, 4] {
+        let day = 20 - version;
+        let line = format!("store add store --segment {day}.seg --day 2026-11-{day}");
+        bench.segment(&format!("{day}"), 64, &[(format!("theirs {day}"), 0xff << day)]);
+        until("a day is added", || bench.run(&line).code == 0);
+        let shown = format!("dupsieve_store_version {version}");
+        until("the version is taken up", || served.counts(&shown));
+    }
     let committed = served.post("/v1/commit", json!({ "day": "2026-11-22" }));
     assert_eq!((&committed["rows"], &committed["already"]), (&json!(5), &json!(false)));
     for number in 1..6 {
@@ -223,7 +262,10 @@ fn of_two_processes_that_add_the_same_days_each_has_all_its_pages() {
         bench.segment(&format!("{day}"), 64, &[(format!("theirs {day}"), 0xff << day)]);
         let other =
             bench.start(&format!("store add store --segment {day}.seg --day 2026-11-0{day}"));
-        thread::sleep(Duration::from_millis(7 * day));
+        // The other is as far as chance will have it, or about to begin.
+        if day % 2 == 0 {
+            until("the other begins", || other.listens() || !other.is_running());
+        }
         let asked = json!({ "day": format!("2026-11-0{day}") });
         let reply = post(&served.address, "/v1/commit", &asked).unwrap();
         assert!(matches!(reply.status, 200 | 409 | 503), "{reply:?}");

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::client::{Served, near, post};
+use super::client::{Served, near, post, until};
 use crate::support::Bench;
 
 /// What clients were told and what they have sent, over several lives of the service.
@@ -41,6 +39,13 @@ impl Ledger {
             assert_eq!(reply.status, 200, "{reply:?}");
             self.acknowledged.lock().unwrap().extend(first..first + 3);
         }
+    }
+
+    /// Waits until so many requests more are acknowledged.
+    fn grows(&self, requests: u64) {
+        let count = || self.acknowledged.lock().unwrap().len() as u64 / 3;
+        let enough = count() + requests;
+        until("pages are acknowledged", || count() >= enough);
     }
 
     /// Checks that the service has all that was acknowledged, each page once and as it was sent.
@@ -86,17 +91,16 @@ fn after_kills_under_load_no_acknowledged_page_is_lost_and_none_invented() {
                 thread::spawn(move || ledger.send(&address, &is_over))
             })
             .collect();
-        thread::sleep(Duration::from_millis(20 + 13 * life));
+        ledger.grows(1 + 3 * life);
         let committing = (life % 3 == 1).then(|| {
             let address = served.address.clone();
             let day = format!("2026-11-{:02}", life + 1);
             thread::spawn(move || drop(post(&address, "/v1/commit", &json!({ "day": day }))))
         });
-        thread::sleep(Duration::from_millis(life * 3 % 17));
-        served.running.signal(Signal::KILL);
+        ledger.grows(life % 7);
+        assert!(served.running.kill(), "it was killed while it ran");
         is_over.store(true, Ordering::Relaxed);
         clients.into_iter().chain(committing).for_each(|client| client.join().unwrap());
-        served.running.end();
     }
     let served = Served::start(&bench, "--recipe external-64 --distance 3");
     ledger.check(&served);

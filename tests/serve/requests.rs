@@ -78,7 +78,7 @@ fn bad_requests_of_every_kind_get_a_problem_and_leave_the_service_well() {
             assert!(reply.head.to_lowercase().contains("\nallow: "), "{reply:?}");
         }
     }
-    let slow = "POST /v1/query HTTP/1.1\r\nHost: store\r\nConnection: close\r\nContent-Type: application/json\r\n\
+    let slow = "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
                 Content-Length: 100\r\n\r\n{";
     let reply = exchange(&served.address, slow.as_bytes()).unwrap();
     assert_eq!((reply.status, &*reply.problem()), (408, "timed-out"));
@@ -131,7 +131,7 @@ fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
 fn changed_bodies_are_answered_or_refused_and_never_hurt_the_service() {
     let bench = Bench::new();
     bench.done("store init store");
-    let mut served = Served::start(&bench, "--preset balanced");
+    let served = Served::start(&bench, "--preset balanced");
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let bodies = [
         ("/v1/query", json!({ "distance": 3, "fingerprints": ["0x9ae16a3b2f90404f", "7"] })),
@@ -149,7 +149,7 @@ fn changed_bodies_are_answered_or_refused_and_never_hurt_the_service() {
         for _ in 0..100 {
             let body = changed(body.to_string().into_bytes(), &mut random);
             let head = format!(
-                "POST {path} HTTP/1.1\r\nHost: store\r\nConnection: close\r\n{JSON}Content-Length: {}\r\n\r\n",
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{JSON}Content-Length: {}\r\n\r\n",
                 body.len()
             );
             let reply = exchange(&served.address, &[head.as_bytes(), &body].concat()).unwrap();

@@ -1,15 +1,12 @@
 //! The methods that a sweep judges: the presets, what the configuration file says, and what flags ask for.
 
-use std::ops::RangeInclusive;
-
 use dupsieve::document::Format;
-use dupsieve::evaluate::{Method, MethodCost, Near};
+use dupsieve::evaluate::Method;
 use dupsieve::join::Preset;
 use dupsieve::matches::Confirm;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use super::buckets::{BucketChoice, describe};
 use super::configuration::configuration;
 use super::flags::SweepFlags;
 use crate::flags::config::Config;
@@ -27,15 +24,14 @@ pub(super) enum Source {
     /// The file that was named with --config.
     File,
     Recipe(RecipeChoice),
-    /// Buckets, alone or beside a preset.
-    Buckets(BucketChoice),
 }
 
 /// The presets.
 pub(super) fn presets() -> Result<Vec<Method>> {
     let preset = |preset: Preset| {
         let name = preset.to_string();
-        Ok(Method::near(&name, preset.recipe(None)?, preset.distance(), preset.check()))
+        let (distance, confirm) = (preset.distance(), preset.check());
+        Ok(Method { name, recipe: preset.recipe(None)?, distance, confirm })
     };
     Preset::ALL.into_iter().map(preset).collect()
 }
@@ -51,7 +47,7 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
     if says || dedup.distance.is_some() || dedup.check.is_some() {
         let recipe = fingerprint.recipe(Format::Auto)?;
         let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
-        methods.push(Method::near("your file", recipe, distance, confirm));
+        methods.push(Method { name: "your file".to_owned(), recipe, distance, confirm });
         sources.push(Source::File);
     }
     let mut letters = 'A'..='Z';
@@ -60,33 +56,11 @@ pub(super) fn methods(flags: &SweepFlags, config: &Config) -> Result<(Vec<Method
             let distance = flags.distance.unwrap_or(DISTANCE);
             let recipe = choice.recipe(None)?;
             let name = letters.next().ok_or_else(too_many)?.to_string();
-            methods.push(Method::near(&name, recipe, distance, confirm));
+            methods.push(Method { name, recipe, distance, confirm });
             sources.push(Source::Recipe(choice.clone()));
         }
     }
-    for (method, choice) in bucket_methods(flags, &mut letters)? {
-        methods.push(method);
-        sources.push(Source::Buckets(choice));
-    }
     Ok((methods, sources))
-}
-
-/// The buckets that were asked for, named by letters; then the first of them together with `balanced`.
-pub(super) fn bucket_methods(
-    flags: &SweepFlags,
-    letters: &mut RangeInclusive<char>,
-) -> Result<Vec<(Method, BucketChoice)>> {
-    let mut methods = Vec::new();
-    for choice in &flags.buckets {
-        let name = letters.next().ok_or_else(too_many)?.to_string();
-        methods.push((choice.method(name), choice.clone()));
-    }
-    let balanced = presets()?.into_iter().find(|it| it.name == Preset::Balanced.to_string());
-    if let (Some((first, choice)), Some(balanced)) = (methods.first(), balanced) {
-        let both = (choice.beside(&balanced, &first.name), choice.clone());
-        methods.push(both);
-    }
-    Ok(methods)
 }
 
 fn too_many() -> Error {
@@ -98,7 +72,6 @@ fn too_many() -> Error {
 fn recipes(flags: &SweepFlags) -> Vec<RecipeChoice> {
     let named = |name: &str| RecipeChoice::Named(name.to_owned());
     match (&flags.recipe[..], &flags.check[..]) {
-        ([], []) if !flags.buckets.is_empty() => Vec::new(),
         ([], []) => OTHERS.map(named).into(),
         ([], _) => vec![named("wide")],
         (recipes, _) => recipes.to_vec(),
@@ -115,15 +88,13 @@ fn confirms(flags: &SweepFlags) -> Result<Vec<Option<Confirm>>> {
 impl Source {
     /// The lines for a configuration file that chooses the method; none if they are there already.
     pub(super) fn lines(&self, method: &Method) -> Option<String> {
-        let near = method.near.as_ref();
         match self {
             Source::Preset(preset) => Some(format!("preset = \"{preset}\"\n")),
             Source::File => None,
-            Source::Recipe(choice) => near.map(|near| {
-                let check = near.confirm.map(|confirm| (confirm.check, confirm.least));
-                configuration(choice, near.distance, check)
-            }),
-            Source::Buckets(_) => None,
+            Source::Recipe(choice) => {
+                let check = method.confirm.map(|confirm| (confirm.check, confirm.least));
+                Some(configuration(choice, method.distance, check))
+            }
         }
     }
 }
@@ -131,16 +102,7 @@ impl Source {
 /// One line for each method: its recipe, distance and check.
 pub(super) fn legend(methods: &[Method]) -> String {
     let mut text = format!("{:<11}{:<16}{:<11}{}\n", "method", "recipe", "distance", "check");
-    for Method { name, near, buckets } in methods {
-        match (near, buckets) {
-            (Some(_), Some(_)) => {
-                text += &format!("{name:<11}what either of both finds\n");
-                continue;
-            }
-            (None, Some(scheme)) => text += &format!("{name:<11}{}\n", describe(scheme)),
-            _ => {}
-        }
-        let Some(Near { recipe, distance, confirm }) = near else { continue };
+    for Method { name, recipe, distance, confirm } in methods {
         let check = confirm.map_or_else(
             || "none".to_owned(),
             |confirm| format!("{} of at least {}", confirm.check, confirm.least),
@@ -151,36 +113,12 @@ pub(super) fn legend(methods: &[Method]) -> String {
     text
 }
 
-/// The recipe, distance, check and buckets of a method, as JSON.
+/// The recipe, distance and check of a method, as JSON.
 pub(super) fn parts(method: &Method) -> Value {
-    let near = method.near.as_ref();
     json!({
         "method": method.name,
-        "recipe": near.map(|near| near.recipe.name()),
-        "distance": near.map(|near| near.distance),
-        "check": near.and_then(|near| near.confirm).map(|confirm| confirm.to_string()),
-        "buckets": method.buckets.as_ref().map(describe),
+        "recipe": method.recipe.name(),
+        "distance": method.distance,
+        "check": method.confirm.map(|confirm| confirm.to_string()),
     })
-}
-
-/// Whether costs are shown: they are asked for with buckets.
-pub(super) fn shows_costs(methods: &[Method]) -> bool {
-    methods.iter().any(|method| method.buckets.is_some())
-}
-
-/// What a method costs a page: the bytes that it keeps, uncompressed, and the microseconds in which one thread
-/// makes them.
-pub(super) fn cost_of_one(cost: MethodCost, pages: u64) -> [f64; 2] {
-    let MethodCost { bytes, time } = cost;
-    [bytes as f64, 1e6 * time.as_secs_f64()].map(|sum| (sum / pages.max(1) as f64).round())
-}
-
-/// A line for each method: what it costs a page.
-pub(super) fn costs(methods: &[Method], costs: &[MethodCost], pages: u64) -> String {
-    let mut text = format!("{:<11}{:>13}{:>25}\n", "method", "bytes a page", "microseconds a page");
-    for (Method { name, .. }, &cost) in methods.iter().zip(costs) {
-        let [bytes, micros] = cost_of_one(cost, pages);
-        text += &format!("{name:<11}{bytes:>13}{micros:>25}\n");
-    }
-    text
 }

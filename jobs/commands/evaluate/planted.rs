@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use dupsieve::evaluate::choice::cheapest;
 use dupsieve::evaluate::planted::PlantedScores;
 use dupsieve::evaluate::planted::summary::Summary;
-use dupsieve::evaluate::{BANDS, Band, Method, MethodCost, Page};
+use dupsieve::evaluate::{BANDS, Band, Method, Page};
 use dupsieve::synthetic::Edit;
 use serde_json::{Value, json};
 
-use super::methods::{Source, cost_of_one, costs, legend, parts, shows_costs};
+use super::methods::{Source, legend, parts};
 
 /// How many characters a bar has.
 const BAR: usize = 8;
@@ -29,7 +29,7 @@ pub(super) struct Report<'a> {
     pub(super) seed: u64,
     pub(super) methods: &'a [Method],
     pub(super) sources: &'a [Source],
-    pub(super) scores: &'a PlantedScores<'a>,
+    pub(super) scores: &'a PlantedScores,
 }
 
 impl Report<'_> {
@@ -56,10 +56,6 @@ impl Report<'_> {
             object["f1"] = self.scores.summary(at).f1().into();
             object["bands"] = self.scores.bands(at).into_iter().map(band).collect();
             object["joined"] = joined.collect();
-            if shows_costs(self.methods) {
-                let cost = self.scores.texts.cost(at);
-                object["cost"] = json!(cost_of_one(cost, self.pages.len() as u64));
-            }
             object["edits"] = each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect();
             object
         });
@@ -77,11 +73,10 @@ impl Report<'_> {
         })
     }
 
-    /// The first method, so the cheapest preset, that scores nearly as well as the best. Buckets, which come last,
-    /// are no method of `run`.
+    /// The first method, so the cheapest preset, that scores nearly as well as the best.
     fn recommended(&self) -> usize {
-        let joins = self.methods.iter().take_while(|method| method.buckets.is_none()).count();
-        let scores: Vec<f64> = (0..joins).map(|method| self.scores.summary(method).f1()).collect();
+        let methods = 0..self.methods.len();
+        let scores: Vec<f64> = methods.map(|method| self.scores.summary(method).f1()).collect();
         cheapest(&scores)
     }
 
@@ -103,11 +98,6 @@ impl Report<'_> {
             writeln!(out, "{without} pages got no copies: they have no words to compare.\n")?;
         }
         writeln!(out, "{}", legend(self.methods))?;
-        if shows_costs(self.methods) {
-            let each = (0..self.methods.len()).map(|method| self.scores.texts.cost(method));
-            let each: Vec<MethodCost> = each.collect();
-            writeln!(out, "{}", costs(self.methods, &each, self.pages.len() as u64))?;
-        }
         self.by_similarity(&mut out)?;
         self.by_edit(&mut out)?;
         self.by_joined(&mut out)?;
@@ -214,26 +204,11 @@ impl Report<'_> {
             writeln!(out, "It misses most copies with {}.", missed.join(", or "))?;
         }
         self.costlier(best, out)?;
-        self.buckets(out)?;
         self.least_alike(best, out)?;
-        writeln!(
-            out,
-            "To judge the hardest pairs yourself, add --review FILE, then use it as --labels FILE."
-        )?;
         match self.sources[best].lines(method) {
             Some(lines) => write!(out, "\nin a configuration file this is:\n\n{lines}"),
             None => writeln!(out, "\nYour configuration file says so already."),
         }
-    }
-
-    /// Says how buckets that were judged are made.
-    fn buckets(&self, out: &mut impl Write) -> io::Result<()> {
-        for (method, source) in self.methods.iter().zip(self.sources) {
-            if let (Source::Buckets(choice), None) = (source, &method.near) {
-                writeln!(out, "{} is `dupsieve lsh {}`.", method.name, choice.flags())?;
-            }
-        }
-        Ok(())
     }
 
     /// Names the pairs of pages that a method joins and that are least alike.

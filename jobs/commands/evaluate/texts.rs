@@ -3,24 +3,22 @@
 use std::path::PathBuf;
 
 use dupsieve::document::Content;
-use dupsieve::evaluate::MemoryMeter;
+use dupsieve::evaluate::{Labels, MemoryMeter};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::pages::{self, no_text};
 use crate::flags::settings::FingerprintSettings;
 
-/// The text of each of `count` labelled documents that the inputs hold, the first of its id. `number` gives
-/// the number of an id.
+/// The text of each labelled document that the inputs hold, the first of its id.
 pub(super) fn read_texts(
     inputs: &[PathBuf],
     settings: &FingerprintSettings,
-    count: usize,
-    number: impl Fn(&str) -> Option<u32>,
+    labels: &Labels,
     memory: &mut MemoryMeter,
 ) -> Result<Vec<Option<String>>> {
-    let mut texts = vec![None; count];
+    let mut texts = vec![None; labels.clusters().len()];
     pages::each(inputs, settings, |document| {
-        let Some(number) = number(&document.id) else { return Ok(()) };
+        let Some(number) = labels.document(&document.id) else { return Ok(()) };
         match document.content {
             Content::Text(text) if texts[number as usize].is_none() => {
                 memory.take(text.len() as u64, "the labelled documents")?;

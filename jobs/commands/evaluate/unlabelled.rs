@@ -15,7 +15,6 @@ use dupsieve::{Error, Kind, Result};
 use super::flags::SweepFlags;
 use super::methods::methods;
 use super::planted::Report;
-use super::review::Review;
 use crate::commands::pages::{self, no_text};
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::FingerprintSettings;
@@ -41,8 +40,6 @@ pub(super) fn run(
 ) -> Result<Summary> {
     let config = global.config()?;
     let (methods, sources) = methods(flags, &config)?;
-    let review = flags.review.as_deref();
-    let review = review.map(|path| Review::open(path, inputs, global)).transpose()?;
     let settings = flags.pages.over(config.fingerprint);
     let most = flags.sample.unwrap_or(SAMPLE) as usize;
     tracing::info!(
@@ -61,10 +58,6 @@ pub(super) fn run(
         PlantedEvaluation { pages: &pages, methods: &methods, seed, workers, done: &done };
     let scores = evaluation.scores(memory)?;
     drop(progress);
-    if let Some(review) = review {
-        review.run(&pages, &methods, &scores)?;
-        return Ok(Summary::answered());
-    }
     let report =
         Report { pages: &pages, seen, seed, methods: &methods, sources: &sources, scores: &scores };
     match global.json {

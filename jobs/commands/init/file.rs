@@ -72,6 +72,12 @@ impl Seen<'_> {
         text.push_str("# The pages of a day. {date} becomes the day, such as 2026-11-21; so do {year}, {month} and {day}.\n");
         match &self.layout {
             Some(layout) => {
+                if !layout.left_out.is_empty() {
+                    text.push_str("# Not all of the days below have files of these patterns: a configuration of their own would read them.\n");
+                    for pattern in layout.left_out.iter().take(MOST_DAYS) {
+                        let _ = writeln!(text, "# {}", Value::from(pattern.clone()));
+                    }
+                }
                 line(text, "inputs", list(layout.patterns.iter().cloned()));
                 let days = layout.days.len();
                 if days > MOST_DAYS {
@@ -128,11 +134,25 @@ impl Seen<'_> {
             if self.fields.html {
                 text.push_str("# The text field holds HTML.\nhtml = true\n");
             }
+            if let Some(encoding) = self.fields.encoding {
+                text.push_str("# The first bytes that are not UTF-8 look like this.\n");
+                line(text, "encoding", Value::from(encoding.to_string()));
+            }
         }
         if cfg!(feature = "main-text") && self.has_html {
             text.push_str("# text = \"main\"          # only the main content of HTML, without navigation; a store holds one of both\n");
         }
-        text.push_str("max_bad = \"1%\"           # more unreadable records than this fail the day (exit 65)\n\n");
+        let percent = self.pages.map_or(1, Pages::max_bad_percent);
+        if percent > 1 {
+            let _ = writeln!(
+                text,
+                "# Of a sample, {} could not be read. Look at them: a run lists them in quarantine.tsv.",
+                self.pages.map_or_else(String::new, Pages::bad_of_all)
+            );
+        }
+        line(text, "max_bad", Value::from(format!("{percent}%")));
+        text.truncate(text.trim_end().len());
+        text.push_str("           # more unreadable records than this fail the day (exit 65)\n\n");
     }
 }
 

@@ -21,8 +21,9 @@ const EXAMPLES: usize = 3;
 /// What the sample shows.
 pub(super) struct Pages {
     pub(super) pages: Vec<Page>,
-    /// Records that could not be read.
+    /// Records that could not be read, and those that could.
     pub(super) bad: u64,
+    good: u64,
     /// The characters of the shortest, the middle and the longest page.
     pub(super) characters: [u64; 3],
     /// How many pages are mostly Chinese.
@@ -37,7 +38,7 @@ impl Pages {
     /// Takes the sample from the first pages of some of the files.
     pub(super) fn sample(inputs: &Inputs, fields: &Fields) -> Result<Pages> {
         let mut sample = PageSample::new(SEED, MOST_PAGES, MOST_BYTES);
-        let mut bad = 0;
+        let [mut good, mut bad] = [0, 0];
         let mut first = None;
         let step = inputs.files().len().div_ceil(MOST_FILES).max(1);
         let options = ReadOptions {
@@ -63,6 +64,7 @@ impl Pages {
                 });
                 offered < MOST_OFFERED
             })?;
+            good += offered;
         }
         let pages = sample.pages();
         if pages.is_empty() {
@@ -70,10 +72,23 @@ impl Pages {
                 .found(first.unwrap_or_else(|| "no record".to_owned()))
                 .help("name the fields in the file that is written without --input"));
         }
-        Pages::look(pages, bad)
+        Pages::look(pages, good, bad)
     }
 
-    fn look(pages: Vec<Page>, bad: u64) -> Result<Pages> {
+    /// Which share of records, in percent, may be unreadable in a day, if it has as many as the sample: twice as many.
+    pub(super) fn max_bad_percent(&self) -> u64 {
+        match self.bad {
+            0 => 1,
+            bad => (200 * bad).div_ceil(bad + self.good).clamp(1, 100),
+        }
+    }
+
+    /// `3 of 120 records`
+    pub(super) fn bad_of_all(&self) -> String {
+        format!("{} of {} records", self.bad, self.bad + self.good)
+    }
+
+    fn look(pages: Vec<Page>, good: u64, bad: u64) -> Result<Pages> {
         let traits: Vec<Traits> = pages.iter().map(|page| Traits::of(&page.text)).collect();
         let mut lengths: Vec<u64> = traits.iter().map(|it| it.characters).collect();
         lengths.sort_unstable();
@@ -94,10 +109,12 @@ impl Pages {
             (0..count).filter_map(|page| Some((earlier(page)? as usize, page as usize))).collect();
         pairs.sort_by_key(|&(one, two)| pages[one].text == pages[two].text);
         pairs.truncate(EXAMPLES);
-        Ok(Pages { pages, bad, characters, han, near, examples: pairs })
+        Ok(Pages { pages, bad, good, characters, han, near, examples: pairs })
     }
 }
 
 fn method(preset: Preset) -> Result<Method> {
-    Ok(Method::near(&preset.to_string(), preset.recipe(None)?, preset.distance(), preset.check()))
+    let recipe = preset.recipe(None)?;
+    let (distance, confirm) = (preset.distance(), preset.check());
+    Ok(Method { name: preset.to_string(), recipe, distance, confirm })
 }

@@ -12,7 +12,7 @@ use dupsieve::lsh::{Confirmation, Deduplicate, Deduplicated, kept_bands, kept_co
 use dupsieve::matches::{Detail, KeepOrder, Similarity};
 use dupsieve::output::{self, Fence, Lock, Staging};
 use dupsieve::peers::Topology;
-use dupsieve::report::{self, Existing, Made, Parameters, Report};
+use dupsieve::report::{self, Existing, LaterDays, Made, Parameters, Report};
 use dupsieve::results::ResultFormat;
 use dupsieve::store::{Day, Digest, RecordCounts, Segment, Version};
 use dupsieve::{Error, Kind, Result};
@@ -20,12 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scheme;
+use crate::commands::destination::Destination;
 use crate::commands::places;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Count;
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
@@ -33,10 +32,10 @@ use crate::outcome::summary::Summary;
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) batch: PathBuf,
-    /// Where the batch will be when the job is done, if not where it is.
-    pub(crate) batch_place: Option<PathBuf>,
     pub(crate) store: StoreAt,
     pub(crate) output: PathBuf,
+    /// Where batch and output are in the end.
+    pub(crate) destination: Destination,
     pub(crate) least: Similarity,
     pub(crate) confirmation: Confirmation,
     pub(crate) keep: Option<KeepOrder>,
@@ -93,8 +92,8 @@ pub(crate) fn stands(asked: &Asked) -> Result<bool> {
 struct Job {
     overlap: Overlap,
     output: PathBuf,
-    /// Where the batch will be when the job is done.
-    batch_place: PathBuf,
+    /// Where batch and output are in the end.
+    destination: Destination,
     store: Option<PathBuf>,
     day: Option<Day>,
     replaces_outdated: bool,
@@ -140,10 +139,10 @@ impl Job {
         let overlap = Overlap { batch, store: version, deduplicate, budget };
         let output = asked.output.clone();
         let store = asked.store.path().map(Path::to_path_buf);
-        let batch_place = asked.batch_place.as_ref().unwrap_or(&asked.batch).clone();
+        let destination = asked.destination.clone();
         let day = asked.store.day();
         let replaces_outdated = asked.replaces_outdated;
-        Ok(Job { overlap, output, batch_place, store, day, replaces_outdated, topology })
+        Ok(Job { overlap, output, destination, store, day, replaces_outdated, topology })
     }
 
     /// Process 0 takes the lock and checks whether the output has to be made.
@@ -224,19 +223,20 @@ impl Job {
         };
         let site = OverlapSite { output: &self.output, build, staging, watch: &watch };
         let summary = self.overlap.run_at(cluster, site, |overlapped, staging| {
-            let mut report = self.report(overlapped)?;
-            report.write(&staging)?;
+            let mut report = self.report(overlapped, staging.folder())?;
+            let place = self.destination.of(&self.output);
+            report.write(&staging, &place)?;
             staging.commit()?;
-            account::note_input(Dataset::at(self.overlap.batch.path()));
-            account::note_join(&self.output, &report.outcome);
-            Ok(summary(&report, &self.output))
+            Ok(summary(&report, &place))
         })?;
         Ok(summary.leader().unwrap_or_default())
     }
 
+    /// The report. `verdicts` is the folder with the verdicts.
     fn report(
         &self,
         Overlapped { deduplicated, proof, chunks_resumed }: Overlapped,
+        verdicts: &Path,
     ) -> Result<Report> {
         let Overlap { batch, store, .. } = &self.overlap;
         let Deduplicated { outcome, buckets, empty } = deduplicated;
@@ -248,6 +248,8 @@ impl Job {
             );
         }
         let parameters = self.parameters();
+        let held = store.as_ref().zip(self.day);
+        let later = held.map(|(store, day)| LaterDays::of(store, day, verdicts));
         Ok(Report {
             dupsieve: env!("CARGO_PKG_VERSION").to_owned(),
             day: self.day,
@@ -255,13 +257,15 @@ impl Job {
             parameters,
             store_version: store.as_ref().map(Version::number),
             removals: store.as_ref().and_then(Version::removals),
+            later_days: later.transpose()?.flatten(),
             batch: counts,
             outcome,
+            lost: None,
             probe: store.as_ref().map(|_| proof),
             buckets: Some(buckets),
             run: json!({
                 "inputs": {
-                    "batch": places::named(&self.batch_place),
+                    "batch": places::named(&self.destination.of(self.overlap.batch.path())),
                     "store": self.store.as_deref().map(places::named),
                 },
                 "workers": self.topology.workers,

@@ -1,15 +1,13 @@
 //! `dupsieve lsh plan`: what a banding finds and misses, and what it costs.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 use dupsieve::document::{self, Reason, Share, Tolerance};
 use dupsieve::error::At;
-use dupsieve::evaluate::curve::{Axes, Curve, Line};
 use dupsieve::lsh::{Areas, Confirmation, Sample, Scheme, Sketch};
-use dupsieve::output::PackedFile;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
@@ -37,16 +35,13 @@ pub(super) struct Arguments {
     /// Count how many pairs of the first 2,000 documents of these files share a bucket
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
-    /// Draw the curve into this file
-    #[arg(long, value_name = "FILE.svg")]
-    svg: Option<PathBuf>,
     #[command(flatten)]
     settings: FingerprintSettings,
 }
 
 /// Runs `lsh plan`.
 pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { input, svg, .. } = arguments;
+    let Arguments { input, .. } = arguments;
     let file = global.config()?;
     let flags = arguments.scheme.clone().or(&file.lsh.unwrap_or_default());
     let settings = scheme::reading(arguments.settings.clone().or(file.fingerprint));
@@ -56,9 +51,6 @@ pub(super) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         [] => None,
         input => Some(sample(&scheme, input, &settings)?),
     };
-    if let Some(path) = svg {
-        draw(&scheme, path, global.overwrite)?;
-    }
     if global.json {
         println!("{}", object(&scheme, sample));
     } else {
@@ -190,24 +182,4 @@ fn print_sample(sample: Sample, out: &mut impl Write) -> io::Result<()> {
     )?;
     let of_a_million = candidates as f64 / pairs.max(1) as f64 * 1e6 * 1e6 / 2.0;
     writeln!(out, "at this rate a million pages have {of_a_million:.0} pairs that share a bucket")
-}
-
-/// Draws the curve, and the step at the least similarity.
-fn draw(scheme: &Scheme, path: &Path, overwrite: bool) -> Result<()> {
-    let least = scheme.least.number();
-    let found = |similarity| Some((similarity, scheme.probability(similarity)));
-    let agrees = |similarity| Some((similarity, scheme.collision(similarity)));
-    let lines = vec![
-        Line { name: scheme.banding.to_string(), points: similarities(100).map(found).collect() },
-        Line { name: "one hash".to_owned(), points: similarities(100).map(agrees).collect() },
-        Line {
-            name: format!("least similarity {}", scheme.least),
-            points: vec![Some((least, 0.0)), Some((least, 1.0))],
-        },
-    ];
-    let axes = Axes { across: "similarity", up: "share of pairs found" };
-    let curve = Curve { title: scheme.space.to_string(), axes, lines, marked: None };
-    let mut file = PackedFile::create(path)?;
-    file.line(curve.to_string().trim_end().as_bytes())?;
-    file.finish(overwrite).map(drop)
 }

@@ -32,7 +32,7 @@ pub(crate) struct SchemeFlags {
     #[arg(long, value_name = "N", conflicts_with_all = ["bands", "rows"])]
     hashes: Option<usize>,
     /// What confirms pages that share a bucket: `signature` (the share of hashes that agree), `exact` (the
-    /// shingles, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
+    /// runs that --shingle says, features or vectors themselves; they need disk) or `simhash:K` (SimHashes that differ in K
     /// bits at most, of 64) [default: signature]
     #[arg(long, value_name = "signature|exact|simhash:K")]
     confirm: Option<Confirmation>,

@@ -134,14 +134,14 @@ impl fmt::Display for Share {
 #[cfg(test)]
 mod tests {
     use dupsieve::fingerprint::Width;
-    use dupsieve::tables::{Design, Prices, Problem, plan};
+    use dupsieve::tables::{Design, Problem, plan};
 
     use super::*;
 
     fn on(machines: u64, rate: &str) -> Share {
         let (batch, store) = (10_000_000, 100_000_000_000);
         let problem = Problem::uniform(batch, store, 3, Width::W64, 2);
-        let plan = plan::choose(Design::Auto, &problem, &Prices::USUAL, 8 << 30).unwrap();
+        let plan = plan::choose(Design::Auto, &problem, 8 << 30).unwrap();
         let bytes = 4 * store;
         let work = Work { plan: &plan, batch, store, workers: 2, bytes, held: 40 };
         Share::of(&work, machines, rate.parse().unwrap())

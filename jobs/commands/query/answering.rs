@@ -7,6 +7,7 @@ use dupsieve::fingerprint::{PageTime, Recipe};
 use dupsieve::flow::Fingerprinting;
 use dupsieve::index::{Answer, Asker, Lookup, Question};
 use dupsieve::store::FingerprintedDocument;
+use dupsieve::work::Work;
 use dupsieve::{Kind, Result};
 
 use super::line::Line;
@@ -18,6 +19,8 @@ pub(super) struct Answering<'a> {
     pub(super) recipe: &'a Recipe,
     pub(super) page_time: PageTime,
     pub(super) limit: usize,
+    /// The most steps of work for a page.
+    pub(super) max_work: Option<u64>,
 }
 
 /// The answers to some records.
@@ -99,6 +102,7 @@ impl<'a> Answerer<'a> {
     }
 
     fn ask(&mut self, question: &Question<'_>) -> Result<Answer> {
-        self.asker.ask(question, self.answering.limit)
+        let Answering { limit, max_work, .. } = self.answering;
+        self.asker.ask(question, limit, &mut max_work.map_or(Work::unbounded(), Work::of))
     }
 }

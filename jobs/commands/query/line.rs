@@ -14,6 +14,8 @@ pub(super) struct Line<'a> {
     near: Vec<NearLine<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    cut: bool,
     verdict: &'static str,
 }
 
@@ -32,6 +34,7 @@ impl<'a> Line<'a> {
         let verdict = match answer {
             None => "empty",
             Some(answer) if answer.drops() => "drop",
+            Some(answer) if answer.is_cut => "unknown",
             Some(_) => "keep",
         };
         let near = answer.map_or(&[][..], |answer| &answer.near);
@@ -41,7 +44,8 @@ impl<'a> Line<'a> {
         });
         let store_version = lookup.version().number();
         let more = answer.map_or(0, |answer| answer.more);
-        Line { id, store_version, near: near.collect(), more, verdict }
+        let cut = answer.is_some_and(|answer| answer.is_cut);
+        Line { id, store_version, near: near.collect(), more, cut, verdict }
     }
 
     /// Writes it, with its end.
@@ -53,4 +57,8 @@ impl<'a> Line<'a> {
 
 fn is_zero(more: &u64) -> bool {
     *more == 0
+}
+
+fn is_false(said: &bool) -> bool {
+    !said
 }

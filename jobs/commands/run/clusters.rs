@@ -140,9 +140,11 @@ impl<'a> Chain<'a> {
                 return Err(Error::new(Kind::Missing, what).at(path).help(help));
             }
         }
+        let Input { path: output, place, .. } = self.clusters(to)?;
         Ok(Request {
             matches,
-            output: self.clusters(to)?.path,
+            output,
+            place,
             method: Some(settings.method),
             previous: from.checked_sub(1).map(|before| self.clusters(before)).transpose()?,
             removed: None,

@@ -5,10 +5,11 @@ use std::path::{self, Path, PathBuf};
 
 use dupsieve::report::{self, Made, Report};
 use dupsieve::results::ResultFormat;
-use dupsieve::store::{Day, Retention, Store};
+use dupsieve::store::{Day, Entry, Retention, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
+use crate::commands::destination::Destination;
 use crate::commands::fingerprint;
 use crate::commands::pages::PageSource;
 use crate::commands::places;
@@ -24,6 +25,8 @@ pub(crate) const STAGED: &str = ".redo";
 /// The days that a configuration file asks for. All keys that it needs are there.
 pub(crate) struct DayPlan<'a> {
     pub(crate) config: &'a Config,
+    /// The file, as it was named on the command line.
+    file: &'a Path,
     output: &'a str,
     pub(crate) store: PathBuf,
     /// The days to run, each once, in the order in which they are first named.
@@ -31,7 +34,7 @@ pub(crate) struct DayPlan<'a> {
 }
 
 impl DayPlan<'_> {
-    pub(crate) fn of(config: &Config) -> Result<DayPlan<'_>> {
+    pub(crate) fn of<'a>(config: &'a Config, file: &'a Path) -> Result<DayPlan<'a>> {
         let missing = |key: &str| {
             Error::new(Kind::Config, format!("the file does not set `{key}`"))
                 .help("see configs/local.toml for a complete file")
@@ -50,7 +53,7 @@ impl DayPlan<'_> {
         let mut met = HashSet::new();
         let named = config.dates.iter().flat_map(|range| range.days());
         let days: Vec<Day> = named.filter(|&day| met.insert(day)).collect();
-        Ok(DayPlan { config, output, store: absolute(&places::mounted(store)?), days })
+        Ok(DayPlan { config, file, output, store: absolute(&places::mounted(store)?), days })
     }
 
     /// The folder for the output of a day.
@@ -112,15 +115,44 @@ impl DayPlan<'_> {
         Ok(())
     }
 
+    /// The command that makes a day of the store again.
+    pub(crate) fn redo_command(&self, day: Day) -> String {
+        format!("run {} --redo {day}", self.file.display())
+    }
+
+    /// The first day to make again, so that `day` is joined before all days after it: of the later days that were in the store
+    /// when `day` was added, the one that was added first. None if the order is right, or if the version that this one
+    /// was joined with was pruned.
+    pub(crate) fn first_out_of_order(&self, day: Day) -> Result<Option<Entry>> {
+        let store = Store::open(&self.store)?;
+        let version = store.at(None)?;
+        let Some(added_in) = version.entry(day).map(|entry| entry.added_in) else {
+            return Ok(None);
+        };
+        let was_there = |entry: &&Entry| entry.day > day && entry.added_in < added_in;
+        let later = version.entries().iter().filter(was_there).min_by_key(|it| it.added_in);
+        let can_go_back = |entry: &&Entry| store.is_pruned(entry.added_in - 1) == Ok(false);
+        Ok(later.filter(can_go_back).cloned())
+    }
+
+    /// The day to make again, so that all days that were run are joined in their order; none if they were.
+    pub(crate) fn out_of_order(&self) -> Result<Option<Day>> {
+        let mut firsts = Vec::new();
+        for &day in &self.days {
+            firsts.extend(self.first_out_of_order(day)?);
+        }
+        Ok(firsts.into_iter().min_by_key(|entry| entry.added_in).map(|entry| entry.day))
+    }
+
     /// Advises --redo if an output cannot be made because another one exists and the store holds its
     /// day. --overwrite does not help then: that day, and all days joined after it, must leave the store.
-    pub(crate) fn advise_redo(&self, day: Day, config: &Path, error: Error) -> Error {
+    pub(crate) fn advise_redo(&self, day: Day, error: Error) -> Error {
         if error.kind() != Kind::Exists || !self.is_held(day) {
             return error;
         }
         error.help(format!(
-            "the store holds {day}: `run {} --redo {day}` makes it again, with the days after it",
-            config.display()
+            "the store holds {day}: `{}` makes it again, with the days after it",
+            self.redo_command(day)
         ))
     }
 
@@ -162,6 +194,7 @@ impl DayPlan<'_> {
         Ok(fingerprint::Request {
             inputs: self.inputs(day).map(PathBuf::from).collect(),
             output: self.batch(day)?,
+            destination: Destination::default(),
             settings: self.config.fingerprint.clone(),
             known: StoreAt::Before(self.store.clone(), day),
         })
@@ -179,9 +212,9 @@ impl DayPlan<'_> {
         let made = Report::read(&output).ok().flatten();
         Ok(dedup::Request {
             batch: self.batch(day)?,
-            batch_place: None,
             store: StoreAt::Before(self.store.clone(), day),
             output,
+            destination: Destination::default(),
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint)),

@@ -41,9 +41,9 @@ fn asked(plan: &DayPlan<'_>, joined: &dedup::Request) -> Option<BatchAsked> {
     let settings = plan.config.lsh.as_ref()?;
     Some(BatchAsked {
         batch: joined.batch.clone(),
-        batch_place: joined.batch_place.clone(),
         store: joined.store.clone(),
         output: joined.output.with_file_name("lsh"),
+        destination: joined.destination.clone(),
         least: settings.least(),
         confirmation: settings.confirm.unwrap_or_default(),
         keep: settings.keep,

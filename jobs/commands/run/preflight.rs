@@ -8,7 +8,7 @@ use dupsieve::fingerprint::Recipe;
 use dupsieve::lsh::kept_comparison;
 use dupsieve::matches::{Detail, KeepOrder};
 use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
-use dupsieve::store::{Segment, Store};
+use dupsieve::store::{Day, Segment, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;
@@ -18,17 +18,27 @@ use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{Clustered, ClustersSettings, DedupSettings, FingerprintSettings};
 
+/// Fails if a day lies far ahead of `today` and of what the store holds.
+pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
+    let store = held(plan)?;
+    plan.days.iter().try_for_each(|&day| expect_come(store.as_ref(), day, today))
+}
+
+/// The newest version of the store, which the first day makes.
+fn held(plan: &DayPlan<'_>) -> Result<Option<Version>> {
+    match Store::open(&plan.store) {
+        Ok(store) => store.at(None).map(Some),
+        Err(error) if error.kind() == Kind::Missing => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
     let fingerprint = &plan.config.fingerprint;
     let dedup = &plan.config.dedup;
     let recipe = fingerprint.recipe(fingerprint.format.unwrap_or_default())?;
-    let store = match Store::open(&plan.store) {
-        Ok(store) => Some(store.at(None)?),
-        // The first day makes the store.
-        Err(error) if error.kind() == Kind::Missing => None,
-        Err(error) => return Err(error),
-    };
+    let store = held(plan)?;
     dedup::check_settings(dedup, store.as_ref(), &recipe, global)?;
     check_keep_order(dedup.keep, fingerprint, &recipe)?;
     if let Some(lsh) = &plan.config.lsh {
@@ -49,7 +59,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         let output = plan.output(day)?;
         check_batch(&output.join("batch.seg"), &recipe)
             .and_then(|()| check_output(&output.join("dedup"), dedup, &recipe))
-            .map_err(|error| plan.advise_redo(day, config, error))?;
+            .map_err(|error| plan.advise_redo(day, error))?;
         check_clusters(&plan.clusters(day)?, plan.config.clusters)?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Makes a day of the store again, with all days that were joined after it: outputs and store together.
+//! Makes a day of the store again, with all days that were joined after it: outputs and store together. The days enter the store
+//! in their order, also those that came late before.
 //!
 //! Everything new is made beside what exists: the outputs in a folder `.redo` of each day, the versions of
 //! the store in a draft. When all of it is complete, the store moves to the last new version in one step,
@@ -20,15 +21,15 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::{self, Chain};
+use super::day_log::log_day;
 use super::days::{DayPlan, STAGED};
 use super::overlaps;
 use crate::commands::dedup::{self, dedup};
+use crate::commands::destination::Destination;
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::store::{not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
-use crate::outcome::account;
-use crate::outcome::dataset::Dataset;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -53,9 +54,11 @@ struct RedoPlan {
     newest: u64,
     /// The version that the store goes back to before the days are added again.
     base: u64,
-    /// The day to make again, and then the days that were added after it, in that order.
+    /// The day to make again.
+    asked: Day,
+    /// The day to make again and the days that were added after it, in the order in which they are added: that of the days.
     days: Vec<Day>,
-    /// For each of them, the first day that stays in the store after it was added, if days expired then.
+    /// For each place in this order, the first day that stays in the store after so many days were added, if days expired then.
     firsts: Vec<Option<Day>>,
     /// Whether all of them exist already as they would be made.
     is_done: bool,
@@ -98,9 +101,6 @@ pub(crate) fn redo(
         plan.keep_store(global).map(drop)
     })?;
     let days = shown(&redo_plan.days);
-    account::note_output(Dataset::at(&plan.store));
-    account::note_moved(&format!("/{STAGED}/"), "/");
-    let total = total.moved(&format!("/{STAGED}/"), "/");
     Ok(total
         .count("days", count)
         .say(format!("These days were made again and added to the store again: {days}.")))
@@ -160,17 +160,16 @@ impl RedoPlan {
                 .at(&plan.store)
                 .help("`store rollback` to a version from before brings it back"));
         }
-        let entries = added_after(&current, base);
+        let before = store.at(Some(base)).map_err(|error| advise_first(&store, &current, error))?;
+        let mut entries = added_after(&current, base);
+        let firsts = firsts(&store, &entries, &current)?;
+        // A day that came late takes its place before the later days.
+        let is_in_order = entries.is_sorted_by_key(|entry| entry.day);
+        entries.sort_by_key(|entry| entry.day);
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
-        tracing::info!("making {day} again: the store goes back to version {base}");
-        tracing::info!(
-            "these days leave the store and enter it again, in this order: {}",
-            shown(&days)
-        );
         if !global.dry_run {
             finish(plan, &days)?;
         }
-        let before = store.at(Some(base)).map_err(|error| advise_first(&store, &current, error))?;
         check_rest(&store, &current, &before, &days)?;
         // The days that follow are not read again, so their recipe must be the one of this day too.
         let others = if days.len() > 1 { &current } else { &before };
@@ -179,21 +178,24 @@ impl RedoPlan {
         dedup::check_settings(&plan.config.dedup, Some(others), &recipe, global)?;
         let is_done = fingerprint::stands(&plan.to_fingerprint(day)?)
             .map_err(|error| plan.explain_missing(day, error))?;
-        let firsts = firsts(&store, &entries, &current)?;
-        let mut redo_plan = RedoPlan { newest: current.number(), base, days, firsts, is_done };
-        for (place, entry) in entries.iter().enumerate() {
+        let is_done = is_done && is_in_order;
+        let mut redo_plan =
+            RedoPlan { newest: current.number(), base, asked: day, days, firsts, is_done };
+        for entry in &entries {
             let found = plan.found(entry.day)?;
             if found.exists() {
                 report::refuse_strangers(&found, [].iter())?;
             }
             for unasked in plan.unasked(entry.day)? {
                 report::refuse_strangers(&unasked, [].iter())?;
-                tracing::info!("{} leaves: the file does not ask for it", unasked.display());
             }
-            if place > 0 {
+            if entry.day != day {
                 check_batch(&plan.batch(entry.day)?, entry)?;
             }
             redo_plan.is_done = redo_plan.is_done && is_up_to_date(plan, &store, entry.day)?;
+        }
+        if !redo_plan.is_done {
+            redo_plan.log(plan)?;
         }
         let verification = store.verification(Some(base))?;
         let (read, _shown) = show_verifying(verification.bytes(), global);
@@ -203,6 +205,22 @@ impl RedoPlan {
 }
 
 impl RedoPlan {
+    /// Logs what leaves the store, and which outputs leave.
+    fn log(&self, plan: &DayPlan<'_>) -> Result<()> {
+        let RedoPlan { asked, base, days, .. } = self;
+        tracing::info!("making {asked} again: the store goes back to version {base}");
+        tracing::info!(
+            "these days leave the store and enter it again, in this order: {}",
+            shown(days)
+        );
+        for &day in days {
+            for unasked in plan.unasked(day)? {
+                tracing::info!("{} leaves: the file does not ask for it", unasked.display());
+            }
+        }
+        Ok(())
+    }
+
     /// The version of the draft that the day at `at` is joined with: each of the days before makes one, and each expiry.
     fn joined(&self, at: usize) -> u64 {
         self.newest + 1 + at as u64 + self.firsts[..at].iter().flatten().count() as u64
@@ -276,11 +294,14 @@ fn make(
 ) -> Result<Summary> {
     let day = redo_plan.days[at];
     identity::set_day(day);
-    let staged = plan.output(day)?.join(STAGED);
-    let asked = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
-    let (batch, read) = if at == 0 {
+    let output = plan.output(day)?;
+    let staged = output.join(STAGED);
+    let destination = Destination::moved(staged.clone(), output);
+    let asked = plan.to_join(day)?;
+    let (batch, read) = if day == redo_plan.asked {
         let output = staged.join("batch.seg");
-        let request = fingerprint::Request { output, ..plan.to_fingerprint(day)? };
+        let asked = plan.to_fingerprint(day)?;
+        let request = fingerprint::Request { output, destination: destination.clone(), ..asked };
         let read = fingerprint(cluster, &request, global)?;
         (request.output, read)
     } else {
@@ -288,13 +309,12 @@ fn make(
     };
     let joined = dedup::Request {
         batch: batch.clone(),
-        batch_place: Some(asked.batch),
-        format: asked.format,
+        format: plan.format(),
         store: StoreAt::Drafted(plan.store.clone(), day, redo_plan.joined(at)),
         output: staged.join("dedup"),
-        settings: asked.settings,
-        pages: asked.pages,
+        destination,
         unchanged: read.find("unchanged"),
+        ..asked
     };
     let found = dedup(cluster, &joined, global)?;
     let overlapped = overlaps::make(plan, cluster, &joined, global)?;
@@ -303,6 +323,7 @@ fn make(
         let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
         draft.add(&batch, day, only.as_deref())?;
+        log_day(plan, day, &joined.output, "made again")?;
         stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;

@@ -1,132 +1,9 @@
-//! The JSON of requests and answers.
+//! The JSON of answers. That of requests is read by [`dupsieve::online::requests`].
 
-use dupsieve::document::{Content, Document, Position, Time, check_id};
-use dupsieve::fingerprint::Width;
 use dupsieve::online::{Committed, Found, Told};
-use serde::{Deserialize, Serialize};
+use dupsieve::store::Day;
+use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::problem::{Fault, Problem};
-use crate::commands::query::parse_fingerprint;
-
-/// What is near to these fingerprints or pages? Give one of the two lists.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QueryRequest {
-    /// Near pages differ in at most this many bits [default: the distance of the service].
-    pub(super) distance: Option<u32>,
-    /// Fingerprints in hex, with or without 0x.
-    #[schema(example = json!(["0x9ae16a3b2f90404f"]))]
-    pub(super) fingerprints: Option<Vec<String>>,
-    /// Pages.
-    pub(super) pages: Option<Vec<Page>>,
-}
-
-/// Remember these pages.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RememberRequest {
-    /// Which pages are remembered [default: kept].
-    #[serde(default)]
-    pub(super) remember: Which,
-    /// The pages, in keep order: of two near pages the first is kept.
-    pub(super) pages: Vec<Page>,
-}
-
-/// Which pages are remembered.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Which {
-    /// Those whose verdict is keep.
-    #[default]
-    Kept,
-    /// All but those of a repeated id.
-    All,
-}
-
-/// Make a day of what is remembered.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CommitRequest {
-    /// The day, YYYY-MM-DD.
-    #[schema(example = "2026-11-22")]
-    pub(super) day: String,
-}
-
-/// A page: its text, or its fingerprint where the store holds fingerprints made elsewhere.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Page {
-    /// The id; a number stands for its decimal text.
-    pub(super) id: Name,
-    /// The text.
-    text: Option<String>,
-    /// The fingerprint in hex.
-    fingerprint: Option<String>,
-    /// The time at which it was fetched: RFC 3339, an HTTP date, or seconds or milliseconds since 1970.
-    time: Option<Name>,
-}
-
-/// A text, or a number that stands for its decimal text.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
-pub(super) enum Name {
-    /// A text.
-    Text(String),
-    /// A whole number.
-    Number(i64),
-}
-
-impl Name {
-    pub(super) fn into_text(self) -> String {
-        match self {
-            Name::Text(text) => text,
-            Name::Number(number) => number.to_string(),
-        }
-    }
-}
-
-impl Page {
-    /// Takes the page apart: its id, and the document without it.
-    ///
-    /// # Errors
-    /// A problem that names the page by its number in the request.
-    pub(super) fn into_document(
-        self,
-        number: usize,
-        width: Width,
-        most_text_bytes: usize,
-    ) -> Result<(Position, Document<'static>), Problem> {
-        let wrong = |what: &str| Problem::new(Fault::BadPage, format!("page {number}: {what}"));
-        let id = self.id.into_text();
-        check_id(&id).map_err(|reason| wrong(&reason.to_string()))?;
-        let time = match self.time {
-            None => Time::NoField,
-            Some(time) => {
-                let time = time.into_text();
-                time.parse()
-                    .map_err(|reason: dupsieve::document::Reason| wrong(&reason.to_string()))?
-            }
-        };
-        let content = match (self.text, self.fingerprint) {
-            (Some(text), None) if text.len() > most_text_bytes => {
-                let told = format!(
-                    "page {number}: the text has {} bytes; at most {most_text_bytes} are taken",
-                    text.len()
-                );
-                return Err(Problem::new(Fault::TooLarge, told));
-            }
-            (Some(text), None) => Content::Text(text.into()),
-            (None, Some(fingerprint)) => {
-                let made = parse_fingerprint(&fingerprint, width);
-                Content::Fingerprint(made.map_err(|error| wrong(&error.to_string()))?)
-            }
-            _ => return Err(wrong("give either its text or its fingerprint")),
-        };
-        let position = Position { file: 0, line: number as u64 };
-        Ok((position, Document { id: id.into(), time, content, is_fallback: false, record: b"" }))
-    }
-}
 
 /// Answers, one for each fingerprint or page, in their order.
 #[derive(Serialize, ToSchema)]
@@ -147,7 +24,12 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     #[schema(required = false)]
     more: u64,
-    /// keep, drop, empty for a text without words, or repeated for an id that was remembered since the last commit.
+    /// Whether the work for this answer was over before all was looked at: there may be nearer pages, and more of them.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schema(required = false)]
+    cut: bool,
+    /// keep, drop, empty for a text without words, repeated for an id that was remembered since the last commit, or
+    /// unknown if the work was over before a near page was found.
     verdict: &'static str,
 }
 
@@ -156,7 +38,8 @@ pub(super) struct Answer<'a> {
 pub(super) struct Near<'a> {
     id: &'a str,
     /// Its day; null if it was remembered and is in no day of the store yet.
-    day: Option<String>,
+    #[schema(value_type = Option<String>)]
+    day: Option<Day>,
     /// In how many bits it differs.
     distance: u8,
     /// How alike the texts are, from 0 to 1, where a check confirms that.
@@ -176,18 +59,19 @@ impl<'a> Answer<'a> {
     fn of(id: &'a str, found: &'a Found) -> Answer<'a> {
         let near = found.near.iter().map(|near| Near {
             id: &near.id,
-            day: near.day.map(|day| day.to_string()),
+            day: near.day,
             distance: near.distance,
             similarity: near.similarity.map(|similarity| similarity.number()),
         });
-        Answer { id, near: near.collect(), more: found.more, verdict: found.verdict.name() }
+        let Found { more, is_cut: cut, verdict, .. } = *found;
+        Answer { id, near: near.collect(), more, cut, verdict: verdict.name() }
     }
 }
 
 /// What became of a commit.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CommitAnswer {
-    /// The version of the store that has the day.
+    /// The version of the store that has the day, or the newest one.
     store_version: u64,
     /// The day.
     day: String,
@@ -202,12 +86,16 @@ pub(super) struct CommitAnswer {
     waiting: u64,
     /// Whether the store had the day before, and nothing was done.
     already: bool,
+    /// Whether no day was made, because nothing was remembered.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schema(required = false)]
+    skipped: bool,
 }
 
 impl CommitAnswer {
     pub(super) fn of(day: String, committed: Committed) -> CommitAnswer {
-        let Committed { store_version, rows, empties, waiting, already } = committed;
-        CommitAnswer { store_version, day, rows, empties, waiting, already }
+        let Committed { store_version, rows, empties, waiting, already, is_held } = committed;
+        CommitAnswer { store_version, day, rows, empties, waiting, already, skipped: !is_held }
     }
 }
 
@@ -234,4 +122,8 @@ pub(super) struct Status {
 
 fn is_zero(more: &u64) -> bool {
     *more == 0
+}
+
+fn is_false(said: &bool) -> bool {
+    !said
 }

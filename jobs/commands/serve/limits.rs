@@ -40,12 +40,15 @@ limits! {
     /// Longest body of a request
     max_body: Bytes = "16MiB",
     /// Most bytes of all bodies and answers together that are worked on, wait or are being sent; requests beyond them are
-    /// told to come again (503)
+    /// told to come again (503). A body counts twice: as it came, and as it was read
     max_in_flight: Bytes = "256MiB",
     /// Longest text of a page
     max_text: Bytes = "4MiB",
     /// Most fingerprints or pages of a request
     max_batch: Number = "10000",
+    /// Most steps of work for a request. A step is a fingerprint or a page that is looked at; then what was found so far is
+    /// answered (`cut`)
+    max_work: Number = "10000000",
     /// Most near pages that an answer names for a fingerprint or page; the others are counted
     limit: Number = "100",
     /// Most bytes of near pages that an answer names in all, about; the others are counted
@@ -63,13 +66,14 @@ limits! {
 impl Limits {
     /// Refuses limits that contradict each other.
     pub(super) fn check(&self) -> dupsieve::Result<()> {
-        if self.max_body <= self.max_in_flight {
+        if self.max_body.saturating_mul(2) <= self.max_in_flight {
             return Ok(());
         }
-        let what = "--max-body exceeds --max-in-flight, so no such body could come";
-        let error =
-            Error::new(Kind::Usage, what).expected(format_args!("at most {}", self.max_in_flight));
-        Err(error.found(self.max_body))
+        let what = "--max-body is more than half of --max-in-flight, so no such body could come";
+        let most = self.max_in_flight / 2;
+        Err(Error::new(Kind::Usage, what)
+            .expected(format_args!("at most {most}"))
+            .found(self.max_body))
     }
 }
 

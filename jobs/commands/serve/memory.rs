@@ -1,5 +1,6 @@
-//! The bytes of bodies and answers that are held at the same time.
+//! The bytes of bodies and answers that are held at the same time. A body counts twice: as it came, and as it was read.
 
+use std::io::{self, Write};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -16,6 +17,15 @@ pub(super) struct Memory(Arc<Semaphore>);
 
 /// Memory that was set aside. It is free again when this is dropped.
 pub(super) struct Room(OwnedSemaphorePermit);
+
+/// Bytes that come bit by bit, and the room for them, which is taken as they come.
+pub(super) struct Growing<'a> {
+    memory: &'a Memory,
+    bytes: Vec<u8>,
+    room: Room,
+    /// How many times the bytes will stand in memory.
+    times: usize,
+}
 
 /// Bytes in their room.
 pub(super) struct Held {
@@ -37,11 +47,16 @@ impl Memory {
         self.take(bytes.div_ceil(UNIT)).map(Room)
     }
 
-    /// Makes `room` large enough for so many bytes in all.
+    /// Room for bytes that come bit by bit, and that will stand in memory so many times.
     ///
     /// # Errors
     /// As [`Memory::room`].
-    pub(super) fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {
+    pub(super) fn growing(&self, times: usize) -> Result<Growing<'_>, Problem> {
+        Ok(Growing { memory: self, bytes: Vec::new(), room: self.room(0)?, times })
+    }
+
+    /// Makes `room` large enough for so many bytes in all.
+    fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {
         let more = bytes.div_ceil(UNIT).saturating_sub(room.0.num_permits());
         if more > 0 {
             room.0.merge(self.take(more)?);
@@ -49,28 +64,63 @@ impl Memory {
         Ok(())
     }
 
-    /// The bytes in a room of their own.
+    fn take(&self, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| no_room())
+    }
+}
+
+/// The problem if there is no room.
+pub(super) fn no_room() -> Problem {
+    let told = "the bodies and answers of others take the memory at the moment";
+    Problem::new(Fault::Overloaded, told)
+}
+
+impl Growing<'_> {
+    /// How many bytes have come.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds bytes, of which at most `most` come in all.
     ///
     /// # Errors
     /// As [`Memory::room`].
-    pub(super) fn hold(&self, bytes: Vec<u8>) -> Result<Held, Problem> {
-        let room = self.room(bytes.len())?;
-        Ok(Held::new(bytes, room))
+    pub(super) fn push(&mut self, bytes: &[u8], most: usize) -> Result<(), Problem> {
+        let needed = self.bytes.len() + bytes.len();
+        if needed > self.bytes.capacity() {
+            // Little room is left over, and few steps lead to a long answer.
+            let held = self.bytes.capacity();
+            let capacity = (held + (held / 4).max(UNIT)).min(most).max(needed);
+            self.memory.grow(&mut self.room, self.times.saturating_mul(capacity))?;
+            self.bytes.reserve_exact(capacity - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
     }
 
-    fn take(&self, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| {
-            let told = "the bodies and answers of others take the memory at the moment";
-            Problem::new(Fault::Overloaded, told)
-        })
+    /// All that has come.
+    pub(super) fn held(self) -> Held {
+        Held { bytes: self.bytes, _room: self.room }
+    }
+}
+
+/// An answer is written so.
+impl Write for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let full = |_| io::Error::from(io::ErrorKind::OutOfMemory);
+        self.push(bytes, usize::MAX).map(|()| bytes.len()).map_err(full)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 impl Held {
-    /// Bytes, and the room for them.
-    pub(super) fn new(bytes: Vec<u8>, room: Room) -> Held {
-        Held { bytes, _room: room }
+    /// Gives the bytes up, but not their room: what was read of them stands in it now.
+    pub(super) fn was_read(&mut self) {
+        self.bytes = Vec::new();
     }
 }
 

@@ -107,7 +107,7 @@ impl Metrics {
         if let Some(online) = online {
             let version = online.version();
             self.version.set(version.number().cast_signed());
-            self.rows.set(version.rows().cast_signed());
+            self.rows.set(version.shown_rows().cast_signed());
             self.journal_pages.set(online.journal().pages().cast_signed());
             self.journal_bytes.set(online.journal().bytes().cast_signed());
         }

@@ -33,19 +33,21 @@ impl Pool {
         Ok(Pool(send))
     }
 
-    /// Has `work` done by one of the threads.
+    /// Has `work` done by one of the threads. It may ask whether somebody still waits for its answer: nobody does once the
+    /// client has gone or the time is over.
     ///
     /// # Errors
     /// A problem if too many requests wait.
     pub(super) async fn run<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Fingerprinting) -> R + Send + 'static,
+        work: impl FnOnce(&mut Fingerprinting, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<R, Problem> {
         let (answer, answered) = oneshot::channel();
         let work = move |fingerprinting: &mut Fingerprinting| {
-            // Nobody waits any more for a request that took too long.
-            if !answer.is_closed() {
-                let _ = answer.send(work(fingerprinting));
+            let is_wanted = || !answer.is_closed();
+            if is_wanted() {
+                let done = work(fingerprinting, &is_wanted);
+                let _ = answer.send(done);
             }
         };
         self.0.try_send(Box::new(work)).map_err(|full| match full {
@@ -77,10 +79,35 @@ mod tests {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         exit::catch_panics();
         for number in 0..3 {
-            let failed = runtime.block_on(pool.run(|_| -> u32 { panic!("on purpose") }));
+            let failed = runtime.block_on(pool.run(|_, _| -> u32 { panic!("on purpose") }));
             assert_eq!(failed.expect_err("it panics").status().as_u16(), 500);
-            assert_eq!(runtime.block_on(pool.run(move |_| number)).ok(), Some(number));
+            assert_eq!(runtime.block_on(pool.run(move |_, _| number)).ok(), Some(number));
         }
         drop(std::panic::take_hook());
+    }
+
+    #[test]
+    fn work_learns_that_nobody_waits_any_more() {
+        let recipe = Recipe::named("external-64", None).expect("a recipe");
+        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (begun, is_begun) = std::sync::mpsc::channel();
+        let (gone, is_gone) = std::sync::mpsc::channel();
+        let (seen, was_seen) = std::sync::mpsc::channel();
+        let work = move |_: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
+            let before = is_wanted();
+            let _ = begun.send(());
+            let _ = is_gone.recv();
+            let _ = seen.send((before, is_wanted()));
+        };
+        runtime.block_on(async {
+            let mut waiting = Box::pin(pool.run(work));
+            let polled = std::future::poll_fn(|cx| waiting.as_mut().poll(cx).map(drop).into());
+            assert!(std::task::Poll::is_pending(&polled.await), "it waits");
+            is_begun.recv().expect("it works");
+            drop(waiting);
+        });
+        gone.send(()).expect("it waits for this");
+        assert_eq!(was_seen.recv(), Ok((true, false)));
     }
 }

@@ -5,6 +5,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use dupsieve::online::requests::Wrong;
 use dupsieve::{Error, Kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,6 +19,7 @@ pub(super) enum Fault {
     BadRequest,
     BadJson,
     Unauthorised,
+    Forbidden,
     NotFound,
     MethodNotAllowed,
     TimedOut,
@@ -48,6 +50,11 @@ impl Fault {
             Fault::Unauthorised => {
                 ("unauthorised", StatusCode::UNAUTHORIZED, "The token is missing or wrong")
             }
+            Fault::Forbidden => (
+                "forbidden",
+                StatusCode::FORBIDDEN,
+                "The request comes from where the service does not answer",
+            ),
             Fault::NotFound => ("not-found", StatusCode::NOT_FOUND, "There is no such path"),
             Fault::MethodNotAllowed => (
                 "method-not-allowed",
@@ -134,6 +141,16 @@ impl Problem {
             detail: &self.detail,
         };
         serde_json::to_string(&body).expect("a problem is plain data")
+    }
+}
+
+impl From<Wrong> for Problem {
+    fn from(wrong: Wrong) -> Problem {
+        match wrong {
+            Wrong::Json(told) => Problem::new(Fault::BadJson, told),
+            Wrong::TooLarge(told) => Problem::new(Fault::TooLarge, told),
+            Wrong::Page(told) => Problem::new(Fault::BadPage, told),
+        }
     }
 }
 

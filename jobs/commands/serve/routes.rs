@@ -1,25 +1,28 @@
 //! The paths of the service, and what guards them: the token, the limits and the clock.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::uri::Authority;
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use dupsieve::online::requests::{self, CommitRequest, QueryRequest, RememberRequest};
 use dupsieve::store::Day;
 use tokio::sync::oneshot;
 use tokio::task::block_in_place;
 use tokio::time::timeout;
 use utoipa::OpenApi;
 
-use super::bodies::{Answers, CommitAnswer, CommitRequest, QueryRequest, RememberRequest, Status};
+use super::bodies::{Answers, CommitAnswer, Status};
 use super::problem::{Fault, Problem, ProblemBody};
-use super::service::{Service, json, parse, write};
+use super::service::{Service, json, write};
 
 const QUERY: &str = "/v1/query";
 const PAGES: &str = "/v1/pages";
@@ -29,6 +32,9 @@ const HEALTHZ: &str = "/healthz";
 const READYZ: &str = "/readyz";
 const METRICS: &str = "/metrics";
 const OPENAPI: &str = "/openapi.json";
+
+/// The longest body of a commit.
+const COMMIT_BYTES: usize = 1 << 10;
 
 type Shared = State<Arc<Service>>;
 
@@ -80,7 +86,7 @@ async fn answer(
     if matches!(path, Some(HEALTHZ | READYZ)) {
         return Ok(next.run(request).await);
     }
-    check_token(service, &request)?;
+    check_client(service, &request)?;
     let _permit = service
         .requests
         .try_acquire()
@@ -97,8 +103,9 @@ async fn answer(
     })
 }
 
-fn check_token(service: &Service, request: &Request) -> Result<(), Problem> {
-    let Some(token) = &service.token else { return Ok(()) };
+/// Checks the token; without one, that the request does not come from a page in a browser.
+fn check_client(service: &Service, request: &Request) -> Result<(), Problem> {
+    let Some(token) = &service.token else { return check_place(request) };
     let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
     match given.and_then(bearer) {
         Some(given) if token.is_made_of(given) => Ok(()),
@@ -108,6 +115,37 @@ fn check_token(service: &Service, request: &Request) -> Result<(), Problem> {
             Err(Problem::new(Fault::Unauthorised, told))
         }
     }
+}
+
+/// Refuses what a page in a browser sends: a page of any site reaches a loopback address, and reads the answers if the
+/// name of its site leads there. Such a request names the site as its host or its origin.
+fn check_place(request: &Request) -> Result<(), Problem> {
+    let refused = |told: String| Problem::new(Fault::Forbidden, told);
+    let hosts = request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes);
+    let named = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    for host in hosts.chain(named) {
+        let is_here = Authority::try_from(host).is_ok_and(|host| is_loopback(host.host()));
+        if !is_here {
+            let host = String::from_utf8_lossy(host);
+            return Err(refused(format!(
+                "the request is for {host:.100?}; without --token-file the service answers only to localhost and loopback addresses"
+            )));
+        }
+    }
+    match request.headers().get(ORIGIN) {
+        None => Ok(()),
+        Some(origin) => Err(refused(format!(
+            "the request comes from a page of {:.100?}; without --token-file the service answers to no page",
+            String::from_utf8_lossy(origin.as_bytes())
+        ))),
+    }
+}
+
+/// Whether a host is this machine.
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 /// The token in the value of `Authorization`, if its scheme is Bearer, in whatever case.
@@ -124,7 +162,7 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
     responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
 )]
 async fn query(State(service): Shared, request: Request) -> Result<Response, Problem> {
-    let body = service.body(request).await?;
+    let body = service.body(request, service.limits.max_body).await?;
     service.query(body).await.map(json)
 }
 
@@ -137,11 +175,11 @@ async fn query(State(service): Shared, request: Request) -> Result<Response, Pro
     responses((status = 200, body = Answers<'_>), (status = "default", body = ProblemBody<'_>))
 )]
 async fn pages(State(service): Shared, request: Request) -> Result<Response, Problem> {
-    let body = service.body(request).await?;
+    let body = service.body(request, service.limits.max_body).await?;
     service.remember(body).await.map(json)
 }
 
-/// Make a day of the store of what is remembered. The same day again changes nothing.
+/// Make a day of the store of what is remembered; no day if that is nothing. The same day again changes nothing.
 #[utoipa::path(
     post,
     path = COMMIT,
@@ -149,8 +187,8 @@ async fn pages(State(service): Shared, request: Request) -> Result<Response, Pro
     responses((status = 200, body = CommitAnswer), (status = "default", body = ProblemBody<'_>))
 )]
 async fn commit(State(service): Shared, request: Request) -> Result<Response, Problem> {
-    let body = service.body(request).await?;
-    let CommitRequest { day } = parse(&body)?;
+    let body = service.body(request, COMMIT_BYTES).await?;
+    let CommitRequest { day, confirm_day } = requests::read(&body, 0)?;
     let day: Day = day.parse()?;
     let online = Arc::clone(service.online()?);
     // The commit before may still be merging segments.
@@ -161,8 +199,8 @@ async fn commit(State(service): Shared, request: Request) -> Result<Response, Pr
     let (answer, answered) = oneshot::channel();
     // It goes on when the client gives up. A panic ends the service: the next start finishes the day.
     let work = move || {
-        let committed = online.commit(day);
-        let is_done = committed.is_ok();
+        let committed = online.commit(day, (!confirm_day).then(Day::today));
+        let is_done = committed.as_ref().is_ok_and(|committed| committed.is_held);
         service.metrics.commits.inc_by(is_done.into());
         drop(answer.send(committed));
         if is_done {
@@ -193,7 +231,7 @@ async fn status(State(service): Shared) -> Result<Response, Problem> {
         block_in_place(|| (online.journal().pages(), online.journal().bytes()));
     Ok(json(write(&Status {
         store_version: version.number(),
-        rows: version.rows(),
+        rows: version.shown_rows(),
         days: version.entries().len() as u64,
         journal_pages,
         journal_bytes,
@@ -203,10 +241,17 @@ async fn status(State(service): Shared) -> Result<Response, Problem> {
     })))
 }
 
-/// Whether the process lives.
-#[utoipa::path(get, path = HEALTHZ, responses((status = 200, body = String, content_type = "text/plain")))]
-async fn healthz() -> &'static str {
-    "ok\n"
+/// Whether the service lives, and can read its store.
+#[utoipa::path(
+    get,
+    path = HEALTHZ,
+    responses(
+        (status = 200, body = String, content_type = "text/plain"),
+        (status = "default", body = ProblemBody<'_>)
+    )
+)]
+async fn healthz(State(service): Shared) -> Result<&'static str, Problem> {
+    service.check_store().map(|()| "ok\n")
 }
 
 /// Whether the store is open.

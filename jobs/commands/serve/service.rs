@@ -4,43 +4,42 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
 use dupsieve::document::{Content, Document, Position};
-use dupsieve::fingerprint::Recipe;
+use dupsieve::fingerprint::{Recipe, Width, of_hex};
 use dupsieve::flow::Fingerprinting;
 use dupsieve::index::Question;
-use dupsieve::online::{Online, Remember, Told};
+use dupsieve::online::requests::{self, Page, QueryRequest, RememberRequest};
+use dupsieve::online::{Online, Told};
 use dupsieve::peers::Secret;
 use dupsieve::store::FingerprintedDocument;
+use dupsieve::work::Work;
 use dupsieve::{Kind, Result as LibraryResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-use super::bodies::{Answers, Page, QueryRequest, RememberRequest, Which};
+use super::bodies::Answers;
 use super::limits::Limits;
-use super::memory::{Held, Memory};
+use super::memory::{Held, Memory, no_room};
 use super::metrics::Metrics;
 use super::pool::Pool;
 use super::problem::{Fault, Problem};
-use crate::commands::query::parse_fingerprint;
-use crate::outcome::exit;
 
 /// The largest distance that a query may ask for, unless the service has a larger one.
 const MOST_DISTANCE: u32 = 7;
-/// So few fingerprints at the usual distance are answered at once, without another thread.
-const LIGHT_FINGERPRINTS: usize = 16;
-/// The longest body that may be as light as that.
-const LIGHT_BYTES: usize = 1 << 10;
 
 /// What all requests share.
 pub(super) struct Service {
     /// The store, once it is open.
     pub(super) online: OnceLock<Arc<Online>>,
+    /// Why the store cannot be read any more; empty while it can.
+    pub(super) trouble: ArcSwapOption<String>,
     pub(super) recipe: Recipe,
     pub(super) limits: Limits,
     /// Without one, everybody who reaches the service may ask.
@@ -60,11 +59,21 @@ pub(super) struct Service {
 impl Service {
     /// The open store.
     pub(super) fn online(&self) -> Result<&Arc<Online>, Problem> {
+        self.check_store()?;
         self.online.get().ok_or_else(|| Problem::new(Fault::NotReady, "the store is being opened"))
     }
 
-    /// The body of a request, which must be JSON.
-    pub(super) async fn body(&self, request: Request) -> Result<Held, Problem> {
+    /// Fails while the store cannot be read.
+    pub(super) fn check_store(&self) -> Result<(), Problem> {
+        let Some(trouble) = &*self.trouble.load() else { return Ok(()) };
+        Err(Problem::new(
+            Fault::Unavailable,
+            format!("the store cannot be read any more: {trouble}"),
+        ))
+    }
+
+    /// The body of a request, which must be JSON of at most `most` bytes.
+    pub(super) async fn body(&self, request: Request, most: usize) -> Result<Held, Problem> {
         let headers = request.headers();
         let kind =
             headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -80,66 +89,51 @@ impl Service {
             return Err(Problem::new(Fault::UnsupportedMediaType, told));
         }
         let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        if length.is_some_and(|length: u64| length > self.limits.max_body as u64) {
-            return Err(self.too_large());
+        if length.is_some_and(|length: u64| length > most as u64) {
+            return Err(too_large(most));
         }
-        let read = self.read(request.into_body(), length.unwrap_or(0) as usize);
+        let read = self.read(request.into_body(), most);
         timeout(self.limits.max_time, read).await.unwrap_or_else(|_| {
             let told = format!("it may take {} s", self.limits.max_time.as_secs());
             Err(Problem::new(Fault::TimedOut, told))
         })
     }
 
-    /// Reads a body of about `length` bytes.
-    async fn read(&self, mut body: Body, length: usize) -> Result<Held, Problem> {
-        let mut room = self.memory.room(length)?;
-        let mut bytes = Vec::with_capacity(length);
+    /// Reads a body of at most `most` bytes. What was only announced takes no room.
+    async fn read(&self, mut body: Body, most: usize) -> Result<Held, Problem> {
+        let mut held = self.memory.growing(2)?;
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             let frame = frame.map_err(|error| {
                 Problem::new(Fault::BadRequest, format!("the body broke off: {error}"))
             })?;
             // Trailers say nothing that is needed.
             let Ok(data) = frame.into_data() else { continue };
-            let all = bytes.len() + data.len();
-            if all > self.limits.max_body {
-                return Err(self.too_large());
+            if held.len() + data.len() > most {
+                return Err(too_large(most));
             }
-            self.memory.grow(&mut room, all)?;
-            bytes.extend_from_slice(&data);
+            held.push(&data, most)?;
         }
-        Ok(Held::new(bytes, room))
+        Ok(held.held())
     }
 
-    fn too_large(&self) -> Problem {
-        let most = self.limits.max_body;
-        Problem::new(Fault::TooLarge, format!("at most {most} bytes of body are taken"))
-    }
-
-    /// Answers a query.
+    /// Answers a query. None is answered on this thread, so that it is free to tell that the service lives.
     pub(super) async fn query(self: Arc<Self>, body: Held) -> Result<Held, Problem> {
         self.online()?;
-        if is_light(&body) {
-            let answer = exit::contain(|| self.answer_query(&body, None));
-            let broken_off = |_| Problem::new(Fault::Internal, "the work was given up");
-            if let Some(answer) = answer.map_err(broken_off)?? {
-                return Ok(answer);
-            }
-        }
         let service = Arc::clone(&self);
-        let work = move |fingerprinting: &mut Fingerprinting| {
-            service.answer_query(&body, Some(fingerprinting))
+        let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
+            service.answer_query(body, fingerprinting, is_wanted)
         };
-        self.pool.run(work).await??.ok_or_else(|| Problem::new(Fault::Internal, "no answer"))
+        self.pool.run(work).await?
     }
 
-    /// The answer to a query; none if it takes long or has pages, and this is not a thread for that.
     fn answer_query(
         &self,
-        body: &[u8],
-        fingerprinting: Option<&mut Fingerprinting>,
-    ) -> Result<Option<Held>, Problem> {
+        mut body: Held,
+        fingerprinting: &mut Fingerprinting,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Held, Problem> {
         let online = self.online()?;
-        let QueryRequest { distance, fingerprints, pages } = parse(body)?;
+        let QueryRequest { distance, fingerprints, pages } = self.parse(&mut body)?;
         let usual = online.options().lookup.distance;
         let distance = distance.unwrap_or(usual);
         let most = usual.max(MOST_DISTANCE);
@@ -147,20 +141,16 @@ impl Service {
             let told = format!("the distance is {distance}; at most {most} can be asked for");
             return Err(Problem::new(Fault::BadRequest, told));
         }
+        let mut work = self.work(is_wanted);
         let (ids, told) = match (fingerprints, pages) {
             (Some(fingerprints), None) => {
-                let is_quick = distance <= usual && fingerprints.len() <= LIGHT_FINGERPRINTS;
-                if fingerprinting.is_none() && !is_quick {
-                    return Ok(None);
-                }
-                let told = self.ask_fingerprints(online, &fingerprints, distance)?;
-                (fingerprints, told)
+                let asked = questions(&fingerprints, online.options().width)?;
+                (fingerprints, online.query(&asked, distance, &mut work)?)
             }
             (None, Some(pages)) => {
-                let Some(fingerprinting) = fingerprinting else { return Ok(None) };
-                let made = self.fingerprint(pages, fingerprinting)?;
+                let made = self.fingerprint(pages, fingerprinting, is_wanted)?;
                 let asked: Vec<_> = made.iter().map(question).collect();
-                let told = online.query(&asked, distance)?;
+                let told = online.query(&asked, distance, &mut work)?;
                 (made.into_iter().map(|page| page.id).collect(), told)
             }
             _ => {
@@ -169,25 +159,28 @@ impl Service {
             }
         };
         self.metrics.asked.inc_by(ids.len() as u64);
-        self.memory.hold(write(&Answers::of(&told, &ids))).map(Some)
+        self.answer(&told, &ids)
     }
 
-    fn ask_fingerprints(
-        &self,
-        online: &Online,
-        fingerprints: &[String],
-        distance: u32,
-    ) -> Result<Told, Problem> {
-        self.check_batch(fingerprints.len())?;
-        let width = online.options().width;
-        let asked = (1..).zip(fingerprints).map(|(number, text)| {
-            let fingerprint = parse_fingerprint(text, width).map_err(|error| {
-                Problem::new(Fault::BadRequest, format!("fingerprint {number}: {error}"))
-            })?;
-            Ok(Some(Question { fingerprint, page: None }))
-        });
-        let asked = asked.collect::<Result<Vec<_>, Problem>>()?;
-        Ok(online.query(&asked, distance)?)
+    /// What a request may cost.
+    fn work<'a>(&self, is_wanted: &'a dyn Fn() -> bool) -> Work<'a> {
+        Work::of(self.limits.max_work as u64).while_wanted(is_wanted)
+    }
+
+    /// Reads a body.
+    fn parse<T: DeserializeOwned>(&self, body: &mut Held) -> Result<T, Problem> {
+        let read = requests::read(body, self.limits.max_batch)?;
+        body.was_read();
+        Ok(read)
+    }
+
+    /// The answer for these ids, with the room for it.
+    fn answer(&self, told: &Told, ids: &[String]) -> Result<Held, Problem> {
+        // What was found stands in memory until it is written.
+        let _room = self.memory.room(told.near_bytes())?;
+        let mut answer = self.memory.growing(1)?;
+        let written = serde_json::to_writer(&mut answer, &Answers::of(told, ids));
+        written.map(|()| answer.held()).map_err(|_| no_room())
     }
 
     /// Remembers pages. The answer is there once they are on disk.
@@ -195,19 +188,16 @@ impl Service {
         self.online()?;
         let service = Arc::clone(&self);
         let (done, written) = oneshot::channel::<LibraryResult<()>>();
-        let work = move |fingerprinting: &mut Fingerprinting| {
-            let RememberRequest { remember, pages } = parse(&body)?;
-            drop(body);
-            let made = service.fingerprint(pages, fingerprinting)?;
-            let which = match remember {
-                Which::Kept => Remember::Kept,
-                Which::All => Remember::All,
-            };
+        let mut body = body;
+        let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
+            let RememberRequest { remember, pages } = service.parse(&mut body)?;
+            let made = service.fingerprint(pages, fingerprinting, is_wanted)?;
             let done = Box::new(move |result| drop(done.send(result)));
-            let told = service.online()?.remember(&made, which, done)?;
+            let mut work = service.work(is_wanted);
+            let told = service.online()?.remember(&made, remember, done, &mut work)?;
             service.metrics.remembered.inc_by(made.len() as u64);
             let ids: Vec<String> = made.into_iter().map(|page| page.id).collect();
-            service.memory.hold(write(&Answers::of(&told, &ids)))
+            service.answer(&told, &ids)
         };
         let answer = self.pool.run(work).await??;
         let written = written.await;
@@ -220,9 +210,12 @@ impl Service {
         &self,
         pages: Vec<Page>,
         fingerprinting: &mut Fingerprinting,
+        is_wanted: &dyn Fn() -> bool,
     ) -> Result<Vec<FingerprintedDocument>, Problem> {
-        self.check_batch(pages.len())?;
         let made = (1..).zip(pages).map(|(number, page)| {
+            if !is_wanted() {
+                return Err(Problem::new(Fault::Unavailable, "nobody waits for the answer"));
+            }
             let (position, document) =
                 page.into_document(number, self.recipe.width(), self.limits.max_text)?;
             self.fits(number, &document)?;
@@ -246,16 +239,6 @@ impl Service {
         };
         Err(Problem::new(Fault::BadPage, format!("page {number}: {told}")))
     }
-
-    fn check_batch(&self, count: usize) -> Result<(), Problem> {
-        let most = self.limits.max_batch;
-        if count <= most {
-            return Ok(());
-        }
-        let told =
-            format!("the request has {count} fingerprints or pages; at most {most} are taken");
-        Err(Problem::new(Fault::TooLarge, told))
-    }
 }
 
 fn make(
@@ -272,14 +255,22 @@ fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     Some(Question { fingerprint, page: Some((page.class, &page.check)) })
 }
 
-/// Whether a body is so short that it can perhaps be answered at once.
-fn is_light(body: &[u8]) -> bool {
-    body.len() <= LIGHT_BYTES
+/// What is asked for fingerprints in hex.
+fn questions(
+    fingerprints: &[String],
+    width: Width,
+) -> Result<Vec<Option<Question<'static>>>, Problem> {
+    let asked = (1..).zip(fingerprints).map(|(number, text)| {
+        let fingerprint = of_hex(text, width).map_err(|error| {
+            Problem::new(Fault::BadRequest, format!("fingerprint {number}: {error}"))
+        })?;
+        Ok(Some(Question { fingerprint, page: None }))
+    });
+    asked.collect()
 }
 
-/// Reads a body.
-pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(body).map_err(|error| Problem::new(Fault::BadJson, error.to_string()))
+fn too_large(most: usize) -> Problem {
+    Problem::new(Fault::TooLarge, format!("at most {most} bytes of body are taken"))
 }
 
 /// Writes an answer.

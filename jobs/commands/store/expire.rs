@@ -6,10 +6,9 @@ use dupsieve::Result;
 use dupsieve::report::Dropped;
 use dupsieve::store::{Day, Expiry, Retention, Store};
 
-use super::keep_up;
 use super::listing::summary_of;
 use super::readmit::ReadmitFlags;
-use super::upkeep::or_later;
+use super::upkeep::{keep_up, or_later};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
@@ -50,7 +49,10 @@ pub(super) fn expire(
 /// # Errors
 /// As [`keep_up`].
 pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
-    let expired = store.expire(Retention::Days(days)).map(|expiry| {
+    let kept = Retention::Days(days);
+    // A day that was confirmed itself does not say that all others may leave.
+    let is_meant = store.at(None).and_then(|version| version.expect_kept(kept, Day::today()));
+    let expired = is_meant.and_then(|()| store.expire(kept)).map(|expiry| {
         log_expiry(expiry.as_ref(), false);
         expiry.map_or(0, |expiry| expiry.days.len() as u64)
     });

@@ -7,7 +7,7 @@ use dupsieve::error::At;
 use dupsieve::index::{self, Design};
 use dupsieve::join::Preset;
 use dupsieve::seen;
-use dupsieve::store::{Day, Entry, Merged, Revision, Store, Version};
+use dupsieve::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
 use serde_json::{Value, json};
 
 use crate::outcome::summary::Summary;
@@ -83,11 +83,16 @@ impl Index {
 /// The days as one JSON object.
 fn days(version: &Version, older: u64, index: &Index) -> Value {
     let days = version.entries().iter().map(|entry| {
-        let Entry { day, added_in, bytes, digest, .. } = entry;
-        let (day, rows, digest) = (day.to_string(), version.shown_of(entry), digest.to_string());
-        json!({ "day": day, "version": added_in, "rows": rows, "bytes": bytes, "digest": digest })
+        let segment = segment_of(version, entry);
+        json!({
+            "day": entry.day.to_string(),
+            "version": entry.added_in,
+            "rows": version.shown_of(entry),
+            "bytes": segment.map(|(bytes, _)| bytes),
+            "digest": segment.map(|(_, digest)| digest.to_string()),
+        })
     });
-    let merged = version.merged().iter().map(|Merged { file, rows, bytes, digest }| {
+    let merged = shared(version).map(|Merged { file, rows, bytes, digest }| {
         let days: Vec<Day> = days_in(version, file).collect();
         json!({ "days": days, "rows": rows, "bytes": bytes, "digest": digest.to_string() })
     });
@@ -127,6 +132,25 @@ fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day>
     version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
 
+/// The size and the digest of the segment of a day: the segment that it was added as, as long as none of its rows has left the
+/// disk. Else the segment that has the rest, if that has no other day.
+fn segment_of(version: &Version, entry: &Entry) -> Option<(u64, Digest)> {
+    if entry.dropped == 0 {
+        return Some((entry.bytes, entry.digest));
+    }
+    let own = version.merged().iter().find(|merged| merged.file == entry.file);
+    own.filter(|it| !is_shared(version, it)).map(|it| (it.bytes, it.digest))
+}
+
+/// The segments that several days share.
+fn shared(version: &Version) -> impl Iterator<Item = &Merged> {
+    version.merged().iter().filter(|merged| is_shared(version, merged))
+}
+
+fn is_shared(version: &Version, merged: &Merged) -> bool {
+    version.all_entries().iter().filter(|entry| entry.file == merged.file).count() > 1
+}
+
 /// Each day with the rows that it shows; then the segments that several days share, the rows of removed pages and of
 /// expired days in all files, what older versions need besides, the index and the filters.
 fn print_days(
@@ -137,11 +161,16 @@ fn print_days(
 ) -> io::Result<()> {
     writeln!(out, "{:<10}  {:>7}  {:>13}  {:>15}  digest", "day", "version", "rows", "bytes")?;
     for entry in version.entries() {
-        let Entry { day, added_in, bytes, digest, .. } = entry;
-        let (day, rows) = (day.to_string(), version.shown_of(entry));
+        let (day, rows, added_in) =
+            (entry.day.to_string(), version.shown_of(entry), entry.added_in);
+        let segment = segment_of(version, entry);
+        let (bytes, digest) = match segment {
+            Some((bytes, digest)) => (bytes.to_string(), digest.to_string()),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
         writeln!(out, "{day:<10}  {added_in:>7}  {rows:>13}  {bytes:>15}  {digest}")?;
     }
-    for Merged { file, rows, bytes, digest } in version.merged() {
+    for Merged { file, rows, bytes, digest } in shared(version) {
         let days = format!("{} days", days_in(version, file).count());
         writeln!(out, "{days:<10}  {:>7}  {rows:>13}  {bytes:>15}  {digest}", "merged")?;
     }

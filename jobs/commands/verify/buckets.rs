@@ -16,7 +16,8 @@ use dupsieve::runs::SortedRecords;
 use dupsieve::store::{Digest, Segment, Version};
 use dupsieve::{Kind, Result};
 
-use super::{JoinOutput, verify_segment};
+use super::join_output::JoinOutput;
+use super::segment::verify_segment;
 use crate::commands::lsh::{read_parameter, scheme_of};
 use crate::commands::pages::PageSource;
 use crate::commands::reading::Pages;
@@ -33,106 +34,103 @@ struct Inputs {
     count: u64,
 }
 
-impl JoinOutput<'_> {
-    /// Verifies an output of `lsh`.
-    pub(super) fn verify_buckets(
-        &self,
-        sample: (u64, u64),
-        global: &GlobalFlags,
-    ) -> Result<Summary> {
-        self.check_counts()?;
-        let least: Similarity = self.parameter("similarity")?.parse()?;
-        let confirmation: Confirmation = self.parameter("confirm")?.parse()?;
-        let inputs = if self.report.parameters.contains_key("batch") {
-            self.kept((confirmation, least), global)?
-        } else {
-            self.read_again(global)?
-        };
-        let spill = env::temp_dir();
-        let audit = self.audit_of(Near::Similarity(confirmation.least(least)), &spill)?;
-        let mut recomputed = Recomputed::default();
-        let mut count = 0;
-        match inputs {
-            None => audit.run(None)?,
-            Some(inputs) => {
-                count = inputs.count;
-                let keep = self.parameter("keep")?.parse()?;
-                let Inputs { documents, comparison, store, .. } = inputs;
-                let (by, judged) =
-                    ByBuckets::load(documents, comparison, keep, &spill, self.memory_bytes)?;
-                audit.run(Some(judged))?;
-                let dated = match &store {
-                    Some(version) => version.dated()?,
-                    None => Vec::new(),
-                };
-                recomputed = by.recompute(&self.recompute_of(&dated, sample, &spill)?)?;
-            }
+/// Verifies an output of `lsh`.
+pub(super) fn verify(
+    output: &JoinOutput<'_>,
+    sample: (u64, u64),
+    global: &GlobalFlags,
+) -> Result<Summary> {
+    output.check_counts()?;
+    let least: Similarity = output.parameter("similarity")?.parse()?;
+    let confirmation: Confirmation = output.parameter("confirm")?.parse()?;
+    let inputs = if output.report.parameters.contains_key("batch") {
+        kept(output, (confirmation, least), global)?
+    } else {
+        read_again(output, global)?
+    };
+    let spill = env::temp_dir();
+    let audit = output.audit_of(Near::Similarity(confirmation.least(least)), &spill)?;
+    let mut recomputed = Recomputed::default();
+    let mut count = 0;
+    match inputs {
+        None => audit.run(None)?,
+        Some(inputs) => {
+            count = inputs.count;
+            let keep = output.parameter("keep")?.parse()?;
+            let Inputs { documents, comparison, store, .. } = inputs;
+            let (by, judged) =
+                ByBuckets::load(documents, comparison, keep, &spill, output.memory_bytes)?;
+            audit.run(Some(judged))?;
+            let dated = match &store {
+                Some(version) => version.dated()?,
+                None => Vec::new(),
+            };
+            recomputed = by.recompute(&output.recompute_of(&dated, sample, &spill)?)?;
         }
-        Ok(Summary::new()
-            .count("inputs_verified", count)
-            .count("rows_recomputed", recomputed.rows)
-            .count("recomputed", recomputed.pages))
     }
-
-    /// The documents of the segment that the output was made from, and its store.
-    fn kept(
-        &self,
-        (confirmation, least): (Confirmation, Similarity),
-        global: &GlobalFlags,
-    ) -> Result<Option<Inputs>> {
-        let batch = self.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
-        let store =
-            self.input("store")?.map(|path| self.verify_store(&path)).transpose()?.flatten();
-        let Some(batch) = self.is_there(batch.as_ref(), store.as_ref()) else { return Ok(None) };
-        self.check_batch(batch)?;
-        kept_bands(batch.stamp())?;
-        let comparison = kept_comparison(confirmation, least, batch.stamp())?;
-        let memory_bytes = global.budget().documents();
-        let documents = kept_documents(batch, &comparison, &env::temp_dir(), memory_bytes)?;
-        let count = 1 + u64::from(store.is_some());
-        Ok(Some(Inputs { documents, comparison, store, count }))
-    }
-
-    /// Fails unless this is the segment that the output was made from.
-    fn check_batch(&self, batch: &Segment) -> Result<()> {
-        self.expect("batch", batch.digest().to_string(), batch.path())?;
-        self.expect("records", records(&batch.counts()), batch.path())
-    }
-
-    /// The documents that the output was made from, read again.
-    fn read_again(&self, global: &GlobalFlags) -> Result<Option<Inputs>> {
-        let parameters = &self.report.parameters;
-        let source = PageSource::of_report(&self.report.run);
-        let (Some(source), true) = (source, parameters.contains_key("inputs")) else {
-            self.say_gone("stream");
-            return Ok(None);
-        };
-        let settings = settings(&source, parameters)?;
-        let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
-        let there = settings.inputs(&paths).and_then(|(inputs, _)| inputs.contents());
-        let digest = match there {
-            Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
-            Err(error) if error.kind() == Kind::Missing => None,
-            Err(error) => return Err(error),
-        };
-        if digest.as_ref() != parameters.get("inputs") {
-            self.say_gone("input, or what was in it,");
-            return Ok(None);
-        }
-        let scheme = scheme_of(parameters)?;
-        // Spilled runs go beside this path, which nothing is written to.
-        let beside = env::temp_dir().join("documents");
-        let pages = Pages::find(&paths, &beside, &settings, 1)?;
-        let mut cluster = Cluster::alone(self.workers);
-        let found = pages.read(&mut cluster, global, "sketching", |documents, cluster| {
-            documents.sketch(cluster, &scheme, settings.page_time())
-        })?;
-        let count = pages.size().0;
-        let comparison = scheme.comparison();
-        Ok(Some(Inputs { documents: found.made()?, comparison, store: None, count }))
-    }
+    Ok(Summary::new()
+        .count("inputs_verified", count)
+        .count("rows_recomputed", recomputed.rows)
+        .count("recomputed", recomputed.pages))
 }
 
+/// The documents of the segment that the output was made from, and its store.
+fn kept(
+    output: &JoinOutput<'_>,
+    (confirmation, least): (Confirmation, Similarity),
+    global: &GlobalFlags,
+) -> Result<Option<Inputs>> {
+    let batch = output.input("batch")?.map(|path| verify_segment(&path)).transpose()?;
+    let store =
+        output.input("store")?.map(|path| output.verify_store(&path)).transpose()?.flatten();
+    let Some(batch) = output.is_there(batch.as_ref(), store.as_ref()) else { return Ok(None) };
+    check_batch(output, batch)?;
+    kept_bands(batch.stamp())?;
+    let comparison = kept_comparison(confirmation, least, batch.stamp())?;
+    let memory_bytes = global.budget().documents();
+    let documents = kept_documents(batch, &comparison, &env::temp_dir(), memory_bytes)?;
+    let count = 1 + u64::from(store.is_some());
+    Ok(Some(Inputs { documents, comparison, store, count }))
+}
+
+/// Fails unless this is the segment that the output was made from.
+fn check_batch(output: &JoinOutput<'_>, batch: &Segment) -> Result<()> {
+    output.expect("batch", batch.digest().to_string(), batch.path())?;
+    output.expect("records", records(&batch.counts()), batch.path())
+}
+
+/// The documents that the output was made from, read again.
+fn read_again(output: &JoinOutput<'_>, global: &GlobalFlags) -> Result<Option<Inputs>> {
+    let parameters = &output.report.parameters;
+    let source = PageSource::of_report(&output.report.run);
+    let (Some(source), true) = (source, parameters.contains_key("inputs")) else {
+        output.say_gone("stream");
+        return Ok(None);
+    };
+    let settings = settings(&source, parameters)?;
+    let paths: Vec<PathBuf> = source.inputs.iter().map(PathBuf::from).collect();
+    let there = settings.inputs(&paths).and_then(|(inputs, _)| inputs.contents());
+    let digest = match there {
+        Ok(contents) => contents.map(|it| Digest(it.digest()).to_string()),
+        Err(error) if error.kind() == Kind::Missing => None,
+        Err(error) => return Err(error),
+    };
+    if digest.as_ref() != parameters.get("inputs") {
+        output.say_gone("input, or what was in it,");
+        return Ok(None);
+    }
+    let scheme = scheme_of(parameters)?;
+    // Spilled runs go beside this path, which nothing is written to.
+    let beside = env::temp_dir().join("documents");
+    let pages = Pages::find(&paths, &beside, &settings, 1)?;
+    let mut cluster = Cluster::alone(output.workers);
+    let found = pages.read(&mut cluster, global, "sketching", |documents, cluster| {
+        documents.sketch(cluster, &scheme, settings.page_time())
+    })?;
+    let count = pages.size().0;
+    let comparison = scheme.comparison();
+    Ok(Some(Inputs { documents: found.made()?, comparison, store: None, count }))
+}
 /// How the documents were read.
 fn settings(source: &PageSource, parameters: &Parameters) -> Result<FingerprintSettings> {
     let settings = source.settings(FingerprintSettings::default())?;

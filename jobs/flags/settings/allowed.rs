@@ -21,6 +21,11 @@ pub(crate) fn number(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["number", "string"]})
 }
 
+/// A share from 0 to 1.
+pub(crate) fn share(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["number", "string"], "minimum": 0, "maximum": 1})
+}
+
 /// A number of seconds.
 pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["integer", "string"], "minimum": 1})

@@ -7,7 +7,7 @@ use dupsieve::tables::Design;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Count, allowed, typed};
+use super::{Count, Held, allowed, typed};
 
 /// What decides the result of a join, and how it is computed.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -23,13 +23,20 @@ pub(crate) struct DedupSettings {
     #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
     pub(crate) distance: Option<u32>,
     /// Confirm pages within k bits by the signatures that `fingerprint --check` made: the name of the
-    /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6
+    /// check, and after a colon the least similarity (0.75 if left out), such as minhash:0.6. A check without its size, such
+    /// as page-overlap:0.8, takes the signatures that the batch has
     /// [default: that of the preset]
     #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
     #[serde(deserialize_with = "typed")]
     #[schemars(schema_with = "allowed::text")]
     pub(crate) check: Option<Confirm>,
-    /// Tables that the batch is stored in: auto, conditioned, halves, high-low, multi-index, 4, 10, 16, 20 or
+    /// Drop a page only in favour of a page that holds at least this share of its text, from 0 to 1: of its runs of three words.
+    /// For the check `held`, which tells it [default: 0.9]
+    #[arg(long, value_name = "SHARE", env = "DUPSIEVE_HELD")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::share")]
+    pub(crate) held: Option<Held>,
+    /// Tables that the batch is stored in: auto, conditioned, halves, multi-index, 4, 10, 16, 20 or
     /// blocks:R,choose:C [default: auto]
     #[arg(long, env = "DUPSIEVE_DESIGN")]
     #[serde(deserialize_with = "typed")]
@@ -61,6 +68,7 @@ impl DedupSettings {
             preset: self.preset.or(file.preset),
             distance: self.distance.or(file.distance),
             check: self.check.or(file.check),
+            held: self.held.or(file.held),
             design: self.design.or(file.design),
             matches: self.matches.or(file.matches),
             max_matches: self.max_matches.or(file.max_matches),
@@ -72,6 +80,12 @@ impl DedupSettings {
     /// named, else the one that the batch was made with.
     pub(crate) fn distance_and_check(&self, stamp: &str) -> (u32, Option<Confirm>) {
         let preset = self.preset.or_else(|| Preset::of(stamp)).unwrap_or(Preset::Paper);
-        (self.distance.unwrap_or(preset.distance()), self.check.or(preset.check()))
+        let check = self.check.or(preset.check()).map(|check| match self.held {
+            Some(Held(least)) if check.has_direction() => {
+                Confirm::new(check.fitting(stamp).check, least)
+            }
+            _ => check.fitting(stamp),
+        });
+        (self.distance.unwrap_or(preset.distance()), check)
     }
 }

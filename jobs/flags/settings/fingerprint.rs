@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::document::{Fields, Format, Inputs, PageText, ReadOptions, Tolerance};
+use dupsieve::document::{Fields, Format, Inputs, PageText, ReadOptions, TextEncoding, Tolerance};
 use dupsieve::features::counts::Counts;
 use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
 use dupsieve::join::Preset;
@@ -39,8 +39,8 @@ pub(crate) struct FingerprintSettings {
     #[schemars(schema_with = "allowed::width")]
     pub(crate) width: Option<Width>,
     /// Make a second signature of each text, with which `dedup --check` confirms near pages: minhash,
-    /// word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
-    /// page-overlap-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
+    /// held, word-minhash, word-overlap, page-overlap, minhash-NxB, word-minhash-NxB, word-overlap-NxB,
+    /// page-overlap-NxB, held-NxB (N slots of B bits), classic-minhash-NxB, simhash-128, cosine-N or sentences-N
     /// [default: that of the preset]
     #[arg(long, value_name = "C", env = "DUPSIEVE_FINGERPRINT_CHECK")]
     #[serde(deserialize_with = "typed")]
@@ -84,6 +84,12 @@ pub(crate) struct FingerprintSettings {
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[arg(env = "DUPSIEVE_HTML")]
     pub(crate) html: Option<bool>,
+    /// Encoding of files of text, by its name in HTML, such as gbk, big5, shift_jis or windows-1252. A byte order mark wins over it;
+    /// web archives, HTML and Parquet name their own [default: utf-8]
+    #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
+    #[serde(deserialize_with = "typed")]
+    #[schemars(schema_with = "allowed::text")]
+    pub(crate) encoding: Option<TextEncoding>,
     /// Which text of HTML is taken: all, or the main content, without navigation and the like (needs a build with
     /// `--features main-text`). It is a part of the recipe [default: all]
     #[arg(long, value_name = "all|main", env = "DUPSIEVE_TEXT")]
@@ -132,12 +138,27 @@ impl FingerprintSettings {
             text_field: self.text_field.or(file.text_field),
             time_field: self.time_field.or(file.time_field),
             html: self.html.or(file.html),
+            encoding: self.encoding.or(file.encoding),
             text: self.text.or(file.text),
             max_bad: self.max_bad.or(file.max_bad),
             max_repeated: self.max_repeated.or(file.max_repeated),
             max_record: self.max_record.or(file.max_record),
             page_time: self.page_time.or(file.page_time),
             accept_truncated: self.accept_truncated.or(file.accept_truncated),
+        }
+    }
+
+    /// Those settings by which pages are read, without what only a fingerprint needs.
+    pub(crate) fn without_recipe(self) -> FingerprintSettings {
+        FingerprintSettings {
+            preset: None,
+            recipe: None,
+            width: None,
+            check: None,
+            keep_bands: None,
+            keep_digests: None,
+            boilerplate: None,
+            ..self
         }
     }
 
@@ -238,6 +259,7 @@ impl FingerprintSettings {
             time: self.time_field.clone(),
             html: self.html.unwrap_or(default.fields.html),
             page_text: self.text.unwrap_or_default(),
+            encoding: self.encoding,
             vectors: self.format == Some(Format::Vectors),
             width_bits: width.bits(),
         };

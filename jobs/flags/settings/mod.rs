@@ -29,4 +29,4 @@ pub(crate) use output::{FormatFlag, OutputSettings};
 pub(crate) use recipe::RecipeChoice;
 pub(crate) use store::StoreSettings;
 pub(crate) use text::read_text;
-pub(crate) use values::{ByteSize, Count, parse_count, parse_width, typed};
+pub(crate) use values::{ByteSize, Count, Held, parse_count, parse_width, typed};

@@ -16,6 +16,10 @@ pub(crate) struct ByteSize(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u64);
 
+/// A share from 0 to 1, such as `0.9`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Held(pub(crate) f64);
+
 /// Reads a value of a file as the flag of the same name is read. In the file it may be a number or text.
 pub(crate) fn typed<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
 where
@@ -57,6 +61,15 @@ impl FromStr for ByteSize {
                 .expected("more than 0, such as 64MiB or 2GB")
                 .found(text)
         })
+    }
+}
+
+impl FromStr for Held {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Held, &'static str> {
+        let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+        share.map(Held).ok_or("expected a share from 0 to 1, such as 0.9")
     }
 }
 

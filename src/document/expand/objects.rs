@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use glob::Pattern;
 
-use super::{Found, Part, SHELL, missing, parts};
+use super::found::{Found, Part, SHELL, missing, parts};
 use crate::document::inputs::Input;
 use crate::document::origin::Origin;
 use crate::document::source::head;

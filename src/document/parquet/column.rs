@@ -11,13 +11,16 @@ use crate::results::values_of;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
+/// What stands in place of a field if two columns have its name.
+pub(super) const SAME_NAME: &str = "two columns of this name";
+
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// Text, if it is UTF-8.
     Bytes(ByteArray),
-    /// A whole number.
-    Integer(i64),
+    /// A whole number, signed or not, of up to 64 bits.
+    Integer(i128),
     /// A moment: seconds since 1970, rounded down, and whether its zone is known.
     Moment { seconds: i64, is_utc: bool },
     /// A vector, or what is wrong with it.
@@ -38,6 +41,8 @@ pub(super) struct Place {
 enum Meaning {
     /// What the bytes or the number say.
     Plain,
+    /// A number that is never negative: its bits are read without a sign.
+    Unsigned,
     /// So many units since 1970, of which this many are a second.
     Moments { units: i64, is_utc: bool },
     /// Days since 1970.
@@ -50,14 +55,17 @@ impl Place {
     /// # Errors
     /// What the column holds, if no field can be read from it.
     pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<Place, String>> {
-        let is_field = |column: &ColumnDescriptor| column.path().string() == field;
-        let leaf = schema.columns().iter().position(|column| is_field(column));
-        let Some(leaf) = leaf else {
+        let is_field = |leaf: &usize| schema.column(*leaf).path().string() == field;
+        let mut leaves = (0..schema.num_columns()).filter(is_field);
+        let Some(leaf) = leaves.next() else {
             let is_group = schema.columns().iter().any(|column| {
                 column.path().string().strip_prefix(field).is_some_and(|rest| rest.starts_with('.'))
             });
             return is_group.then(|| Err("a group of columns or a list".to_owned()));
         };
+        if leaves.next().is_some() {
+            return Some(Err(SAME_NAME.to_owned()));
+        }
         let column = schema.column(leaf);
         if column.max_rep_level() > 0 {
             return Some(Err("a list".to_owned()));
@@ -65,7 +73,7 @@ impl Place {
         Some(match column.physical_type() {
             Type::BYTE_ARRAY | Type::INT32 | Type::INT64 | Type::INT96 => {
                 let present = column.max_def_level();
-                Ok(Place { leaf, meaning: Meaning::of(&column), present })
+                Meaning::of(&column).map(|meaning| Place { leaf, meaning, present })
             }
             other => Err(format!("values of type {other}")),
         })
@@ -73,7 +81,12 @@ impl Place {
 }
 
 impl Meaning {
-    fn of(column: &ColumnDescriptor) -> Meaning {
+    /// What the values of a column mean.
+    ///
+    /// # Errors
+    /// What they are, if they are neither texts, nor whole numbers, nor moments.
+    fn of(column: &ColumnDescriptor) -> Result<Meaning, String> {
+        let moments = |units, is_utc| Ok(Meaning::Moments { units, is_utc });
         match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Timestamp(kind)), _) => {
                 let units = match kind.unit {
@@ -81,22 +94,38 @@ impl Meaning {
                     TimeUnit::MICROS => 1_000_000,
                     TimeUnit::NANOS => 1_000_000_000,
                 };
-                Meaning::Moments { units, is_utc: kind.is_adjusted_to_u_t_c }
+                moments(units, kind.is_adjusted_to_u_t_c)
             }
-            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Meaning::Days,
-            (None, ConvertedType::TIMESTAMP_MILLIS) => {
-                Meaning::Moments { units: 1_000, is_utc: true }
+            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Ok(Meaning::Days),
+            (None, ConvertedType::TIMESTAMP_MILLIS) => moments(1_000, true),
+            (None, ConvertedType::TIMESTAMP_MICROS) => moments(1_000_000, true),
+            (Some(LogicalType::Integer(kind)), _) if !kind.is_signed => Ok(Meaning::Unsigned),
+            (
+                None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => Ok(Meaning::Unsigned),
+            (Some(LogicalType::Time(_)), _)
+            | (None, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => {
+                Err("times of a day".to_owned())
             }
-            (None, ConvertedType::TIMESTAMP_MICROS) => {
-                Meaning::Moments { units: 1_000_000, is_utc: true }
+            (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => {
+                match (column.type_scale(), column.physical_type()) {
+                    (0, Type::INT32 | Type::INT64) => Ok(Meaning::Plain),
+                    _ => Err("decimal numbers".to_owned()),
+                }
             }
-            _ => Meaning::Plain,
+            _ => Ok(Meaning::Plain),
         }
     }
 
-    fn of_number(self, number: i64) -> Value {
+    /// The value of a number; `unsigned` is what its bits say without a sign.
+    fn of_number(self, number: i64, unsigned: u64) -> Value {
         match self {
-            Meaning::Plain => Value::Integer(number),
+            Meaning::Plain => Value::Integer(number.into()),
+            Meaning::Unsigned => Value::Integer(unsigned.into()),
             Meaning::Moments { units, is_utc } => {
                 Value::Moment { seconds: number.div_euclid(units), is_utc }
             }
@@ -124,12 +153,12 @@ impl Column {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 values_of(reader, rows, present, Value::Bytes)
             }
-            ColumnReader::Int32ColumnReader(reader) => {
-                values_of(reader, rows, present, |number| meaning.of_number(number.into()))
-            }
-            ColumnReader::Int64ColumnReader(reader) => {
-                values_of(reader, rows, present, |number| meaning.of_number(number))
-            }
+            ColumnReader::Int32ColumnReader(reader) => values_of(reader, rows, present, |number| {
+                meaning.of_number(number.into(), number.cast_unsigned().into())
+            }),
+            ColumnReader::Int64ColumnReader(reader) => values_of(reader, rows, present, |number| {
+                meaning.of_number(number, number.cast_unsigned())
+            }),
             ColumnReader::Int96ColumnReader(reader) => values_of(reader, rows, present, |moment| {
                 Value::Moment { seconds: moment.to_seconds(), is_utc: true }
             }),

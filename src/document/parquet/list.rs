@@ -19,7 +19,7 @@ use parquet::data_type::{
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 
-use super::column::Value;
+use super::column::{SAME_NAME, Value};
 use super::levels::{Part, read};
 use super::opened::Opened;
 use crate::document::vector::{self, MOST_COMPONENTS};
@@ -52,7 +52,12 @@ impl ListPlace {
         match leaves.collect::<Vec<_>>()[..] {
             [] => None,
             [leaf] => Some(checked(&schema.column(leaf)).map(|()| ListPlace { leaf })),
-            _ => Some(Err("a group of columns".to_owned())),
+            [first, second, ..] => {
+                let path = |leaf| schema.column(leaf).path().string();
+                let is_same = path(first) == path(second);
+                let found = if is_same { SAME_NAME } else { "a group of columns" };
+                Some(Err(found.to_owned()))
+            }
         }
     }
 }

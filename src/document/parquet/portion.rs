@@ -6,7 +6,7 @@ use std::str;
 use super::column::Value;
 use crate::document::fields::Fields;
 use crate::document::id::check_id;
-use crate::document::reason::{Reason, TOO_LONG};
+use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position};
 use crate::document::records::{Each, Passed, Portion};
 use crate::document::time::{self, Time, TimeKind};
@@ -52,7 +52,7 @@ impl Row {
 
     fn document(&self, fields: &Fields, max_bytes: usize) -> Result<Document<'_>, Reason> {
         if self.text_bytes() > max_bytes as u64 {
-            return Err(TOO_LONG.into());
+            return Err(too_long(max_bytes));
         }
         let id = text_of(self.id.as_ref(), &fields.id)?;
         check_id(&id)?;

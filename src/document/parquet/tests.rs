@@ -153,6 +153,93 @@ fn columns_that_are_missing_or_lists_are_named() {
 }
 
 /// A file with any byte changed, or any part of its end missing, gives rows or an error, and ends.
+/// Writes a file with the column `id`, as declared, and a text in each row.
+fn write_ids(path: &Path, declared: &str, ids: &[i64]) {
+    let schema = format!("message page {{ required {declared}; required binary text (STRING); }}");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        match column.untyped() {
+            ColumnWriter::Int32ColumnWriter(column) => {
+                let ids: Vec<i32> = ids.iter().map(|&id| id as i32).collect();
+                column.write_batch(&ids, None, None).unwrap();
+            }
+            ColumnWriter::Int64ColumnWriter(column) => {
+                column.write_batch(ids, None, None).unwrap();
+            }
+            ColumnWriter::ByteArrayColumnWriter(column) => {
+                column.write_batch(&vec![ByteArray::from("a"); ids.len()], None, None).unwrap();
+            }
+            _ => unreachable!("no other type is declared"),
+        };
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// The ids of a file, or why there are none.
+fn ids_of(path: &Path) -> Result<Vec<String>> {
+    let inputs = Inputs::find(&[path.to_owned()], Format::Auto)?;
+    let options = ReadOptions::default();
+    let mut ids = Vec::new();
+    read(&inputs, Share::WHOLE, &options, &AtomicU64::new(0), &mut |batch| {
+        batch.parse(&options.fields, &mut |_, document| {
+            ids.push(document.map_or_else(|reason| reason.to_string(), |it| it.id.into_owned()));
+        });
+        true
+    })?;
+    Ok(ids)
+}
+
+#[test]
+fn whole_numbers_are_the_ids_that_json_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let numbers = [0, 1, 255, i64::from(i32::MAX), -1, i64::from(i32::MIN), i64::MAX, i64::MIN];
+    for (declared, text) in [
+        ("int32 id", (|number| (number as i32).to_string()) as fn(i64) -> String),
+        ("int32 id (INTEGER(8,true))", |number| (number as i32).to_string()),
+        ("int32 id (INTEGER(32,true))", |number| (number as i32).to_string()),
+        ("int32 id (INTEGER(16,false))", |number| (number as u32).to_string()),
+        ("int32 id (INTEGER(32,false))", |number| (number as u32).to_string()),
+        ("int32 id (UINT_32)", |number| (number as u32).to_string()),
+        ("int32 id (DECIMAL(9,0))", |number| (number as i32).to_string()),
+        ("int64 id", |number| number.to_string()),
+        ("int64 id (INTEGER(64,true))", |number| number.to_string()),
+        ("int64 id (INTEGER(64,false))", |number| (number as u64).to_string()),
+        ("int64 id (UINT_64)", |number| (number as u64).to_string()),
+        ("int64 id (DECIMAL(18,0))", |number| number.to_string()),
+    ] {
+        write_ids(&path, declared, &numbers);
+        let expected: Vec<String> = numbers.into_iter().map(text).collect();
+        assert_eq!(ids_of(&path).unwrap(), expected, "{declared}");
+    }
+}
+
+#[test]
+fn numbers_that_mean_something_else_are_no_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    for (declared, found) in [
+        ("int32 id (DECIMAL(9,2))", "decimal numbers"),
+        ("int64 id (DECIMAL(18,1))", "decimal numbers"),
+        ("binary id (DECIMAL(20,0))", "decimal numbers"),
+        ("int32 id (TIME(MILLIS,true))", "times of a day"),
+        ("int64 id (TIME_MICROS)", "times of a day"),
+        ("int64 id; required int64 id", "two columns of this name"),
+    ] {
+        write_ids(&path, declared, &[1]);
+        let error = ids_of(&path).unwrap_err();
+        assert_eq!(error.kind(), Kind::BadData, "{declared}");
+        assert!(error.to_string().contains(found), "{declared}: {error}");
+    }
+    write_ids(&path, "int64 id (TIMESTAMP(MILLIS,true))", &[1]);
+    assert_eq!(ids_of(&path).unwrap(), ["not text: \"id\" is a time"]);
+}
+
 #[test]
 fn damage_ends_with_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use super::*;
 
@@ -12,7 +13,9 @@ fn survey(files: &[(&str, &[u8])]) -> Survey {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
     let inputs = Inputs::find(&[folder.path().to_path_buf()], Format::Auto).unwrap();
-    Survey::of(&inputs).unwrap()
+    // The first ten letters of a name are its day.
+    let day_of = |path: &Path| path.file_name()?.to_str()?.get(..10).map(str::to_owned);
+    Survey::of(&inputs, day_of).unwrap()
 }
 
 fn named(fields: &Fields) -> (&str, &str, Option<&str>, bool) {
@@ -64,6 +67,79 @@ fn columns_are_told_in_every_format() {
         let fields = found.proposal().unwrap();
         assert_eq!(named(&fields), ("key", "page", Some("crawled"), true), "{}", file.0);
     }
+}
+
+/// A crawl that fetches the same pages each day, whose fields have these names.
+fn recrawled(names: [&str; 3], days: u32, quote: &str) -> String {
+    let row = |at: u32| {
+        let [url, text, time] = names;
+        format!(
+            "{{\"{url}\": \"https://a.example/{at}\", \"{text}\": \"news {} of the page {at}\", \"{time}\": {quote}{}{quote}}}\n",
+            days * 7 + at,
+            1_700_000_000 + 86_400 * days + at,
+        )
+    };
+    (0..40).map(row).collect()
+}
+
+#[test]
+fn an_id_comes_once_a_day_and_again_on_the_next() {
+    for names in
+        [["url", "text", "fetched"], ["address", "body", "crawled_at"], ["uri", "story", "ts"]]
+    {
+        let days: Vec<(String, String)> = (1..=8)
+            .map(|day| (format!("2026-11-0{day}.jsonl"), recrawled(names, day, "")))
+            .collect();
+        let files: Vec<(&str, &[u8])> =
+            days.iter().map(|(name, lines)| (name.as_str(), lines.as_bytes())).collect();
+        let fields = survey(&files).proposal().unwrap();
+        assert_eq!(named(&fields), (names[0], names[1], Some(names[2]), false));
+    }
+}
+
+#[test]
+fn what_comes_again_in_a_day_is_no_id() {
+    let rows: String = (0..20)
+        .map(|at| format!("{{\"row\": {at}, \"name\": \"FILE{at}\", \"story\": \"{LONG}\"}}\n"))
+        .collect();
+    let [one, two] = ["a", "b"].map(|file| rows.replace("FILE", file));
+    let found =
+        survey(&[("2026-11-01a.jsonl", one.as_bytes()), ("2026-11-01b.jsonl", two.as_bytes())]);
+    assert_eq!(found.proposal().unwrap().id, "name");
+}
+
+#[test]
+fn times_are_known_by_many_names_and_have_fractions() {
+    for name in [
+        "crawled_at",
+        "fetchedAt",
+        "ts",
+        "crawl_date",
+        "warc_date",
+        "WARC-Date",
+        "fetch_ts",
+        "scraped",
+        "retrieved_at",
+        "retrieve_time",
+        "capture-time",
+        "download_date",
+        "meta.crawl_timestamp",
+        "timestamp",
+    ] {
+        let lines = recrawled(["url", "text", name], 1, "\"");
+        let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
+        assert_eq!(named(&found), ("url", "text", Some(name), false));
+    }
+    for name in ["crawl_id", "fetches", "depth", "access_count"] {
+        let lines = recrawled(["url", "text", name], 1, "");
+        let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
+        assert_eq!(named(&found), ("url", "text", None, false));
+    }
+    let lines: String = (0..20)
+        .map(|at| format!("{{\"address\": \"a.example/{at}\", \"ts\": 1700000000.{at}5, \"story\": \"{LONG}\"}}\n"))
+        .collect();
+    let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
+    assert_eq!(named(&found), ("address", "story", Some("ts"), false));
 }
 
 #[test]

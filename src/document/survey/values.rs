@@ -1,15 +1,24 @@
 //! The fields of the first records of a text, with their values.
 
 use csv_core::{ReadRecordResult, Reader};
-use serde_json::Value;
+use serde_json::Value as Json;
 
 /// How deep objects are nested whose fields are looked at.
 const DEEPEST: usize = 4;
 /// The most columns of a record.
 const MOST_COLUMNS: usize = 1000;
 
+/// The value of a field.
+#[derive(Clone, Copy)]
+pub(super) enum Value<'a> {
+    /// A text or a whole number.
+    Text(&'a str),
+    /// A number with a fraction, which can be a time and no id.
+    Fraction(&'a str),
+}
+
 /// Takes the name of a field and its value.
-type Each<'a> = &'a mut dyn FnMut(&str, &str);
+type Each<'a> = &'a mut dyn FnMut(&str, Value<'_>);
 
 /// Objects on lines. Returns how many there are, at most `most`.
 pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
@@ -18,7 +27,7 @@ pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
         if records == most {
             break;
         }
-        if let Ok(object @ Value::Object(_)) = serde_json::from_str(line) {
+        if let Ok(object @ Json::Object(_)) = serde_json::from_str(line) {
             records += 1;
             walk(&object, "", DEEPEST, each);
         }
@@ -27,11 +36,12 @@ pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
 }
 
 /// Goes through a value whose name is `name`.
-fn walk(value: &Value, name: &str, depth: usize, each: Each<'_>) {
+fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
     match value {
-        Value::String(text) => each(name, text),
-        Value::Number(number) if !number.is_f64() => each(name, &number.to_string()),
-        Value::Object(fields) if depth > 0 => {
+        Json::String(text) => each(name, Value::Text(text)),
+        Json::Number(number) if number.is_f64() => each(name, Value::Fraction(&number.to_string())),
+        Json::Number(number) => each(name, Value::Text(&number.to_string())),
+        Json::Object(fields) if depth > 0 => {
             for (field, value) in fields {
                 match name {
                     "" => walk(value, field, depth - 1, each),
@@ -53,7 +63,7 @@ pub(super) fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
             break;
         }
         records += 1;
-        names.iter().zip(line.split('\t')).for_each(|(name, value)| each(name, value));
+        names.iter().zip(line.split('\t')).for_each(|(name, value)| each(name, Value::Text(value)));
     }
     records
 }
@@ -86,7 +96,7 @@ pub(super) fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
             None => names = Some(values.collect()),
             Some(names) => {
                 records += 1;
-                names.iter().zip(values).for_each(|(name, value)| each(name, &value));
+                names.iter().zip(values).for_each(|(name, value)| each(name, Value::Text(&value)));
             }
         }
     }

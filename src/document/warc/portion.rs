@@ -10,7 +10,7 @@ use super::http::Response;
 use crate::document::fields::Fields;
 use crate::document::id::check_id;
 use crate::document::page_text::PageText;
-use crate::document::reason::{Reason, TOO_LONG};
+use crate::document::reason::{Reason, too_long};
 use crate::document::record::{Content, Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion};
 use crate::document::skipped::Skip;
@@ -95,7 +95,7 @@ impl WarcPortion {
         let block_bytes = head.block_bytes()?.min((record.len() - head_bytes) as u64) as usize;
         let page = Page::of(head, &record[head_bytes..][..block_bytes])?;
         if matches!(cut, Cut::Long(_)) {
-            return Err(NoPage::Bad(TOO_LONG.into()));
+            return Err(NoPage::Bad(too_long(self.max_bytes)));
         }
         let (text, is_fallback) = page.text(self.max_bytes, fields.page_text)?;
         Ok(Document {

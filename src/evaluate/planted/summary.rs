@@ -35,7 +35,7 @@ impl Summary {
     }
 }
 
-impl PlantedScores<'_> {
+impl PlantedScores {
     /// How many copies of this edit there are, and how many of them a method found.
     #[must_use]
     pub fn of_edit(&self, method: usize, edit: Edit) -> (u64, u64) {
@@ -73,7 +73,7 @@ impl PlantedScores<'_> {
     /// could lend text.
     #[must_use]
     pub fn left_out(&self) -> usize {
-        self.sets.len() * Edit::ALL.len() - self.planted.len()
+        self.pages * Edit::ALL.len() - self.planted.len()
     }
 
     /// What a method found of the copies that are the same page, by their similarity. Bands without a copy
@@ -119,8 +119,6 @@ impl PlantedScores<'_> {
 mod tests {
     use super::super::FoundBy;
     use super::*;
-    use crate::evaluate::MethodTexts;
-    use crate::fingerprint::check::word_run_set;
 
     #[test]
     fn what_is_missed_is_counted_by_edit_and_strength() {
@@ -139,13 +137,7 @@ mod tests {
             pair(Edit::Date, 0, 0b01),
             pair(Edit::Template, 0, 0b00),
         ];
-        let scores = PlantedScores {
-            planted,
-            joined: vec![],
-            texts: MethodTexts::new(&[]).unwrap(),
-            sets: vec![word_run_set(""); 2],
-            without_fingerprint: 0,
-        };
+        let scores = PlantedScores { planted, joined: vec![], pages: 2, without_fingerprint: 0 };
         assert_eq!(scores.missed(0), [(Edit::Typo, 2)], "one of two is half");
         assert_eq!(scores.missed(1), [(Edit::Typo, 1), (Edit::Date, 0)]);
         assert_eq!(scores.of_strength(0, Edit::Typo, 1), (2, 1));

@@ -19,27 +19,30 @@ fn pages() -> Vec<Page> {
     pages
 }
 
+fn method(name: &str, distance: u32) -> Method {
+    let recipe = Recipe::named(name, None).unwrap();
+    Method { name: name.to_owned(), recipe, distance, confirm: None }
+}
+
 #[test]
 fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
-    let recipe = |name| Recipe::named(name, None).unwrap();
-    let methods = [("words", 3), ("wide", 8)]
-        .map(|(name, distance)| Method::near(name, recipe(name), distance, None));
-    let nears = methods.each_ref().map(|method| method.near.as_ref().unwrap());
+    let methods = [("words", 3), ("wide", 8)].map(|(name, distance)| method(name, distance));
     let pages = pages();
     let done = AtomicU64::new(0);
     let evaluation =
         PlantedEvaluation { pages: &pages, methods: &methods, seed: 9, workers: 2, done: &done };
     let scores = evaluation.scores(MemoryMeter::new(1 << 24)).unwrap();
-    assert_eq!((done.load(Ordering::Relaxed), scores.sets.len()), (24, 24));
-    let mut sketchers = nears.map(|near| near.recipe.sketcher().unwrap());
+    assert_eq!((done.load(Ordering::Relaxed), scores.pages), (24, 24));
+    let mut sketchers = methods.each_ref().map(|method| method.recipe.sketcher().unwrap());
     let mut near = |method: usize, texts: [&str; 2]| {
         let [one, two] = texts.map(|text| sketchers[method].text(text).unwrap().unwrap());
-        (one ^ two).count_ones() <= nears[method].distance
+        (one ^ two).count_ones() <= methods[method].distance
     };
+    let sets: Vec<ShingleSet> = pages.iter().map(|page| word_run_set(&page.text)).collect();
     // The copies are made again, by the definition.
     let mut planted = scores.planted.iter();
     for (at, page) in pages.iter().enumerate() {
-        let lender = evaluation.lender(at, &scores.sets).map(|lender| &*pages[lender].text);
+        let lender = evaluation.lender(at, &sets).map(|lender| &*pages[lender].text);
         for (place, edit) in Edit::ALL.into_iter().enumerate() {
             let strength = (at + place) % Edit::STRENGTHS;
             let seed = xxh3_64_with_seed(page.id.as_bytes(), 9 ^ (place as u64 + 1));
@@ -50,7 +53,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
             };
             let pair = planted.next().unwrap();
             assert_eq!((pair.page, pair.edit, pair.strength), (at as u32, edit, strength));
-            let similarity = shingle_set(&page.text).jaccard(&shingle_set(&copy));
+            let similarity = word_run_set(&page.text).jaccard(&word_run_set(&copy));
             assert_eq!(pair.similarity, similarity);
             for method in 0..2 {
                 let expected = near(method, [&page.text, &copy]);
@@ -75,8 +78,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
 
 #[test]
 fn pages_without_words_get_no_copies() {
-    let method = Method::near("wide", Recipe::named("wide", None).unwrap(), 8, None);
-    let methods = vec![method; MOST_METHODS + 1];
+    let methods = vec![method("wide", 8); MOST_METHODS + 1];
     let mut pages = pages();
     let done = AtomicU64::new(0);
     let scores = |pages: &[Page], methods: &[Method]| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::features::normalise::{Case, Dates, Digits, Markup, WhiteSpace};
+use crate::features::normalise::{Case, Digits, Markup, WhiteSpace};
 use crate::runs::Sorter;
 
 const PLAIN: Normalise = Normalise {
@@ -14,7 +14,6 @@ const PLAIN: Normalise = Normalise {
     digits: Digits::Keep,
     white_space: WhiteSpace::Keep,
     markup: Markup::Keep,
-    dates: Dates::Keep,
 };
 
 /// The rows of a table, as `name, count`.

@@ -9,7 +9,6 @@ const NOTHING: Normalise = Normalise {
     digits: Digits::Keep,
     white_space: WhiteSpace::Keep,
     markup: Markup::Keep,
-    dates: Dates::Keep,
 };
 
 const EVERYTHING: Normalise = Normalise {
@@ -18,7 +17,6 @@ const EVERYTHING: Normalise = Normalise {
     digits: Digits::Drop,
     white_space: WhiteSpace::Collapse,
     markup: Markup::Keep,
-    dates: Dates::Keep,
 };
 
 fn apply(parts: Normalise, text: &str) -> String {

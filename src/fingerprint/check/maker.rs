@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::features::normalise::{Case, Dates, Digits, Markup, Normalise, WhiteSpace};
+use crate::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
 use crate::fingerprint::normal_form::Normaliser;
 use crate::fingerprint::page_time::PageClock;
 
@@ -26,7 +26,6 @@ pub(crate) const NORMALISE: Normalise = Normalise {
     digits: Digits::Keep,
     white_space: WhiteSpace::Collapse,
     markup: Markup::Keep,
-    dates: Dates::Keep,
 };
 
 /// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the

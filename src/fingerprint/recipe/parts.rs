@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Kind};
 use crate::features::counts::Counts;
 use crate::features::lists::{StopWords, UserDictionary};
 use crate::features::normalise::Normalise;
@@ -117,4 +118,9 @@ pub struct Sketch {
 pub enum Scheme {
     /// Charikar's.
     Simhash,
+}
+
+/// The error of what is not a recipe.
+pub(super) fn bad(what: &str) -> Error {
+    Error::new(Kind::Config, format!("not a recipe: {what}"))
 }

@@ -11,19 +11,10 @@ pub enum Weights {
     Uniform,
     /// Each occurrence 1.
     Tf,
-    /// Each feature 1 + log2 of the number of its occurrences.
-    LogTf,
-    /// Each feature the square root of the number of its occurrences.
-    SqrtTf,
     /// Each feature the number of its occurrences to the power 9/8.
     RaisedTf,
     /// Each occurrence the feature's inverse document frequency.
     TfIdf,
-    /// As sqrt-tf, times the inverse document frequency.
-    SqrtTfIdf,
-    /// Each feature a level from 1 to 5 by its tf-idf among those of the text: of five equal parts the
-    /// heaviest has 5.
-    Levels,
     /// Each occurrence 1 to 5 by the word's part of speech.
     Speech,
     /// Each feature its TextRank.
@@ -33,7 +24,7 @@ pub enum Weights {
 impl Weights {
     /// Whether the inverse document frequency enters.
     pub(in crate::fingerprint) fn take_idf(self) -> bool {
-        matches!(self, Weights::TfIdf | Weights::SqrtTfIdf | Weights::Levels)
+        self == Weights::TfIdf
     }
 }
 

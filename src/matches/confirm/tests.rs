@@ -1,5 +1,7 @@
 //! Confirmed matches and their verdicts against the sequential definition.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -10,13 +12,17 @@ use super::*;
 use crate::error::Kind;
 use crate::fingerprint::{Check, Class, Fingerprint};
 use crate::matches::ids::Workshop;
+use crate::matches::keep_order::LengthClass;
+use crate::matches::nearness::Nearness;
+use crate::matches::standing::{Standing, Standings};
 use crate::matches::{Confirm, Detail, Finalize, KeepOrder, distinct_fingerprints};
 use crate::output::{Lock, Staging};
 use crate::store::{Codec, Day, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 const K: u32 = 3;
 
-/// A page: its fingerprint, class and signature, few of each, so that they meet.
+/// A page: its fingerprint, class and signature, few of each, so that they meet. By the check `held-6x8` the first two bytes of
+/// the signature are the number of runs.
 #[derive(Clone, Debug)]
 struct Page {
     fingerprint: u64,
@@ -48,22 +54,34 @@ struct Rule {
 }
 
 impl Rule {
-    /// Distance and similarity of two pages if they match.
-    fn near(self, one: &Page, other: &Page) -> Option<(u32, Option<Similarity>)> {
+    /// Distance of two pages, and how well each stands for the other one, if one can.
+    fn near(self, one: &Page, other: &Page) -> Option<(u32, Standings)> {
         let distance = one.fingerprint.distance(other.fingerprint);
         if distance > K || (self.classes && one.class != other.class) {
             return None;
         }
-        match self.confirm {
-            None => Some((distance, None)),
+        let standings = match self.confirm {
+            None => Standings::mutual(Standing::near(distance as u8)),
             // A copy matches, whatever its text.
             Some(_) if distance == 0 && one.signature == other.signature => {
-                Some((0, Some(Similarity::SAME)))
+                Standings::mutual(Standing::SAME)
             }
-            Some(confirm) => confirm
-                .similarity(&one.signature, &other.signature)
-                .map(|similarity| (distance, Some(similarity))),
-        }
+            Some(confirm) => {
+                Standings::by(&confirm, &one.signature, &other.signature, distance as u8)
+            }
+        };
+        standings.any().then_some((distance, standings))
+    }
+
+    /// Whether it is told which of two pages holds the other one.
+    fn has_direction(self) -> bool {
+        self.confirm.is_some_and(|confirm| confirm.has_direction())
+    }
+
+    /// The class of the length of a page, where lengths count.
+    fn length(self, page: &Page) -> LengthClass {
+        let runs = self.confirm.and_then(|confirm| confirm.check.runs(&page.signature));
+        LengthClass::of(runs.unwrap_or(0))
     }
 }
 
@@ -132,9 +150,8 @@ fn pairs(batch: &Segment, store: &[Dated], folder: &Path) -> Result<SortedRecord
     sorter.sorted()
 }
 
-/// matches.tsv and verdicts.tsv as they are defined, page by page.
-fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 2] {
-    let near = |one: &Page, other: &Page| rule.near(one, other);
+/// matches.tsv, verdicts.tsv and replaced.tsv as they are defined, page by page.
+fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 3] {
     let held: Vec<(String, Day, &Page)> = days
         .iter()
         .flat_map(|(day, pages)| {
@@ -144,55 +161,74 @@ fn naive(batch: &[Page], days: &[(Day, Vec<Page>)], rule: Rule) -> [String; 2] {
     let mut pages: Vec<(String, &Page)> =
         batch.iter().enumerate().map(|(number, page)| (id(number), page)).collect();
     pages.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut kept: Vec<&(String, &Page)> = Vec::new();
-    for new in &pages {
-        let in_store = held.iter().any(|held| near(new.1, held.2).is_some());
-        if !in_store && kept.iter().all(|kept| near(new.1, kept.1).is_none()) {
-            kept.push(new);
+    let stands = |of: &Page, by: &Page| rule.near(of, by).and_then(|near| near.1.of_first);
+    // The longest first; of one length the smallest id first.
+    let mut turns: Vec<&(String, &Page)> = pages.iter().collect();
+    turns.sort_by_key(|page| Reverse(rule.length(page.1)));
+    let mut kept: BTreeMap<&str, &Page> = BTreeMap::new();
+    for (id, page) in turns {
+        let in_store = held.iter().any(|held| stands(page, held.2).is_some());
+        if !in_store && kept.values().all(|kept| stands(page, kept).is_none()) {
+            kept.insert(id, page);
         }
     }
     let mut rows = Vec::new();
-    let mut verdicts = "id\tverdict\tof\tdistance\tagainst\n".to_owned();
-    for new in &pages {
+    let mut dropped = BTreeMap::new();
+    for (new, page) in &pages {
         let mut best = Vec::new();
-        let is_kept = kept.iter().any(|kept| kept.0 == new.0);
-        for (id, day, page) in &held {
-            if let Some((distance, similarity)) = near(new.1, page) {
-                rows.push((new.0.clone(), distance, id.clone(), day.to_string(), similarity));
-                best.push((distance, false, id.clone(), day.to_string()));
+        for (id, day, stored) in &held {
+            if let Some((distance, standings)) = rule.near(page, stored) {
+                rows.push((new.clone(), distance, id.clone(), day.to_string(), standings.share()));
+                best.extend(standings.of_first.map(|it| (it, false, id.clone(), day.to_string())));
             }
         }
-        for other in &pages {
-            if let Some((distance, similarity)) = near(new.1, other.1) {
-                if other.0 < new.0 {
-                    rows.push((
-                        new.0.clone(),
-                        distance,
-                        other.0.clone(),
-                        "batch".into(),
-                        similarity,
-                    ));
+        for (other, other_page) in pages.iter().filter(|other| other.0 != *new) {
+            if let Some((distance, standings)) = rule.near(page, other_page) {
+                if other < new {
+                    let share = standings.share();
+                    rows.push((new.clone(), distance, other.clone(), "batch".into(), share));
                 }
-                if other.0 != new.0 && kept.iter().any(|kept| kept.0 == other.0) {
-                    best.push((distance, true, other.0.clone(), "batch".into()));
-                }
+                let standing = standings.of_first.filter(|_| kept.contains_key(other.as_str()));
+                best.extend(standing.map(|it| (it, true, other.clone(), "batch".to_owned())));
             }
         }
-        verdicts += &match best.into_iter().min().filter(|_| !is_kept) {
-            Some((distance, _, of, against)) => {
-                format!("{}\tdrop\t{of}\t{distance}\t{against}\n", new.0)
+        if !kept.contains_key(new.as_str()) {
+            dropped.insert(new.as_str(), best.into_iter().min().unwrap());
+        }
+    }
+    let shares = if rule.has_direction() { "\theld\tcopies" } else { "" };
+    let mut verdicts = format!("id\tverdict\tof\tdistance\tagainst{shares}\n");
+    for (id, _) in &pages {
+        verdicts += &match dropped.get(id.as_str()) {
+            Some((standing, _, of, against)) => {
+                let share = rule.has_direction().then(|| format!("\t{}\t", standing.share()));
+                let share = share.unwrap_or_default();
+                format!("{id}\tdrop\t{of}\t{}\t{against}{share}\n", standing.distance)
             }
-            None => format!("{}\tkeep\t\t\t\n", new.0),
+            None => {
+                let copies = dropped.values().filter(|it| it.1 && it.2 == *id).count();
+                let copies = rule.has_direction().then(|| format!("\t\t{copies}"));
+                format!("{id}\tkeep\t\t\t{}\n", copies.unwrap_or_default())
+            }
         };
     }
     rows.sort();
     let column = |check: Option<String>| check.map_or(String::new(), |it| format!("\t{it}"));
-    let lines = rows.into_iter().map(|(new, distance, existing, against, similarity)| {
-        let check = column(similarity.map(|it| it.to_string()));
+    let lines = rows.into_iter().map(|(new, distance, existing, against, share)| {
+        let check = column(rule.confirm.map(|_| share.to_string()));
         format!("{new}\t{existing}\t{distance}\t{against}{check}\n")
     });
     let (matches, check): (String, _) = (lines.collect(), rule.confirm.map(|_| "check".to_owned()));
-    [format!("new\texisting\tdistance\tagainst{}\n{matches}", column(check)), verdicts]
+    let matches = format!("new\texisting\tdistance\tagainst{}\n{matches}", column(check));
+    let mut replaced: Vec<String> = Vec::new();
+    for (id, day, page) in held.iter().filter(|_| rule.has_direction()) {
+        let by = kept.iter().filter_map(|(by, kept)| Some((stands(page, kept)?, by))).min();
+        let is_named = dropped.values().any(|it| !it.1 && it.2 == *id && it.3 == day.to_string());
+        let by = by.filter(|_| !is_named);
+        replaced.extend(by.map(|(it, by)| format!("{id}\t{day}\t{by}\t{}\n", it.share())));
+    }
+    replaced.sort();
+    [matches, verdicts, format!("id\tday\tby\theld\n{}", replaced.concat())]
 }
 
 /// What the join writes of the same.
@@ -202,7 +238,7 @@ fn written(
     confirm: Option<Confirm>,
     detail: Detail,
     signatures_bytes: usize,
-) -> Result<([String; 2], Option<u128>)> {
+) -> Result<([String; 3], Option<u128>)> {
     let folder = tempfile::tempdir().unwrap();
     let finalize = Finalize {
         segment: batch,
@@ -221,11 +257,18 @@ fn written(
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
     let outcome = finalize.write::<u64>(pairs(batch, store, folder.path())?, &staging)?;
-    let read = |name: &str| fs::read_to_string(staging.folder().join(name)).unwrap();
+    let none = "id\tday\tby\theld\n";
+    let read = |name: &str| {
+        let text = fs::read_to_string(staging.folder().join(name));
+        text.unwrap_or_else(
+            |_| if name == "replaced.tsv" { none.to_owned() } else { panic!("{name}") },
+        )
+    };
+    assert_eq!(outcome.replaced.is_some(), confirm.is_some_and(|it| it.has_direction()));
     let confirmed: u128 = outcome.distances.values().sum();
     assert!(outcome.candidates.is_none_or(|candidates| confirmed <= candidates));
     assert_eq!(outcome.candidates.is_some(), confirm.is_some() && detail == Detail::All);
-    Ok((["matches.tsv", "verdicts.tsv"].map(read), outcome.candidates))
+    Ok((["matches.tsv", "verdicts.tsv", "replaced.tsv"].map(read), outcome.candidates))
 }
 
 proptest! {
@@ -241,10 +284,10 @@ proptest! {
         signatures_bytes in prop::sample::select(vec![0_usize, 20, 100, 1 << 20]),
         least in prop::sample::select(vec![None, Some(0.0), Some(0.4), Some(0.7), Some(1.0)]),
         // By those of words, pages whose signatures are zeros are not alike.
-        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8"]),
+        check in prop::sample::select(vec!["minhash-8x8", "word-minhash-8x8", "word-overlap-7x8", "page-overlap-7x8", "held-6x8"]),
     ) {
         let check: Check = check.parse().unwrap();
-        let confirm = least.map(|least| Confirm { check, least });
+        let confirm = least.map(|least| Confirm::new(check, least));
         let folder = tempfile::tempdir().unwrap();
         let days = [("2026-11-20", first), ("2026-11-21", second)];
         let days = days.map(|(day, pages)| (day.parse::<Day>().unwrap(), pages));
@@ -263,7 +306,7 @@ proptest! {
 
         // The rows that verdicts name are among all rows, and compaction changes nothing.
         let (best, _) = written(&segment, &plain, confirm, Detail::Best, signatures_bytes).unwrap();
-        prop_assert_eq!(&best[1], &expected[1]);
+        prop_assert_eq!(&best[1..], &expected[1..]);
         let is_among_all = |row: &str| {
             let mut parts = row.splitn(3, '\t');
             let [new, existing, rest] = [0; 3].map(|_| parts.next().unwrap());
@@ -289,7 +332,7 @@ fn a_segment_without_signatures_is_refused() {
     let workshop = Workshop { folder: folder.path(), memory_bytes: 1 << 20, workers: 1 };
     let load = |confirm| Batch::load::<u64>(&batch, Some(confirm), workshop, 1 << 20);
     assert!(load(confirm).is_ok());
-    let wide = Confirm { check: "minhash-16x8".parse().unwrap(), ..confirm };
+    let wide = Confirm::new("minhash-16x8".parse().unwrap(), confirm.least);
     let error = load(wide).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), Kind::BadData);
     assert!(error.to_string().contains("16 bytes"), "{error}");

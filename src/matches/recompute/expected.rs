@@ -59,18 +59,18 @@ impl<D: Nearness> Expected<D> {
     }
 
     /// Takes another group of the batch that matches. With `all` it is noted for the number of rows. `turns` are the places
-    /// in keep order of this one and the other.
+    /// in keep order of this one and the other, and `distance` says how well the other one stands for this one, if it can.
     pub(crate) fn meet(
         &mut self,
         (kept, all): (&Kept, bool),
         turns: [KeepRank; 2],
         other: Group,
-        distance: D,
+        distance: Option<D>,
     ) {
         if all {
             self.near.push(other);
         }
-        if let Some(page) = kept[other.index()] {
+        if let (Some(page), Some(distance)) = (kept[other.index()], distance) {
             let next = (distance, page);
             let nearest = self.nearest_kept.get_or_insert(next);
             *nearest = next.min(*nearest);
@@ -98,7 +98,8 @@ impl<D: Nearness> Expected<D> {
         leader: IdRank,
         kept: &Kept,
         names: &HashMap<IdRank, String>,
-    ) -> Result<Option<[String; 3]>, &'static str> {
+        held: impl Fn(D) -> String,
+    ) -> Result<Option<[String; 4]>, &'static str> {
         let own = kept[self.group.index()];
         if let Some(what) = self.contradiction(page, leader, own) {
             return Err(what);
@@ -109,10 +110,11 @@ impl<D: Nearness> Expected<D> {
         Ok(Some(match (&self.nearest_held, self.nearest_kept(kept)) {
             // At equal distances the store's page comes first.
             (Some((distance, id, day)), kept) if kept.is_none_or(|kept| *distance <= kept.0) => {
-                [id.clone(), distance.to_string(), day.to_string()]
+                [id.clone(), distance.to_string(), day.to_string(), held(*distance)]
             }
             (_, Some((distance, page))) => {
-                [names[&page].clone(), distance.to_string(), Origin::Batch.to_string()]
+                let against = Origin::Batch.to_string();
+                [names[&page].clone(), distance.to_string(), against, held(distance)]
             }
             _ => unreachable!("a page is dropped for one that is near"),
         }))
@@ -125,7 +127,7 @@ impl<D: Nearness> Expected<D> {
         leader: IdRank,
         kept: Option<IdRank>,
     ) -> Option<&'static str> {
-        let is_near = self.nearest_held.is_some() || self.nearest_kept.is_some();
+        let is_near = self.nearest_held.is_some() || self.crowded_out;
         match kept {
             None if self.nearest_held.is_none() && !self.crowded_out => Some(
                 "the page is dropped, but no page of the store and no kept page that comes before it is \

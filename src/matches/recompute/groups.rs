@@ -29,6 +29,11 @@ pub(crate) trait Groups {
     /// How many pages of a group have an id before that of `page`.
     fn before(&self, group: Group, page: IdRank) -> u64;
 
+    /// The share that a page which is `distance` away holds of another one, as the verdicts show it; empty where no share is known.
+    fn held(&self, _distance: Self::Distance) -> String {
+        String::new()
+    }
+
     /// What the groups of sampled pages are near to, in the order of groups.
     fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Self::Distance>>>;
 

@@ -19,12 +19,11 @@ use crate::matches::group_key::{GroupKeyReader, GroupKeys};
 use crate::matches::ids::Workshop;
 use crate::matches::keep_order::{KeepOrder, Leaders};
 use crate::matches::numbers::{FingerprintIndex, Group, IdRank, KeepRank, Number, Row};
-use crate::matches::similarity::{Confirm, Similarity};
+use crate::matches::similarity::Confirm;
+use crate::matches::standing::{Standing, Standings};
 use crate::progress::{self, Activity};
 use crate::store::{Dated, Fingerprints, Ids, KeyRange, RowDays, Segment, Shown};
-use crate::tables::{
-    Design, Distribution, Hit, Method, MethodScratch, Prices, Probe, Problem, plan,
-};
+use crate::tables::{Design, Distribution, Hit, Method, MethodScratch, Probe, Problem, plan};
 
 /// A batch of fingerprints, joined by their distance.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +73,7 @@ struct HeldRows {
 }
 
 impl<F: Fingerprint> Groups for Rejoin<'_, F> {
-    type Distance = u8;
+    type Distance = Standing;
     type Rows = HeldRows;
 
     fn pages(&self) -> u32 {
@@ -93,11 +92,16 @@ impl<F: Fingerprint> Groups for Rejoin<'_, F> {
         (self.batch.rank(self.leaders.row(group)), self.leaders.rank(group))
     }
 
+    fn held(&self, standing: Standing) -> String {
+        let directed = self.by.confirm.filter(|confirm| confirm.has_direction());
+        directed.map(|_| standing.share().to_string()).unwrap_or_default()
+    }
+
     fn before(&self, group: Group, page: IdRank) -> u64 {
         self.batch.before(group, page) as u64
     }
 
-    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<u8>>> {
+    fn join(&self, sample: &[IdRank], kept: &Kept) -> Result<Vec<Expected<Standing>>> {
         let fingerprint = |&page: &IdRank| self.batch.fingerprint_of(self.group_of(page));
         let sampled: BTreeSet<FingerprintIndex> = sample.iter().map(fingerprint).collect();
         self.rejoin(&Vec::from_iter(sampled), kept)
@@ -108,33 +112,30 @@ impl<F: Fingerprint> Groups for Rejoin<'_, F> {
         Ok(HeldRows { fingerprints: dated.segment().fingerprints(), keys })
     }
 
-    fn compare(&self, new: IdRank, existing: IdRank) -> Result<Measured<u8>> {
+    fn compare(&self, new: IdRank, existing: IdRank) -> Result<Measured<Standing>> {
         let [new, existing] = [new, existing].map(|page| self.group_of(page));
         let distance = self.fingerprint(new).distance(self.fingerprint(existing));
         let rows = [new, existing].map(|group| self.batch.key_row(group));
-        let alike = |keys: &GroupKeys| keys.compare_rows(rows[0], rows[1], distance);
-        Ok(measured(distance, self.keys.as_ref().map(alike).transpose()?))
+        let standings = |keys: &GroupKeys| keys.compare_rows(rows[0], rows[1], distance);
+        self.measured(distance, self.keys.as_ref().map(standings).transpose()?)
     }
 
-    fn compare_row(&self, new: IdRank, rows: &mut HeldRows, row: u64) -> Result<Measured<u8>> {
+    fn compare_row(
+        &self,
+        new: IdRank,
+        rows: &mut HeldRows,
+        row: u64,
+    ) -> Result<Measured<Standing>> {
         let new = self.group_of(new);
         let held = F::from_u128(rows.fingerprints.get(row)?);
         let distance = self.fingerprint(new).distance(held);
-        let alike = match (&self.keys, &mut rows.keys) {
+        let standings = match (&self.keys, &mut rows.keys) {
             (Some(keys), Some(reader)) => {
                 Some(keys.compare_row(self.batch.key_row(new), reader.get(row)?, distance)?)
             }
             _ => None,
         };
-        Ok(measured(distance, alike))
-    }
-}
-
-/// How near two pages are, at this distance of their fingerprints. With keys, `alike` is what these say.
-fn measured(distance: u32, alike: Option<Option<Option<Similarity>>>) -> Measured<u8> {
-    match alike {
-        Some(None) => Err("the two pages do not match, though they are near"),
-        alike => Ok((distance as u8, alike.flatten().flatten())),
+        self.measured(distance, standings)
     }
 }
 
@@ -147,13 +148,24 @@ struct Lookup {
 }
 
 impl<'a, F: Fingerprint> Rejoin<'a, F> {
+    /// How near two pages are, at this distance of their fingerprints. The batch has keys if there are `standings`.
+    fn measured(&self, distance: u32, standings: Option<Standings>) -> Result<Measured<Standing>> {
+        let standings = match standings {
+            Some(standings) if !standings.any() => {
+                return Ok(Err("the two pages do not match, though they are near"));
+            }
+            standings => standings.filter(|_| self.by.confirm.is_some()),
+        };
+        Ok(Ok((Standing::near(distance as u8), standings.map(Standings::share))))
+    }
+
     fn load(by: ByDistance<'a>, of: &'a Recompute<'a>) -> Result<Rejoin<'a, F>> {
         let &Recompute { spill: folder, memory_bytes, workers, .. } = of;
         let workshop = Workshop { folder, memory_bytes, workers };
         let (batch, keys, _) = Batch::load::<F>(by.batch, by.confirm, workshop, memory_bytes)?;
         let rows = batch.by_rank();
         let fingerprints = distinct_fingerprints(by.batch)?.into();
-        let leaders = batch.leaders(by.batch, by.keep, folder, memory_bytes)?;
+        let leaders = batch.leaders(by.batch, by.keep, keys.as_ref(), (folder, memory_bytes))?;
         Ok(Rejoin { of, by, batch, keys, fingerprints, rows, leaders })
     }
 
@@ -166,9 +178,9 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     }
 
     /// Joins the groups of the `sampled` fingerprints, which ascend. The result is in the order of groups.
-    fn rejoin(&self, sampled: &[FingerprintIndex], kept: &Kept) -> Result<Vec<Expected<u8>>> {
+    fn rejoin(&self, sampled: &[FingerprintIndex], kept: &Kept) -> Result<Vec<Expected<Standing>>> {
         let groups = sampled.iter().flat_map(|&sampled| self.batch.groups_of(sampled).iter());
-        let mut expected: Vec<Expected<u8>> = groups.map(Expected::of).collect();
+        let mut expected: Vec<Expected<Standing>> = groups.map(Expected::of).collect();
         let probes: Arc<[F]> =
             sampled.iter().map(|&sampled| self.fingerprints[sampled.index()]).collect();
         if probes.is_empty() {
@@ -195,7 +207,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             ..Problem::uniform(probes.len() as u64, store, self.by.distance, F::WIDTH, 1)
         };
         let memory_bytes = self.of.memory_bytes as u64;
-        let chosen = plan::choose(Design::Auto, &problem, &Prices::USUAL, memory_bytes)?.chosen;
+        let chosen = plan::choose(Design::Auto, &problem, memory_bytes)?.chosen;
         let method =
             Method::build(probes, chosen.design, chosen.way, self.by.distance, self.of.workers)?;
         Ok(method.in_windows(chosen.window))
@@ -206,7 +218,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         dated: &Dated,
         method: &Method<F>,
         starts: &[usize],
-        expected: &mut [Expected<u8>],
+        expected: &mut [Expected<Standing>],
     ) -> Result<()> {
         let segment = dated.segment();
         // A segment of a day on which no page was kept has no signatures either.
@@ -241,7 +253,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     /// Takes rows of the store with one fingerprint, near all of the `expected` groups.
     fn take(
         &self,
-        expected: &mut [Expected<u8>],
+        expected: &mut [Expected<Standing>],
         distance: u8,
         rows: Range<u64>,
         lookup: &mut Lookup,
@@ -252,7 +264,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             let Some((first, count)) = shown else { return Ok(()) };
             return expected.iter_mut().try_for_each(|expected| {
                 expected.held += u128::from(count);
-                lookup.offer(expected, distance, first)
+                lookup.offer(expected, Standing::near(distance), first)
             });
         };
         for row in rows {
@@ -263,9 +275,10 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
             for expected in &mut *expected {
                 let reader = lookup.keys.as_mut().expect("the segment has what the batch has");
                 let new = self.batch.key_row(expected.group);
-                if keys.compare_row(new, reader.get(row)?, distance.into())?.is_some() {
-                    expected.held += 1;
-                    lookup.offer(expected, distance, row)?;
+                let standings = keys.compare_row(new, reader.get(row)?, distance.into())?;
+                expected.held += u128::from(standings.any());
+                if let Some(standing) = standings.of_first {
+                    lookup.offer(expected, standing, row)?;
                 }
             }
         }
@@ -278,7 +291,7 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
         method: &Method<F>,
         starts: &[usize],
         kept: &Kept,
-        expected: &mut [Expected<u8>],
+        expected: &mut [Expected<Standing>],
     ) -> Result<()> {
         let mut met = Ok(());
         let mut scratch = MethodScratch::default();
@@ -303,16 +316,21 @@ impl<'a, F: Fingerprint> Rejoin<'a, F> {
     /// Takes a group of the batch whose fingerprint is near that of the `expected` one.
     fn meet(
         &self,
-        expected: &mut Expected<u8>,
+        expected: &mut Expected<Standing>,
         kept: &Kept,
         other: Group,
         distance: u8,
     ) -> Result<()> {
         let group = expected.group;
         let keys = self.keys.as_ref();
-        if other != group && self.batch.matches(keys, [group, other], distance.into())? {
+        if other == group {
+            return Ok(());
+        }
+        let standings = self.batch.standings(keys, [group, other], distance.into())?;
+        if standings.any() {
             let turns = [group, other].map(|group| self.leaders.rank(group));
-            expected.meet((kept, self.of.detail == Detail::All), turns, other, distance);
+            let all = self.of.detail == Detail::All;
+            expected.meet((kept, all), turns, other, standings.of_first);
         }
         Ok(())
     }
@@ -335,7 +353,7 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
         rows: &mut Vec<u64>,
         end: u64,
         lookup: &mut Lookup,
-        expected: &mut [Expected<u8>],
+        expected: &mut [Expected<Standing>],
     ) -> Result<()> {
         let Probing { of, starts, .. } = *self;
         let mut failed = Ok(());
@@ -357,7 +375,12 @@ impl<F: Fingerprint> Probing<'_, '_, F> {
 
 impl Lookup {
     /// Takes a row of the store as the nearest one, if it is.
-    fn offer(&mut self, expected: &mut Expected<u8>, distance: u8, row: u64) -> Result<()> {
-        expected.offer(distance, || Ok((self.ids.get(row)?.to_owned(), self.days.get(row)?)))
+    fn offer(
+        &mut self,
+        expected: &mut Expected<Standing>,
+        standing: Standing,
+        row: u64,
+    ) -> Result<()> {
+        expected.offer(standing, || Ok((self.ids.get(row)?.to_owned(), self.days.get(row)?)))
     }
 }

@@ -93,7 +93,7 @@ impl Recompute<'_> {
             let expected = &expected[at];
             let found = (!verdict.kept).then_some(verdict.named);
             let (leader, _) = groups.leader(group);
-            match expected.verdict(verdict.rank, leader, kept, &names) {
+            match expected.verdict(verdict.rank, leader, kept, &names, |it| groups.held(it)) {
                 Err(what) => return Err(verdicts.wrong(what)),
                 Ok(named) if named == found => {}
                 Ok(named) => {
@@ -118,6 +118,7 @@ impl Recompute<'_> {
 }
 
 /// A verdict as the file has it.
-fn shown(named: &Option<[String; 3]>) -> String {
-    named.as_ref().map_or("keep".to_owned(), |named| format!("drop {}", named.join(" ")))
+fn shown(named: &Option<[String; 4]>) -> String {
+    let drop = |named: &[String; 4]| format!("drop {}", named.join(" ")).trim_end().to_owned();
+    named.as_ref().map_or("keep".to_owned(), drop)
 }

@@ -14,8 +14,8 @@ pub(super) struct VerdictLine {
     pub(super) rank: IdRank,
     pub(super) id: String,
     pub(super) kept: bool,
-    /// The page it is dropped for, as the file has it: id, distance, and against what.
-    pub(super) named: [String; 3],
+    /// The page it is dropped for, as the file has it: id, distance, against what, and the share that it holds.
+    pub(super) named: [String; 4],
 }
 
 /// The verdicts in the order of the file, which is that of the ids.
@@ -33,15 +33,16 @@ impl VerdictLines {
     pub(super) fn next(&mut self) -> Result<Option<VerdictLine>> {
         while let Some(line) = self.rows.next_row()? {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [id, verdict, of, distance, against] = fields[..] else {
-                return Err(self.rows.wrong("not five columns"));
+            let [id, verdict, of, distance, against, ref shares @ ..] = fields[..] else {
+                return Err(self.rows.wrong("too few columns"));
             };
+            let held = shares.first().copied().unwrap_or_default();
             if verdict == "empty" {
                 continue;
             }
             let id = id.to_owned();
             let kept = verdict == "keep";
-            let named = [of, distance, against].map(str::to_owned);
+            let named = [of, distance, against, held].map(str::to_owned);
             let rank = IdRank::from(self.rank);
             self.rank += 1;
             return Ok(Some(VerdictLine { rank, id, kept, named }));

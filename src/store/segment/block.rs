@@ -17,12 +17,6 @@ use super::{elias_fano, huffman, rice};
 /// Fingerprints in a block; the last block of a segment may have fewer.
 pub(crate) const BLOCK_ROWS: usize = 16_384;
 
-/// The low bits of a fingerprint that [`Codec::HotCold`] stores apart.
-const COLD_BITS: u32 = 16;
-
-/// [`COLD_BITS`] in bytes.
-const COLD_BYTES: usize = COLD_BITS as usize / 8;
-
 /// How a block of fingerprints is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Codec {
@@ -36,30 +30,15 @@ pub enum Codec {
     Huffman = 3,
     /// The fingerprints as they are. No parameter.
     Raw = 4,
-    /// Elias-Fano without the last 16 bits, which are in a column of their own (`cold.rs`). It is read, and
-    /// no longer written. The parameter is the number of low bytes, including the cold ones. Either all
-    /// blocks of a segment have this codec, or none.
-    HotCold = 5,
 }
 
 impl Codec {
-    const NAMED: [(&str, Codec); 5] = [
+    const NAMED: [(&str, Codec); 4] = [
         ("elias-fano", Codec::EliasFano),
         ("dense", Codec::Dense),
         ("huffman", Codec::Huffman),
         ("raw", Codec::Raw),
-        ("hot-cold", Codec::HotCold),
     ];
-
-    /// The codecs that segments are written in, with their names.
-    fn written() -> impl Iterator<Item = (&'static str, Codec)> {
-        Codec::NAMED.into_iter().filter(|(_, codec)| codec.is_written())
-    }
-
-    /// Whether segments are still written in it.
-    pub(crate) fn is_written(self) -> bool {
-        self != Codec::HotCold
-    }
 
     /// The codec of that number.
     pub(crate) fn of(number: u8) -> Option<Codec> {
@@ -78,18 +57,17 @@ impl FromStr for Codec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Codec> {
-        let named = Codec::written().find(|(name, _)| *name == text);
+        let named = Codec::NAMED.into_iter().find(|(name, _)| *name == text);
         named.map(|(_, codec)| codec).ok_or_else(|| {
-            let names: Vec<&str> = Codec::written().map(|(name, _)| name).collect();
-            Error::new(Kind::Usage, "there is no such codec to write")
+            let names: Vec<&str> = Codec::NAMED.iter().map(|(name, _)| *name).collect();
+            Error::new(Kind::Usage, "there is no such codec")
                 .expected(names.join(", "))
                 .found(format_args!("`{text}`"))
         })
     }
 }
 
-/// Codes `fingerprints`, 1 to [`BLOCK_ROWS`] in ascending order, into `block`. The codec is one that [is
-/// written](Codec::is_written).
+/// Codes `fingerprints`, 1 to [`BLOCK_ROWS`] in ascending order, into `block`.
 pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &mut Vec<u8>) {
     block.clear();
     block.resize(HEADER_BYTES, 0);
@@ -102,18 +80,11 @@ pub(crate) fn encode<F: Fingerprint>(codec: Codec, fingerprints: &[F], block: &m
             block.extend(fingerprints.iter().flat_map(|&fingerprint| bytes(fingerprint)));
             0
         }
-        Codec::HotCold => unreachable!("a writer refuses it"),
     };
     block[1] = parameter as u8;
 }
 
-/// The fingerprint without its cold bits.
-fn hot<F: Fingerprint>(fingerprint: F) -> F {
-    fingerprint >> COLD_BITS << COLD_BITS
-}
-
-/// Decodes `out.len()` fingerprints, the first of which is `first`. With [`Codec::HotCold`] all cold bits
-/// are zero.
+/// Decodes `out.len()` fingerprints, the first of which is `first`.
 ///
 /// # Errors
 /// Bytes that no encoder writes are [`crate::Kind::BadData`].
@@ -125,16 +96,11 @@ pub(crate) fn decode<F: Fingerprint>(block: &[u8], first: F, out: &mut [F]) -> R
     let low_bytes = usize::from(parameter);
     let low_bits = usize::from(parameter);
     match codec {
-        Codec::EliasFano | Codec::HotCold => {
-            let cold = if codec == Codec::HotCold { COLD_BYTES } else { 0 };
-            let out = &mut *out;
-            widest(elias_fano::Decode { low_bytes, cold, block, first, out })
-        }
+        Codec::EliasFano => widest(elias_fano::Decode { low_bytes, block, first, out: &mut *out }),
         Codec::Dense => widest(rice::Decode { low_bits, block, first, out: &mut *out }),
         Codec::Huffman => huffman::decode(code, out),
         Codec::Raw => copy(code, out),
     }?;
-    let first = if codec == Codec::HotCold { hot(first) } else { first };
     match out.first() {
         Some(&decoded) if decoded != first => {
             Err(damaged("the block has another first fingerprint than the directory says"))
@@ -172,7 +138,7 @@ mod tests {
 
     fn round_trip<F: Fingerprint>(mut fingerprints: Vec<F>) {
         fingerprints.sort_unstable();
-        for (_, codec) in Codec::written() {
+        for (_, codec) in Codec::NAMED {
             let mut block = Vec::new();
             encode(codec, &fingerprints, &mut block);
             let bytes = block.len() as u64;
@@ -223,7 +189,7 @@ mod tests {
             rows in 0usize..600,
         ) {
             let all: Vec<u64> = all.into_iter().collect();
-            for (_, codec) in Codec::written() {
+            for (_, codec) in Codec::NAMED {
                 let mut block = Vec::new();
                 encode(codec, &all, &mut block);
                 for (place, flip) in &flips {
@@ -263,7 +229,7 @@ mod tests {
 
     #[test]
     fn codecs_have_names() {
-        for (name, codec) in Codec::written() {
+        for (name, codec) in Codec::NAMED {
             assert_eq!((codec.to_string().as_str(), name.parse().unwrap()), (name, codec));
         }
         assert_eq!("zip".parse::<Codec>().unwrap_err().kind(), Kind::Usage);

@@ -20,12 +20,6 @@ use super::packed::{INTEGER_ROWS, MAX_PACKED_BYTES, TEXT_ROWS};
 /// The bytes of one column in the table of columns.
 pub(crate) const COLUMN_BYTES: usize = 40;
 
-/// Rows in a block of the cold column; the last block may have fewer.
-pub(crate) const COLD_ROWS: usize = 1024;
-
-/// The bytes of the checksum at the beginning of a block of the cold column.
-pub(crate) const COLD_CHECKSUM_BYTES: u64 = 8;
-
 /// Signatures in a block; the last block may have fewer. Few, because single signatures are looked up.
 pub(crate) const SIGNATURE_ROWS: usize = 64;
 
@@ -51,8 +45,6 @@ pub enum Column {
     Classes = 7,
     /// Signatures, by which near documents are confirmed.
     Checks = 8,
-    /// The last bits of the fingerprints, if the column `Fingerprints` leaves them out.
-    Cold = 9,
     /// The keys of the bands in which pages share a bucket.
     Bands = 10,
     /// Digests of the texts.
@@ -72,8 +64,6 @@ pub enum Coding {
     RowNumber = 4,
     /// No blocks: the id is the fingerprint in padded hex.
     Hex = 5,
-    /// Blocks of equal length with their checksum in them and no entries.
-    Cold = 6,
     /// Bytes of equal length for each row, uncompressed; few rows, because single ones are looked up.
     Signatures = 8,
     /// The same with many rows, because all of them are read.
@@ -81,7 +71,7 @@ pub enum Coding {
 }
 
 impl Column {
-    const ALL: [Column; 11] = [
+    const ALL: [Column; 10] = [
         Column::Fingerprints,
         Column::Ids,
         Column::Lengths,
@@ -90,7 +80,6 @@ impl Column {
         Column::Empties,
         Column::Classes,
         Column::Checks,
-        Column::Cold,
         Column::Bands,
         Column::Digests,
     ];
@@ -104,20 +93,18 @@ impl Column {
             }
             Column::Empties => coding == Coding::Text,
             Column::Checks | Column::Digests => coding == Coding::Signatures,
-            Column::Cold => coding == Coding::Cold,
             Column::Bands => coding == Coding::Scanned,
         }
     }
 }
 
 impl Coding {
-    const ALL: [Coding; 8] = [
+    const ALL: [Coding; 7] = [
         Coding::Blocks,
         Coding::Text,
         Coding::Integers,
         Coding::RowNumber,
         Coding::Hex,
-        Coding::Cold,
         Coding::Signatures,
         Coding::Scanned,
     ];
@@ -131,7 +118,6 @@ impl Coding {
             Coding::Signatures => SIGNATURE_ROWS as u64,
             Coding::Scanned => SCANNED_ROWS as u64,
             Coding::RowNumber | Coding::Hex => 0,
-            Coding::Cold => COLD_ROWS as u64,
         }
     }
 
@@ -139,7 +125,6 @@ impl Coding {
     fn entry_bytes(self, width: Width) -> u64 {
         match self {
             Coding::Blocks => 12 + u64::from(width.bits() / 8),
-            Coding::Cold => 0,
             _ => 12,
         }
     }
@@ -169,11 +154,6 @@ pub enum IdKind {
     None,
 }
 
-/// The bytes of a cold column of `rows`; `None` if the number is too large.
-fn cold_bytes(rows: u64) -> Option<u64> {
-    rows.checked_mul(2)?.checked_add(COLD_CHECKSUM_BYTES * rows.div_ceil(COLD_ROWS as u64))
-}
-
 /// One column in the table of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -182,7 +162,7 @@ pub(crate) struct Head {
     pub(crate) rows: u64,
     /// The bytes of all its blocks.
     pub(crate) bytes: u64,
-    /// XXH3-128 of its entries; with [`Coding::Cold`], of the checksums in its blocks.
+    /// XXH3-128 of its entries.
     pub(crate) entries: u128,
 }
 
@@ -232,12 +212,7 @@ impl Head {
             entries: u128::from_le_bytes(bytes[24..40].try_into().expect("16 bytes")),
         };
         let block_rows = u64::from(u32_at(bytes, 4));
-        let fits = coding != Coding::Cold || cold_bytes(head.rows) == Some(head.bytes);
-        if !fits
-            || !column.takes(coding)
-            || block_rows != coding.block_rows()
-            || bytes[2..4] != [0; 2]
-        {
+        if !column.takes(coding) || block_rows != coding.block_rows() || bytes[2..4] != [0; 2] {
             return Err(
                 damaged("a column in the directory is invalid").found(format_args!("{head:?}"))
             );

@@ -1,74 +1,109 @@
-//! The fingerprints of a segment that is in an object store, fetched when they are first looked at.
+//! The coded fingerprints of a segment, read when they are first looked at.
 //!
-//! Blocks that follow each other are fetched together, as a piece, into a file without a name, and that is mapped. So
-//! the system keeps of them what memory allows, and nothing of them is left when the process ends.
+//! What was read is [kept](crate::hamming::mapped) in a file without a name, so the system holds of it what memory has room
+//! for, and nothing of it is left when the process ends. Of a file one block is read at a time. Of an object store
+//! blocks that follow each other are fetched together, as a piece.
 
-use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::{At, Result};
-use crate::hamming::mapped::Mapped;
-use crate::output::parent_of;
+use crate::hamming::mapped::{Keep, Kept};
+use crate::hamming::memory::zeroed_bytes;
+use crate::output::{parent_of, will_need};
 use crate::parallel::in_parallel;
 
 use super::open::Segment;
 
-/// The fewest blocks of a piece: about a MB.
-const FEWEST_BLOCKS: usize = 8;
+/// Where the bytes of the fingerprints are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// On disk, as far as memory has no room for them. Ready at once: a block is read when it is first looked at.
+    #[default]
+    OnDisk,
+    /// In the memory of the process, read and verified at once.
+    Resident,
+}
 
-/// The most pieces of a segment: a process has a limited number of mappings. From 134 million rows on, pieces are larger for it.
-const MOST_PIECES: usize = 1024;
-
-/// The bytes of a piece that are in memory at a time.
-const AT_A_TIME: u64 = 2 << 20;
+/// The blocks that are fetched together from an object store: about a MB.
+const PIECE_BLOCKS: usize = 8;
 
 /// How many pieces are fetched at once.
 const AT_ONCE: usize = 8;
 
-/// The pieces of a segment, as far as they were looked at.
+/// Bytes that are read at once into memory.
+const READ_BYTES: usize = 16 << 20;
+
+/// The blocks of fingerprints of a segment, as far as they were looked at.
 pub(super) struct Fetched {
+    keep: Keep,
     /// The blocks of each piece, but for the last.
     blocks: usize,
-    pieces: Vec<OnceLock<Mapped>>,
+    pieces: Vec<OnceLock<Kept>>,
 }
 
 impl Fetched {
-    /// Those of `segment`. Nothing is fetched yet.
-    pub(super) fn of(segment: &Segment) -> Fetched {
-        let all = segment.fingerprint_blocks().all.len();
-        let blocks = all.div_ceil(MOST_PIECES).max(FEWEST_BLOCKS);
-        Fetched { blocks, pieces: (0..all.div_ceil(blocks)).map(|_| OnceLock::new()).collect() }
-    }
-
-    /// The piece with block `at`, which was fetched; nothing if it was not.
-    #[inline]
-    pub(super) fn held(&self, at: usize) -> &[u8] {
-        self.pieces[at / self.blocks].get().map_or(&[], |mapped| &mapped[..])
-    }
-
-    /// The piece with block `at` of `segment`, and where it begins in the file.
+    /// Those of `segment`. [On disk](Access::OnDisk), nothing is fetched yet.
     ///
     /// # Errors
-    /// Those of the object store, and of the disk that the piece is written to.
-    pub(super) fn piece(&self, segment: &Segment, at: usize) -> Result<(&[u8], u64)> {
-        let piece = at / self.blocks;
-        let range = self.range(segment, piece);
-        if self.pieces[piece].get().is_none() {
-            // Two threads may fetch the same piece; the first to have it wins.
-            let mapped = fetch(segment, &range)?;
-            self.pieces[piece].get_or_init(|| mapped);
+    /// A file that has become shorter is [`crate::Kind::BadData`].
+    pub(super) fn of(segment: &Segment, access: Access) -> Result<Fetched> {
+        let all = segment.fingerprint_blocks().all.len();
+        let blocks = match (access, segment.file()) {
+            (Access::Resident, _) => all.max(1),
+            (Access::OnDisk, Some(_)) => 1,
+            (Access::OnDisk, None) => PIECE_BLOCKS,
+        };
+        let pieces = (0..all.div_ceil(blocks)).map(|_| OnceLock::new()).collect();
+        let keep = Keep::new(parent_of(segment.path()));
+        let fetched = Fetched { keep, blocks, pieces };
+        if access == Access::Resident && all > 0 {
+            let column = Kept::from(fetched.read(segment, 0)?);
+            fetched.pieces[0].get_or_init(|| column);
         }
-        Ok((self.held(at), range.start))
+        Ok(fetched)
     }
 
-    /// Fetches the pieces with these blocks, many at once. What fails is fetched again when it is looked at.
+    /// Block `at` of `segment`.
+    ///
+    /// # Errors
+    /// Those of the object store, and of the disk that a piece is kept on. A file that has become shorter is
+    /// [`crate::Kind::BadData`].
+    pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<Kept> {
+        let piece = at / self.blocks;
+        let kept = match self.pieces[piece].get() {
+            Some(kept) => kept,
+            None => {
+                // Two threads may fetch the same piece; the first to have it wins.
+                let kept = self.keep(segment, &self.read(segment, piece)?)?;
+                self.pieces[piece].get_or_init(|| kept)
+            }
+        };
+        let begin = self.range(segment, piece).start;
+        let block = segment.fingerprint_blocks().all[at].range();
+        Ok(kept.part((block.start - begin) as usize..(block.end - begin) as usize))
+    }
+
+    /// Keeps what was made of bytes of `segment`.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub(super) fn keep(&self, segment: &Segment, bytes: &[u8]) -> Result<Kept> {
+        self.keep.keep(bytes).at(parent_of(segment.path()))
+    }
+
+    /// Begins to read these blocks, many at once. What fails is read again when it is looked at.
     pub(super) fn fetch(&self, segment: &Segment, blocks: impl Iterator<Item = usize>) {
         let mut pieces: Vec<usize> = blocks.map(|at| at / self.blocks).collect();
         pieces.retain(|&piece| self.pieces[piece].get().is_none());
         pieces.sort_unstable();
         pieces.dedup();
-        in_parallel(AT_ONCE, &pieces, |&piece| self.piece(segment, piece * self.blocks).is_ok());
+        match segment.file() {
+            Some(file) => pieces.iter().for_each(|&it| will_need(file, self.range(segment, it))),
+            None => {
+                in_parallel(AT_ONCE, &pieces, |&it| self.block(segment, it * self.blocks).is_ok());
+            }
+        }
     }
 
     /// Where a piece is in the file.
@@ -78,18 +113,15 @@ impl Fetched {
         let last = (first + self.blocks).min(blocks.len()) - 1;
         blocks[first].offset..blocks[last].range().end
     }
-}
 
-/// Fetches bytes of `segment` into a file without a name, on the disk of the place that stands for it.
-fn fetch(segment: &Segment, range: &Range<u64>) -> Result<Mapped> {
-    let folder = parent_of(segment.path());
-    let mut file = tempfile::tempfile_in(folder).at(folder)?;
-    let mut bytes = Vec::new();
-    for start in range.clone().step_by(AT_A_TIME as usize) {
-        segment.source().read_into(start..range.end.min(start + AT_A_TIME), &mut bytes)?;
-        file.write_all(&bytes).at(folder)?;
+    /// Reads a piece.
+    fn read(&self, segment: &Segment, piece: usize) -> Result<Vec<u8>> {
+        let range = self.range(segment, piece);
+        let mut bytes = zeroed_bytes((range.end - range.start) as usize);
+        let parts = (range.start..).step_by(READ_BYTES).zip(bytes.chunks_mut(READ_BYTES));
+        parts.into_iter().try_for_each(|(at, part)| segment.source().fill(at, part))?;
+        Ok(bytes)
     }
-    Mapped::of(&file).at(folder)
 }
 
 #[cfg(test)]
@@ -101,10 +133,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::super::tests::{documents, numbers, write};
-    use super::super::{Codec, Cursor, KeyRange, Paged, Ranked, SegmentOptions};
+    use super::super::{Access, Codec, Cursor, Ranked, SegmentOptions};
     use super::*;
     use crate::storage::{FileNumber, Mounted, Remote, add_mount};
-    use crate::store::Access;
 
     /// An object, which counts what it was asked for.
     struct Object {
@@ -156,7 +187,7 @@ mod tests {
             let column: u64 = here.codecs().unwrap().values().sum();
             object.sent.store(0, Ordering::Relaxed);
             let [one, other] =
-                [&here, &there].map(|it| Ranked::<u64>::open(it, Access::Mapped).unwrap());
+                [&here, &there].map(|it| Ranked::<u64>::open(it, Access::OnDisk).unwrap());
             let mut cursors = [[Cursor::default()]; 2];
             for key in [pages[7], pages[7] + 1] {
                 one.seek(&[key], &mut cursors[0]).unwrap();
@@ -184,16 +215,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.seg");
         let pages: Vec<u64> = numbers(4).take(400_000).collect();
-        let options = SegmentOptions { codec: Codec::Huffman, ..SegmentOptions::default() };
-        write(&path, options, &documents(&pages), &[]).unwrap();
+        write(&path, SegmentOptions::default(), &documents(&pages), &[]).unwrap();
         let (there, object) = apart(&path);
-        let paged = Paged::<u64>::open(&there, Access::Mapped).unwrap();
+        let ranked = Ranked::<u64>::open(&there, Access::OnDisk).unwrap();
         object.asked.lock().unwrap().clear();
-        let mut near = Vec::new();
-        for _ in 0..2 {
-            paged.near(KeyRange::all(), pages[0], 0, &mut near).unwrap();
+        for row in (0..there.rows()).step_by(997).chain(0..2) {
+            ranked.get(row).unwrap();
         }
-        assert_eq!(near, [pages[0]; 2]);
         let mut asked = object.asked.lock().unwrap().clone();
         asked.sort_by_key(|range| range.start);
         assert!(asked.len() > 1 && asked.windows(2).all(|pair| pair[0].end <= pair[1].start));

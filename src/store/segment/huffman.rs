@@ -135,16 +135,15 @@ const fn entry_bytes<F: Fingerprint>() -> usize {
 }
 
 /// The parts of a block.
-#[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
-    pub(super) lengths: &'a [u8],
+struct Parts<'a> {
+    lengths: &'a [u8],
     directory: &'a [u8],
     pages: &'a [u8],
 }
 
 impl<'a> Parts<'a> {
     /// Those of `code`, a block without its header.
-    pub(super) fn of<F: Fingerprint>(code: &'a [u8]) -> Result<Parts<'a>> {
+    fn of<F: Fingerprint>(code: &'a [u8]) -> Result<Parts<'a>> {
         let ends = || damaged("the block ends before its pages");
         let lengths = (F::BITS as usize + 1).div_ceil(2);
         let (lengths, rest) = code.split_at_checked(lengths).ok_or_else(ends)?;
@@ -153,42 +152,10 @@ impl<'a> Parts<'a> {
             rest.split_at_checked(count * entry_bytes::<F>()).ok_or_else(ends)?;
         Ok(Parts { lengths, directory, pages })
     }
-
-    /// The number of pages.
-    pub(super) fn count(&self) -> usize {
-        self.pages.len().div_ceil(PAGE_BYTES)
-    }
-
-    /// The last fingerprint of page `at`, according to the directory.
-    pub(super) fn last<F: Fingerprint>(&self, at: usize) -> F {
-        let end = (at + 1) * entry_bytes::<F>();
-        word(&self.directory[end - bytes_of::<F>()..end])
-    }
-
-    /// Makes `out` the fingerprints of page `at`.
-    ///
-    /// # Errors
-    /// Bytes that no encoder writes are [`crate::Kind::BadData`].
-    pub(super) fn read<F: Fingerprint>(
-        &self,
-        at: usize,
-        code: &Code<F>,
-        out: &mut Vec<F>,
-    ) -> Result<()> {
-        let entry = &self.directory[at * entry_bytes::<F>()..][..entry_bytes::<F>()];
-        let page = &self.pages[at * PAGE_BYTES..];
-        out.clear();
-        // A fingerprint takes at least a bit.
-        out.resize(
-            usize::from(u16::from_le_bytes([entry[0], entry[1]])).min(8 * PAGE_BYTES),
-            F::default(),
-        );
-        Page::open((entry, &page[..page.len().min(PAGE_BYTES)]), &mut &mut out[..])?.finish(code)
-    }
 }
 
 /// The code of all pages of a block.
-pub(super) struct Code<F> {
+struct Code<F> {
     decoder: Decoder,
     /// For each h a mask of the bits from h on; 0 for equal fingerprints.
     masks: Vec<F>,
@@ -196,7 +163,7 @@ pub(super) struct Code<F> {
 
 impl<F: Fingerprint> Code<F> {
     /// That with words of these [lengths](Parts::lengths).
-    pub(super) fn read(lengths: &[u8]) -> Result<Code<F>> {
+    fn read(lengths: &[u8]) -> Result<Code<F>> {
         let symbols = F::BITS as usize + 1;
         let tail = |h| (symbols - 1).saturating_sub(h + 1);
         Ok(Code { decoder: PrefixCode::read(lengths, symbols)?.decoder(tail), masks: masks() })

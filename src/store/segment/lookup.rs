@@ -377,7 +377,6 @@ fn decode_wide<F: Fingerprint>(
 ) -> Result<()> {
     let mut decoded = vec![F::default(); segment.rows_in(Column::Fingerprints, index)];
     segment.decode(index, block, &mut decoded)?;
-    segment.add_cold_bits((index * BLOCK_ROWS) as u64, &mut decoded)?;
     wide.clear();
     wide.extend(decoded.into_iter().map(F::to_u128));
     Ok(())

@@ -30,7 +30,6 @@ pub struct RecordCounts {
     /// Blank lines, which are not records.
     pub blank: u64,
     /// Compressed files that ended too early and were accepted as far as they go.
-    #[serde(default)]
     pub truncated: u64,
     /// Records that are no pages, such as the requests in a web archive.
     #[serde(default, skip_serializing_if = "Skipped::is_empty")]

@@ -9,9 +9,8 @@
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
 //! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
-//!   places out in which nothing is near; `paged` looks in the paper's code, as the paper does; `fetched` brings
-//!   what they look at from an object store;
-//!   `lookup`, `details`, `row_bytes` and `cold` read the other columns by row ([`Ids`] and others).
+//!   places out in which nothing is near; `fetched` reads what they look at and keeps it;
+//!   `lookup`, `details` and `row_bytes` read the other columns by row ([`Ids`] and others).
 //! - `block` codes a block of fingerprints, in `elias_fano`, `rice` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
 //!
@@ -19,7 +18,6 @@
 //! with `elias_fano` for the bits.
 
 mod block;
-mod cold;
 mod columns;
 mod details;
 mod directory;
@@ -30,7 +28,6 @@ mod lookup;
 mod metadata;
 mod open;
 mod packed;
-mod paged;
 mod piece;
 mod pieces;
 mod prefix_code;
@@ -51,11 +48,10 @@ pub(crate) use block::BLOCK_ROWS;
 pub use block::Codec;
 pub(super) use details::Details;
 pub use directory::{Coding, Column, IdKind};
+pub use fetched::Access;
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Lengths, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
-pub(crate) use paged::Paged;
-pub use ranked::Access;
 pub(crate) use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::{RowBytes, TextDigests};
 pub use scan::{KeyRange, Scan};

@@ -328,8 +328,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Decodes fingerprint block `index` from its `bytes` into `out`. In a segment that
-    /// [is split](Segment::is_split), the cold bits are zero.
+    /// Decodes fingerprint block `index` from its `bytes` into `out`.
     pub(crate) fn decode<F: Fingerprint>(
         &self,
         index: usize,
@@ -337,12 +336,7 @@ impl Segment {
         out: &mut [F],
     ) -> Result<()> {
         let blocks = self.fingerprint_blocks();
-        let split = bytes.first().copied().and_then(Codec::of) == Some(Codec::HotCold);
-        let decoded = if split == self.is_split() {
-            block::decode(bytes, F::from_u128(blocks.firsts[index]), out)
-        } else {
-            Err(damaged("the codec of a block does not fit the columns of the segment"))
-        };
+        let decoded = block::decode(bytes, F::from_u128(blocks.firsts[index]), out);
         decoded.map_err(|error| error.at(self.path()).offset(blocks.all[index].offset))
     }
 

@@ -16,14 +16,12 @@ use std::thread;
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::hamming::mapped::Mapped;
-use crate::hamming::memory::{prefetch, zeroed_bytes};
+use crate::hamming::memory::prefetch;
 use crate::parallel::in_parallel;
-use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS, Codec};
 use super::directory::Column;
-use super::fetched::Fetched;
+use super::fetched::{Access, Fetched};
 use super::lookup::place;
 use super::open::Segment;
 use super::scan::KeyRange;
@@ -34,42 +32,19 @@ use super::words::HEADER_BYTES;
 /// Entries of the table of key prefixes for each block.
 const PREFIXES: usize = 4;
 
-/// Bytes that one thread reads at once into memory.
-const READ_BYTES: usize = 16 << 20;
-
 /// Keys that are sought at once, so that the waits for memory overlap.
 pub(crate) const LANES: usize = 64;
-
-/// Where the bytes of the fingerprints are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Access {
-    /// In the file, which the system keeps in its cache as far as memory allows. Ready at once. What is in an object store is
-    /// fetched when it is looked at.
-    #[default]
-    Mapped,
-    /// In the memory of the process, read and verified at once.
-    Resident,
-}
 
 /// The fingerprints of a segment, to be looked at in any order.
 pub(crate) struct Ranked<F> {
     segment: Segment,
-    bytes: Bytes,
+    fetched: Fetched,
     firsts: Vec<F>,
     /// For each prefix of a key, how many blocks begin below it.
     below: Vec<u32>,
     shift: u32,
     pub(super) blocks: Vec<OnceLock<Block>>,
     high_bits: u32,
-}
-
-/// The bytes of the blocks of fingerprints.
-pub(super) enum Bytes {
-    Mapped(Mapped),
-    /// Pieces of an object, mapped when they were looked at.
-    Fetched(Fetched),
-    /// The column of the fingerprints, and where it begins in the file.
-    Held(Vec<u8>, u64),
 }
 
 /// A place among the fingerprints.
@@ -99,12 +74,13 @@ impl<F: Fingerprint> Ranked<F> {
         let blocks = firsts.iter().map(|_| OnceLock::new()).collect();
         let is_plain =
             || Ok::<_, Error>(segment.codecs()?.keys().all(|&it| it == Codec::EliasFano));
-        let bytes = match access {
-            Access::Resident if is_plain()? => Bytes::of(segment, Access::Resident)?,
-            _ => Bytes::of(segment, Access::Mapped)?,
+        // Blocks in other codecs are recoded, and then there is no use for their bytes in memory.
+        let fetched = match access {
+            Access::Resident if is_plain()? => Fetched::of(segment, Access::Resident)?,
+            _ => Fetched::of(segment, Access::OnDisk)?,
         };
         let segment = segment.clone();
-        let mut ranked = Ranked { segment, bytes, firsts, below, shift, blocks, high_bits: 0 };
+        let mut ranked = Ranked { segment, fetched, firsts, below, shift, blocks, high_bits: 0 };
         if !ranked.blocks.is_empty() {
             let low_bytes = ranked.block(ranked.blocks.len() / 2)?.low_bytes;
             ranked.high_bits = F::BITS - 8 * low_bytes as u32;
@@ -160,7 +136,7 @@ impl<F: Fingerprint> Ranked<F> {
             if let Some(number) = number {
                 prefetch(block.select.below(), block.select.range_of(number));
             }
-            *lane = Some((block, self.code(cursor.block, block), number));
+            *lane = Some((block, &*block.code, number));
         }
         let lanes = &lanes[..keys.len()];
         for (block, code, number) in lanes.iter().flatten() {
@@ -201,7 +177,7 @@ impl<F: Fingerprint> Ranked<F> {
         let mut left = most;
         while cursor.block < self.blocks.len() {
             let block = self.block(cursor.block)?;
-            let code = self.code(cursor.block, block);
+            let code = &*block.code;
             let first = (cursor.block * BLOCK_ROWS) as u64;
             while cursor.spot.row < block.rows {
                 let row = first + u64::from(cursor.spot.row);
@@ -227,7 +203,7 @@ impl<F: Fingerprint> Ranked<F> {
     pub(crate) fn get(&self, row: u64) -> Result<F> {
         let (at, within) = place(row, BLOCK_ROWS);
         let block = self.block(at)?;
-        let code = self.code(at, block);
+        let code = &*block.code;
         let mut spot = Spot { word: word(block.vector(code), 0), ..Spot::default() };
         block.skip_rows(code, within as u32, &mut spot);
         Ok(block.read(code, &mut spot))
@@ -272,14 +248,7 @@ impl<F: Fingerprint> Ranked<F> {
     fn fetch(&self, cursors: &[Cursor]) {
         let unseen =
             cursors.iter().map(|it| it.block).filter(|&it| self.blocks[it].get().is_none());
-        match &self.bytes {
-            Bytes::Mapped(mapped) => unseen.for_each(|at| {
-                let range = self.segment.fingerprint_blocks().all[at].range();
-                mapped.fetch(range.start as usize..range.end as usize);
-            }),
-            Bytes::Fetched(fetched) => fetched.fetch(&self.segment, unseen),
-            Bytes::Held(..) => {}
-        }
+        self.fetched.fetch(&self.segment, unseen);
     }
 
     /// The beginning of a block, or the end of all of them.
@@ -288,7 +257,7 @@ impl<F: Fingerprint> Ranked<F> {
             return Ok(Cursor { block: at, spot: Spot::default() });
         }
         let block = self.block(at)?;
-        let word = word(block.vector(self.code(at, block)), 0);
+        let word = word(block.vector(&block.code), 0);
         Ok(Cursor { block: at, spot: Spot { word, ..Spot::default() } })
     }
 
@@ -307,77 +276,19 @@ impl<F: Fingerprint> Ranked<F> {
     #[cold]
     fn verified(&self, at: usize) -> Result<Block> {
         let entry = self.segment.fingerprint_blocks().all[at];
-        let (coded, place) = self.bytes.block(&self.segment, at)?;
+        let coded = self.fetched.block(&self.segment, at)?;
         self.segment.count(u64::from(entry.bytes));
-        self.segment.check(&entry, coded)?;
+        self.segment.check(&entry, &coded)?;
         let first = self.firsts[at];
         let rows = self.segment.rows_in(Column::Fingerprints, at);
         let here = |error: Error| error.at(self.segment.path()).offset(entry.offset);
         if coded.first() == Some(&(Codec::EliasFano as u8)) {
-            return Block::of(coded, rows, first, place).map_err(here);
+            return Block::of(coded, rows, first).map_err(here);
         }
         let mut run = Vec::new();
         self.segment.scan_blocks::<F>(at..at + 1).next(&mut run)?;
         let mut own = Vec::new();
         block::encode(Codec::EliasFano, &run, &mut own);
-        let mut block = Block::of(&own, rows, first, 0..own.len()).map_err(here)?;
-        block.own = Some(own.into());
-        Ok(block)
+        Block::of(own.into(), rows, first).map_err(here)
     }
-
-    /// The code of `block`, which has the number `at`.
-    #[inline(always)]
-    pub(super) fn code<'a>(&'a self, at: usize, block: &'a Block) -> &'a [u8] {
-        let bytes = match (&block.own, &self.bytes) {
-            (Some(own), _) => own,
-            (None, Bytes::Mapped(mapped)) => &mapped[..],
-            (None, Bytes::Fetched(fetched)) => fetched.held(at),
-            (None, Bytes::Held(held, _)) => &held[..],
-        };
-        &bytes[block.begin..block.end]
-    }
-}
-
-impl Bytes {
-    /// Those of `segment`.
-    pub(super) fn of(segment: &Segment, access: Access) -> Result<Bytes> {
-        match (access, segment.file()) {
-            (Access::Mapped, Some(file)) => {
-                let mapped = Mapped::of(file);
-                mapped.map(Bytes::Mapped).map_err(|cause| Error::io(segment.path(), &cause))
-            }
-            (Access::Mapped, None) => Ok(Bytes::Fetched(Fetched::of(segment))),
-            (Access::Resident, _) => held(segment),
-        }
-    }
-
-    /// Block `at` of `segment`, whose bytes these are, and its place among those that are together with it.
-    ///
-    /// # Errors
-    /// A file that has become shorter is [`crate::Kind::BadData`].
-    pub(super) fn block(&self, segment: &Segment, at: usize) -> Result<(&[u8], Range<usize>)> {
-        let (bytes, begin) = match self {
-            Bytes::Mapped(mapped) => (&mapped[..], 0),
-            Bytes::Fetched(fetched) => fetched.piece(segment, at)?,
-            Bytes::Held(held, begin) => (&held[..], *begin),
-        };
-        let Range { start, end } = segment.fingerprint_blocks().all[at].range();
-        let place = (start - begin) as usize..(end - begin) as usize;
-        let block = bytes.get(place.clone()).ok_or_else(|| {
-            damaged("the file is shorter than when it was opened").at(segment.path())
-        })?;
-        Ok((block, place))
-    }
-}
-
-/// The column of the fingerprints, read into memory.
-fn held(segment: &Segment) -> Result<Bytes> {
-    let blocks = &segment.fingerprint_blocks().all;
-    let begin = blocks.first().map_or(0, |block| block.offset);
-    let end = blocks.last().map_or(0, |block| block.range().end);
-    let mut bytes = zeroed_bytes((end - begin) as usize);
-    let source = segment.source();
-    let parts = (begin..).step_by(READ_BYTES).zip(bytes.chunks_mut(READ_BYTES));
-    parts.into_iter().try_for_each(|(at, part)| source.fill(at, part))?;
-    Ok(Bytes::Held(bytes, begin))
 }

@@ -115,7 +115,6 @@ impl<F: Fingerprint> Scan<F> {
         let bytes = self.pieces.get(&block)?;
         self.segment.check(&block, bytes)?;
         run.resize(self.segment.rows_in(Column::Fingerprints, index), F::default());
-        self.segment.decode(index, bytes, run)?;
-        self.segment.add_cold_bits((index * BLOCK_ROWS) as u64, run)
+        self.segment.decode(index, bytes, run)
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::hamming::mapped::Kept;
 use crate::store::damage::damaged;
 
 use super::elias_fano::Parts;
@@ -17,10 +18,7 @@ const FEW: u32 = 16;
 
 /// A block that was verified.
 pub(super) struct Block {
-    /// Its code, if that is not in the file.
-    pub(super) own: Option<Box<[u8]>>,
-    pub(super) begin: usize,
-    pub(super) end: usize,
+    pub(super) code: Kept,
     lows_at: usize,
     pub(super) low_bytes: usize,
     pub(super) rows: u32,
@@ -31,21 +29,15 @@ pub(super) struct Block {
 
 impl Block {
     /// The block with this code, whose checksum is right.
-    pub(super) fn of<F: Fingerprint>(
-        code: &[u8],
-        rows: usize,
-        first: F,
-        place: Range<usize>,
-    ) -> Result<Block> {
+    pub(super) fn of<F: Fingerprint>(code: Kept, rows: usize, first: F) -> Result<Block> {
         let low_bytes =
             usize::from(*code.get(1).ok_or_else(|| damaged("the block has no header"))?);
-        let Parts { lows_at, base, growth } = Parts::of(code, low_bytes, 0, rows, first)?;
+        let Parts { lows_at, base, growth } = Parts::of(&code, low_bytes, rows, first)?;
         let select = Select::of(&code[HEADER_BYTES..lows_at], rows as u16, growth, base as u64);
         let rows = rows as u32;
-        let Range { start: begin, end } = place;
-        let block = Block { own: None, begin, end, lows_at, low_bytes, rows, base, growth, select };
-        let mut spot = block.select.after(block.vector(code), 0);
-        match block.read::<F>(code, &mut spot) == first {
+        let block = Block { code, lows_at, low_bytes, rows, base, growth, select };
+        let mut spot = block.select.after(block.vector(&block.code), 0);
+        match block.read::<F>(&block.code, &mut spot) == first {
             true => Ok(block),
             false => {
                 Err(damaged("the block has another first fingerprint than the directory says"))

@@ -76,8 +76,7 @@ impl<F: Fingerprint> Multiversion for Sieve<'_, F> {
                 && block.low_bytes > 0
             {
                 prefetch(block.select.below(), block.select.range_of(first));
-                lanes[held] =
-                    Some(Lane { block, code: ranked.code(at, block), first, last, number });
+                lanes[held] = Some(Lane { block, code: &block.code, first, last, number });
                 held += 1;
             } else {
                 maybe |= 1 << number;

@@ -1,7 +1,7 @@
 //! Segments answer to the plain rows they were written from, and to no others.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 
@@ -127,7 +127,7 @@ fn round_trip<F: Fingerprint>(fingerprints: &[F]) {
     }
     assert!(bits.into_iter().eq(documents.iter().map(|page| page.fingerprint)));
     let (mut by_row, ranked) =
-        (segment.fingerprints(), Ranked::<F>::open(&segment, Access::Mapped).unwrap());
+        (segment.fingerprints(), Ranked::<F>::open(&segment, Access::OnDisk).unwrap());
     for (row, page) in (0..).zip(&documents).step_by(97) {
         assert_eq!(ranked.get(row).unwrap(), page.fingerprint);
         assert_eq!(by_row.get(row).unwrap(), page.fingerprint.to_u128());
@@ -267,7 +267,6 @@ fn small_segment(folder: &Path) -> Vec<u8> {
 fn a_flipped_byte_is_an_error_that_says_where() {
     let folder = tempfile::tempdir().unwrap();
     flip_each_byte(&small_segment(folder.path()));
-    flip_each_byte(&fs::read(hot_cold()).unwrap());
 }
 
 fn flip_each_byte(whole: &[u8]) {
@@ -355,20 +354,6 @@ fn random_fingerprints_stay_near_the_bound() -> Result<()> {
     Ok(())
 }
 
-/// A file of the codec that is no longer written.
-fn hot_cold() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/segment-v1-hot-cold-64.seg")
-}
-
-#[test]
-fn a_codec_that_is_no_longer_written_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = SegmentOptions { codec: Codec::HotCold, ..options(IdKind::Text) };
-    let error = SegmentWriter::<u64>::create(folder.path().join("a"), options).err().unwrap();
-    assert_eq!((error.kind(), "hot-cold".parse::<Codec>().is_err()), (Kind::Usage, true));
-    assert_eq!(Segment::open(hot_cold()).unwrap().codecs().unwrap().len(), 1);
-}
-
 #[test]
 fn large_segments_are_read_ahead() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -426,7 +411,7 @@ fn summary<F: Fingerprint>(all: &[F]) -> [u128; 3] {
 /// Made by `dupsieve generate segment --count 500 --seed 7 --codec C --width W`.
 #[test]
 fn files_of_every_codec_stay_readable() -> Result<()> {
-    for codec in [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw, Codec::HotCold] {
+    for codec in [Codec::EliasFano, Codec::Dense, Codec::Huffman, Codec::Raw] {
         let narrow = [0x001a_6a17_f06b_4369, 0xfed7_4abe_0e81_2e92, 0xe28f_6233_b0dc_2b85];
         assert_eq!(summary(&kept::<u64>(codec)?), narrow, "{codec}");
         let wide = [

@@ -18,8 +18,8 @@ use super::lookup::{Days, Ids};
 use super::open::Segment;
 use super::packed::is_id;
 
-/// The fingerprint blocks of a part, which one thread checks. A part has whole blocks of every column.
-const PART_BLOCKS: usize = if cfg!(test) { 1 } else { 256 };
+/// The most fingerprint blocks of a part, which one thread checks. A part has whole blocks of every column.
+const PART_BLOCKS: usize = 256;
 
 impl Segment {
     /// Decodes every block of every column and checks all checksums and the order of rows.
@@ -44,7 +44,6 @@ impl Segment {
             Width::W64 => self.verify_rows::<u64>(show)?,
             Width::W128 => self.verify_rows::<u128>(show)?,
         };
-        self.verify_cold()?;
         self.verify_empties()?;
         read.store(before + bytes, Ordering::Relaxed);
         Ok(days)
@@ -53,10 +52,11 @@ impl Segment {
     /// Checks parts on all cores. Calls `show` after each block. Returns the rows of each day.
     fn verify_rows<F: Fingerprint>(&self, show: impl Fn() + Sync) -> Result<BTreeMap<Day, u64>> {
         let blocks = self.fingerprint_blocks().all.len();
-        let starts = (0..blocks).step_by(PART_BLOCKS);
-        let parts: Vec<Range<usize>> =
-            starts.map(|start| start..blocks.min(start + PART_BLOCKS)).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);
+        let part = (blocks / (8 * cores)).clamp(1, PART_BLOCKS);
+        let starts = (0..blocks).step_by(part);
+        let parts: Vec<Range<usize>> =
+            starts.map(|start| start..blocks.min(start + part)).collect();
         let verified =
             in_parallel(cores, &parts, |part| self.verify_part::<F>(part.clone(), &show));
         let mut rows = BTreeMap::new();
@@ -97,7 +97,7 @@ impl Segment {
     /// Whether its rows are fingerprints and nothing else.
     fn is_bare(&self) -> bool {
         self.columns().all(|size| match size.column {
-            Column::Fingerprints | Column::Cold | Column::Empties => true,
+            Column::Fingerprints | Column::Empties => true,
             _ => matches!(size.coding, Coding::RowNumber | Coding::Hex),
         })
     }

@@ -133,14 +133,9 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// Starts a segment for `path`, in a folder that exists.
     ///
     /// # Errors
-    /// A codec that is no longer written is [`Kind::Usage`].
+    /// Those of the disk.
     pub fn create(path: impl AsRef<Path>, options: SegmentOptions) -> Result<SegmentWriter<F>> {
         let path = path.as_ref();
-        if !options.codec.is_written() {
-            return Err(Error::new(Kind::Usage, "this codec is no longer written")
-                .at(path)
-                .found(options.codec));
-        }
         let mut fingerprints = FingerprintColumn::new(NewFile::beside(path)?, path, options.codec);
         fingerprints.blocks.out.write_all(&header(F::WIDTH)).at(path)?;
         let column =

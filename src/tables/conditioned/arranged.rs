@@ -13,11 +13,9 @@ pub(in crate::tables) struct Conditioned<F> {
     /// Tells it from every other arrangement.
     pub(super) identity: Arc<()>,
     pub(super) flips: Flips,
-    /// The most bits in which a pair may differ before the tail.
+    /// The most bits in which a pair may differ.
     pub(super) k: u32,
-    /// The most bits in which it may differ at all.
-    pub(super) within: u32,
-    /// How many bits at the end are left to the comparison: zeros that tell nothing, or the low half.
+    /// How many bits at the end are zeros, which tell nothing, and are left to the comparison.
     pub(super) tail: u32,
     pub(super) shape: Shape,
 }

@@ -11,41 +11,19 @@ use crate::tables::problem::{Cost, Problem};
 /// The most bytes of bitmap, keys and candidates in a walk.
 const WALK_BYTES: u64 = 24 << 20;
 
-/// No machine takes less for a step.
-const LEAST_NS: f64 = 0.1;
 /// To arrange one fingerprint of the batch, in nanoseconds; on one core of a 2-core Sapphire Rapids machine.
 const BUILD_NS: f64 = 10.0;
 
 /// What the join by prefix costs.
 pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
     let &Problem { batch, store, k, width, workers, .. } = problem;
-    let probe = nanoseconds(problem, k, width.bits(), prices);
+    let probe = Work::of(problem, k, width.bits()).nanoseconds(prices);
     Cost {
         tables: 1,
         nanoseconds: probe / store.max(1) as f64,
         seconds: (probe + BUILD_NS * batch as f64) / 1e9,
         memory_bytes: memory_bytes(batch, width, workers),
     }
-}
-
-/// How many nanoseconds it takes to probe all of the store by its first `bits` bits.
-pub(in crate::tables) fn nanoseconds(problem: &Problem, k: u32, bits: u32, prices: &Prices) -> f64 {
-    Work::of(problem, k, bits).nanoseconds(prices)
-}
-
-/// The price of a scan, if probing takes so many nanoseconds a fingerprint at these other prices, nearly all of it
-/// for scans.
-pub(in crate::tables) fn scan_price(each: f64, problem: &Problem, prices: &Prices) -> f64 {
-    let work = Work::of(problem, problem.k, problem.width.bits());
-    let others = work.nanoseconds(&Prices { scan: 0.0, ..*prices });
-    ((each * problem.store as f64 - others) / work.scans).max(LEAST_NS)
-}
-
-/// The price of a key, as [`scan_price`].
-pub(in crate::tables) fn key_price(each: f64, problem: &Problem, prices: &Prices) -> f64 {
-    let work = Work::of(problem, problem.k, problem.width.bits());
-    let others = work.nanoseconds(&Prices { key: 0.0, ..*prices });
-    ((each * problem.store as f64 - others) / work.keys).max(LEAST_NS)
 }
 
 /// The work of a probe.
@@ -93,7 +71,7 @@ impl Work {
 }
 
 /// About how many bytes the batch takes, with the scratch memory of this many workers.
-pub(in crate::tables) fn memory_bytes(batch: u64, width: Width, workers: u64) -> u64 {
+fn memory_bytes(batch: u64, width: Width, workers: u64) -> u64 {
     let entry = match width {
         Width::W64 => size_of::<Entry<u64>>(),
         Width::W128 => size_of::<Entry<u128>>(),

@@ -50,8 +50,6 @@ impl<F> Default for Leaf<F> {
 pub(super) struct Task<'a, F> {
     pub(super) level: &'a Level<F>,
     pub(super) reach: Reach<'a>,
-    /// The most bits in which a pair may differ; the reach counts those before the tail only.
-    pub(super) within: u32,
     /// How many bits at the end are the tail.
     pub(super) tail: u32,
     pub(super) runs: &'a [&'a [F]],
@@ -63,7 +61,7 @@ pub(super) struct Task<'a, F> {
 }
 
 impl<F: Fingerprint> Leaf<F> {
-    /// Calls `found` once for each pair within k before the tail and within the limit of the whole.
+    /// Calls `found` once for each pair within k.
     pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
         self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.tail, task.width);
         self.forget_keys();
@@ -176,7 +174,7 @@ impl<F: Fingerprint> Leaf<F> {
         let differing = candidate.fingerprint ^ entry.fingerprint;
         let distance = differing.distance(F::default());
         let k = task.reach.k;
-        if distance > task.within || (differing >> task.tail).distance(F::default()) > k {
+        if distance > k {
             return;
         }
         if candidate.key >> self.blocks.width == 1 {

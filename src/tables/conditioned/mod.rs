@@ -36,10 +36,6 @@
 //! is built for a prefix serves all runs at once. Many runs are gathered first ([`bag`]), so that a leaf
 //! scans one slice and not a thousand.
 //!
-//! The probe may look at the first bits alone, when another probe finds the other pairs: then k counts in
-//! these bits, and a second limit applies to the whole fingerprint
-//! ([`of_high_half`](Conditioned::of_high_half)).
-//!
 //! Every pair is found once: a probed fingerprint is in one leaf only, a fingerprint of the batch in one
 //! bucket of that leaf's reach, and a pair that meets by X and by Y counts by X.
 //!
@@ -59,6 +55,5 @@ mod shape;
 mod walk;
 
 pub(super) use arranged::Conditioned;
-pub(super) use expense::{cost, key_price, memory_bytes, nanoseconds, scan_price};
+pub(super) use expense::cost;
 pub(super) use probe::covers;
-pub(super) use walk::Walk;

@@ -25,20 +25,11 @@ impl<F: Fingerprint> Conditioned<F> {
     pub(super) fn shaped(batch: &[F], k: u32, shape: Shape) -> Conditioned<F> {
         let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
         let tail = ones.to_u128().trailing_zeros().min(F::BITS / 2);
-        Conditioned::before(tail, batch, k, k, shape)
-    }
-
-    /// Arranges `batch` to find, of the pairs within `k`, those within `high` in the high half.
-    pub(in crate::tables) fn of_high_half(batch: &[F], k: u32, high: u32) -> Conditioned<F> {
-        Conditioned::before(F::BITS / 2, batch, k, high, SHAPE)
-    }
-
-    fn before(tail: u32, batch: &[F], within: u32, k: u32, shape: Shape) -> Conditioned<F> {
         assert!(k <= COVERS, "the design was checked");
         let root = Level::root(batch, k, shape.root);
         let flips = Flips::up_to(k);
         let identity = Arc::new(());
-        Conditioned { root, identity, flips, k, within, tail, shape }
+        Conditioned { root, identity, flips, k, tail, shape }
     }
 
     /// How many bits the prefixes of leaves are to have: what is cheapest for as many fingerprints as

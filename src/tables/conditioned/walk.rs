@@ -78,9 +78,8 @@ impl<F: Fingerprint> Walking<'_, F> {
             let runs = self.runs;
             let slices = &*self.slices;
             let reach = *reach;
-            let within = self.of.within;
             let tail = self.of.tail;
-            let task = Task { level, reach, within, tail, runs, slices, width, most_keys };
+            let task = Task { level, reach, tail, runs, slices, width, most_keys };
             match self.gathered {
                 None => self.leaf.join(&task, self.found),
                 Some((bag, _)) => {

@@ -16,17 +16,7 @@ pub(in crate::tables) struct Block {
 impl Block {
     /// The blocks of the whole fingerprint in which pairs within `k` meet, the highest first.
     pub(in crate::tables) fn all(width: Width, k: u32) -> Vec<Block> {
-        Block::divide(width.bits(), (k / 2 + 1).max(2), k)
-    }
-
-    /// The blocks of the low half in which pairs meet that are within `k` there.
-    pub(in crate::tables) fn of_low_half(width: Width, k: u32) -> Vec<Block> {
-        Block::divide(width.bits() / 2, k / 2 + 1, k)
-    }
-
-    /// Divides the lowest `bits` bits into this many parts, and leaves out the parts that pairs within `k` do
-    /// not need.
-    fn divide(bits: u32, parts: u32, k: u32) -> Vec<Block> {
+        let (bits, parts) = (width.bits(), (k / 2 + 1).max(2));
         let low = |part: u32| (parts - part) * bits / parts;
         let block = |part| Block {
             low: low(part + 1),
@@ -83,25 +73,16 @@ mod tests {
 
     use super::*;
 
-    fn limits_of(blocks: &[Block]) -> Vec<(u32, u32)> {
-        blocks.iter().map(|block| (block.width, block.limit)).collect()
-    }
-
     fn limits(width: Width, k: u32) -> Vec<(u32, u32)> {
-        limits_of(&Block::all(width, k))
+        Block::all(width, k).iter().map(|block| (block.width, block.limit)).collect()
     }
 
     #[test]
     fn limits_exceeded_everywhere_exceed_k() {
         for (width, k) in (0..=7).flat_map(|k| [(Width::W64, k), (Width::W128, k)]) {
-            for blocks in [Block::all(width, k), Block::of_low_half(width, k)] {
-                let sum: u32 = limits_of(&blocks).iter().map(|(_, limit)| limit + 1).sum();
-                assert_eq!(sum, k + 1);
-            }
+            let sum: u32 = limits(width, k).iter().map(|(_, limit)| limit + 1).sum();
+            assert_eq!(sum, k + 1);
         }
-        let low = |width, k| limits_of(&Block::of_low_half(width, k));
-        assert_eq!(low(Width::W64, 1), [(32, 1)]);
-        assert_eq!(low(Width::W128, 3), [(32, 1), (32, 1)]);
         assert_eq!(limits(Width::W64, 3), [(32, 1), (32, 1)]);
         assert_eq!(limits(Width::W64, 0), [(32, 0)]);
         assert_eq!(limits(Width::W128, 2), [(64, 1), (64, 0)]);

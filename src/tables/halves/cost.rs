@@ -35,29 +35,25 @@ pub(in crate::tables) fn cost(problem: &Problem, prices: &Prices) -> Cost {
 }
 
 /// Several blocks.
-pub(in crate::tables) struct BlocksCost(Vec<BlockCost>);
+struct BlocksCost(Vec<BlockCost>);
 
 impl BlocksCost {
     /// Of these blocks.
-    pub(in crate::tables) fn of(
-        problem: &Problem,
-        blocks: &[Block],
-        prices: &Prices,
-    ) -> BlocksCost {
+    fn of(problem: &Problem, blocks: &[Block], prices: &Prices) -> BlocksCost {
         BlocksCost(blocks.iter().map(|&block| BlockCost::of(problem, block, prices)).collect())
     }
 
     /// For one fingerprint, in no order.
-    pub(in crate::tables) fn nanoseconds(&self) -> f64 {
+    fn nanoseconds(&self) -> f64 {
         self.0.iter().map(BlockCost::nanoseconds).sum()
     }
 
     /// To arrange one fingerprint of the batch.
-    pub(in crate::tables) fn build_ns(&self) -> f64 {
+    fn build_ns(&self) -> f64 {
         self.0.iter().map(|block| block.build_ns).sum()
     }
 
-    pub(in crate::tables) fn memory_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         self.0.iter().map(|block| block.memory_bytes).sum()
     }
 }

@@ -19,15 +19,11 @@
 //! fingerprint costs one look for each block. The look may go anywhere in memory, so it begins long
 //! before its result is needed. For a fingerprint that passes, the 33 values within one bit of its own half
 //! are looked up among those of the batch: in a small filter first, and then in a table.
-//!
-//! The blocks may be those of the low half alone, for what another probe does not find by the high half
-//! ([`Halves::of_low_half`]).
 
 mod block;
 mod cost;
 mod filter;
 mod probe;
 
-pub(super) use block::Block;
-pub(super) use cost::{BlocksCost, cost};
-pub(super) use probe::{Halves, HalvesScratch, covers};
+pub(super) use cost::cost;
+pub(super) use probe::{Halves, covers};

@@ -28,8 +28,6 @@ pub(in crate::tables) fn covers(width: Width) -> u32 {
 pub(in crate::tables) struct Halves<F> {
     halves: Vec<Half<F>>,
     k: u32,
-    /// Pairs that differ in at most this many bits of the high half are left out: another probe finds them.
-    unless_high_within: Option<u32>,
 }
 
 /// The batch by one block.
@@ -55,37 +53,6 @@ struct Candidate<F> {
 }
 
 impl<F: Fingerprint> Halves<F> {
-    /// Arranges `batch` to find, of the pairs within `k`, those within `low` in the low half and not
-    /// within `high` in the high half.
-    pub(in crate::tables) fn of_low_half(
-        batch: &[F],
-        k: u32,
-        low: u32,
-        high: u32,
-        threads: usize,
-    ) -> Halves<F> {
-        Halves::of(batch, &Block::of_low_half(F::WIDTH, low), k, Some(high), threads)
-    }
-
-    fn of(
-        batch: &[F],
-        blocks: &[Block],
-        k: u32,
-        unless_high_within: Option<u32>,
-        threads: usize,
-    ) -> Halves<F> {
-        let places: Vec<u32> = (0..batch.len() as u32).collect();
-        let half = |&block: &Block| Half::new(batch, &places, block, k);
-        Halves { halves: in_parallel(threads, blocks, half), k, unless_high_within }
-    }
-
-    /// Whether pairs that differ in these bits are wanted.
-    #[inline(always)]
-    fn seeks(&self, differing: F) -> bool {
-        let off = (differing >> (F::BITS / 2)).distance(F::default());
-        self.unless_high_within.is_none_or(|within| off > within)
-    }
-
     /// Compares a candidate of block `turn` with its bucket. A pair may meet in several blocks; it
     /// counts in the first, and so exactly once.
     #[inline(always)]
@@ -96,7 +63,7 @@ impl<F: Fingerprint> Halves<F> {
         half.table.compare(bucket as usize, near, self.k - off, &mut |batch, entry, distance| {
             let differing = near ^ entry;
             let is_new = before.iter().all(|half| !half.block.meets(differing));
-            if half.block.off(differing) == 0 && is_new && self.seeks(differing) {
+            if half.block.off(differing) == 0 && is_new {
                 found(Hit { batch, run: 0, at, distance: (distance + off) as u8 });
             }
         });
@@ -145,7 +112,10 @@ impl<F: Fingerprint> Multiversion for Part<'_, F> {
 
 impl<F: Fingerprint> Arrange<F> for Halves<F> {
     fn arrange(batch: &[F], k: u32, threads: usize) -> Halves<F> {
-        Halves::of(batch, &Block::all(F::WIDTH, k), k, None, threads)
+        let blocks = Block::all(F::WIDTH, k);
+        let places: Vec<u32> = (0..batch.len() as u32).collect();
+        let half = |&block: &Block| Half::new(batch, &places, block, k);
+        Halves { halves: in_parallel(threads, &blocks, half), k }
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -45,36 +45,25 @@ impl From<u64> for Memory {
     }
 }
 
-/// How many times as much as the chosen one a design may cost, at the usual prices, and still be the cheapest on
-/// another machine.
-const CLOSE: f64 = 4.0;
-/// A join of fewer seconds is done before measuring has paid for itself.
-const LONG: f64 = 2.0;
-
-impl Plan {
-    /// Whether other prices may well lead to another choice, and save more time than measuring them takes.
-    #[must_use]
-    pub fn is_close(&self) -> bool {
-        let near = |other: &Estimate| other.seconds < CLOSE * self.chosen.seconds;
-        self.chosen.seconds > LONG && self.alternatives.iter().any(near)
-    }
-}
-
 /// Finds the cheapest design within `memory` for the batch against the store, and for the
-/// batch against itself, at these prices. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
+/// batch against itself. If a design other than [`Design::Auto`] is `asked` for, it is used for the store.
 /// Without a store it is used for the batch, if it has masks or is `multi-index`.
 ///
 /// # Errors
 /// [`Kind::Usage`] if no design covers `k`, or not the one that is asked for, or if no design fits into
 /// the memory.
-pub fn choose(
+pub fn choose(asked: Design, problem: &Problem, memory: impl Into<Memory>) -> Result<Plan> {
+    choose_at(asked, problem, &Prices::USUAL, memory.into())
+}
+
+/// [`choose`] at other prices.
+pub(in crate::tables) fn choose_at(
     asked: Design,
     problem: &Problem,
     prices: &Prices,
-    memory: impl Into<Memory>,
+    memory: Memory,
 ) -> Result<Plan> {
     let &Problem { k, width, store, workers, .. } = problem;
-    let memory = memory.into();
     if k > MAX_DISTANCE {
         return Err(Error::new(Kind::Usage, "the distance is too large")
             .expected(format!("at most {MAX_DISTANCE}"))

@@ -4,9 +4,9 @@
 //! there, each comparison. Few tables have short keys and many comparisons, many tables have long keys and
 //! many looks. The model counts these on uniform fingerprints and weighs them with measured constants;
 //! only their ratios decide. The cost of a design is beside the design: `table_cost` for tables,
-//! `conditioned::expense`, `halves::cost`, `high_low`, `multi_index::cost`, `sorted::cost`. The conditioned probe is cheap where
+//! `conditioned::expense`, `halves::cost`, `multi_index::cost`, `sorted::cost`. The conditioned probe is cheap where
 //! the store is dense, sorting where the batch is large, and halves, which pay first for a large filter,
-//! where the store is a few times as large as the batch. At 128 bits `high-low` may win. A design with masks
+//! where the store is a few times as large as the batch. At 128 bits they also pay beyond 3 bits. A design with masks
 //! goes by tables or by sorting, whichever is cheaper. The batch and itself are joined by sorting or by
 //! multi-index hashing, and priced separately.
 //!
@@ -20,11 +20,11 @@
 //!
 //! ```
 //! use dupsieve::fingerprint::Width;
-//! use dupsieve::tables::{Design, Prices, Problem, plan};
+//! use dupsieve::tables::{Design, Problem, plan};
 //!
 //! let (batch, store) = (1_000_000, 8_000_000_000);
 //! let problem = Problem::uniform(batch, store, 3, Width::W64, 1);
-//! let plan = plan::choose(Design::Auto, &problem, &Prices::USUAL, 16 << 30)?;
+//! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
 //! assert_eq!(plan.chosen.name(), "conditioned");
 //! # Ok::<(), dupsieve::Error>(())
 //! ```
@@ -32,5 +32,7 @@
 mod choose;
 mod estimate;
 
+#[cfg(test)]
+pub(super) use choose::choose_at;
 pub use choose::{Memory, Plan, choose};
 pub use estimate::Estimate;

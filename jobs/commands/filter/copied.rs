@@ -1,0 +1,129 @@
+//! What a copy of records holds, and the names that fit it.
+
+use std::path::Path;
+
+use dupsieve::document::{Format, Inputs};
+use dupsieve::{Error, Kind, Result};
+
+/// Endings of names, and the format that each says.
+const ENDINGS: [(&str, Format); 12] = [
+    ("jsonl", Format::Jsonl),
+    ("ndjson", Format::Jsonl),
+    ("json", Format::Jsonl),
+    ("tsv", Format::Tsv),
+    ("csv", Format::Csv),
+    ("parquet", Format::Parquet),
+    ("warc", Format::Warc),
+    ("wet", Format::Warc),
+    ("wat", Format::Warc),
+    ("arc", Format::Warc),
+    ("html", Format::Html),
+    ("htm", Format::Html),
+];
+
+/// The format of a copy of records of these inputs.
+///
+/// # Errors
+/// [`Kind::Usage`] if they cannot be copied into one file.
+pub(super) fn format(inputs: &Inputs) -> Result<Format> {
+    let Some(first) = inputs.files().first() else { return Ok(Format::Jsonl) };
+    let copied = of(first.format());
+    match inputs.files().iter().find(|file| of(file.format()) != copied) {
+        None => Ok(copied),
+        Some(other) => {
+            Err(Error::new(Kind::Usage, "files of two formats cannot be copied into one file")
+                .at(other.path())
+                .expected(format_args!("{}, as {}", first.format(), first.path().display()))
+                .found(format_args!("it is read as {}", other.format()))
+                .help("filter them one after the other"))
+        }
+    }
+}
+
+/// The format of a copy of records that are read in this one.
+fn of(format: Format) -> Format {
+    match format {
+        // A file that is one page becomes a line.
+        Format::Text | Format::Html | Format::Vectors => Format::Jsonl,
+        Format::Fingerprints | Format::Features => Format::Tsv,
+        format => format,
+    }
+}
+
+/// Fails if the name of an output says another format than the copy has.
+pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
+    let says = ending(output).and_then(|ending| {
+        ENDINGS.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|it| it.1)
+    });
+    match says.filter(|&says| says != format) {
+        None => Ok(()),
+        Some(says) => Err(Error::new(
+            Kind::Usage,
+            "the name of the output says another format than the file would have",
+        )
+        .at(output)
+        .expected(format_args!("a name such as kept.{}", usual_ending(format)))
+        .found(format_args!("a name of {says}, for a copy of {format}"))
+        .help("records are copied as they are; choose another name")),
+    }
+}
+
+/// What a name ends with after its last dot, not counting how the file is packed.
+fn ending(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let plain = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed));
+    plain.unwrap_or(name).rsplit_once('.').map(|(_, ending)| ending)
+}
+
+/// The usual ending of a copy in this format.
+fn usual_ending(format: Format) -> &'static str {
+    match format {
+        Format::Tsv => "tsv",
+        Format::Csv => "csv",
+        Format::Parquet => "parquet",
+        Format::Warc => "warc.gz",
+        _ => "jsonl",
+    }
+}
+
+/// A name for a copy of records of these inputs, such as `kept.csv`.
+pub(crate) fn usual_name(inputs: &Inputs) -> String {
+    let is_arc = |path: &Path| ending(path).is_some_and(|it| it.eq_ignore_ascii_case("arc"));
+    let first = inputs.files().first();
+    match first.map_or(Format::Jsonl, |file| of(file.format())) {
+        Format::Warc if first.is_some_and(|file| is_arc(file.path())) => "kept.arc.gz".to_owned(),
+        format => format!("kept.{}", usual_ending(format)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_say_another_format_are_refused() {
+        for (name, format) in [
+            ("kept.jsonl", Format::Jsonl),
+            ("kept.json.gz", Format::Jsonl),
+            ("kept.TSV.zst", Format::Tsv),
+            ("a.wet.gz", Format::Warc),
+            ("a.csv.d/kept", Format::Parquet),
+            ("kept", Format::Csv),
+            ("kept.2026", Format::Csv),
+            ("-", Format::Warc),
+        ] {
+            assert_eq!(check_name(Path::new(name), format), Ok(()), "{name}");
+        }
+        for (name, format, fits) in [
+            ("kept.jsonl", Format::Parquet, "kept.parquet"),
+            ("kept.jsonl.gz", Format::Csv, "kept.csv"),
+            ("kept.parquet", Format::Jsonl, "kept.jsonl"),
+            ("kept.html", Format::Jsonl, "kept.jsonl"),
+            ("kept.tsv", Format::Warc, "kept.warc.gz"),
+        ] {
+            let error = check_name(Path::new(name), format).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage);
+            assert!(error.to_string().contains(fits), "{error}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Files of text in other encodings than UTF-8. Their bytes become UTF-8 as they are read, so that no format knows of it.
+//!
+//! UTF-16 with a byte order mark is recognized; any other encoding is named. A byte that is none in the encoding becomes one
+//! that is none in UTF-8, so that its record is quarantined.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::str::FromStr;
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+
+use super::charset;
+use super::reason::Reason;
+use crate::error::{Error, Kind, Result};
+
+/// How many bytes are decoded at once.
+const RAW_BYTES: usize = 1 << 15;
+/// The bytes of the longest byte order mark.
+const MARK_BYTES: usize = 3;
+/// How many bytes beyond ASCII tell an encoding from others.
+const TELLING_BYTES: usize = 8;
+/// Stands for a byte that is none in the encoding: it is in no text of UTF-8.
+const NO_CHARACTER: u8 = 0xff;
+
+/// The encoding of files of text, by a name that browsers know, such as `gbk`, `big5`, `shift_jis` or `windows-1252`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextEncoding(&'static Encoding);
+
+impl TextEncoding {
+    /// The encoding that bytes look like; `None` if they look like UTF-8, or tell too little.
+    pub fn likely(bytes: &[u8]) -> Option<TextEncoding> {
+        let is_utf8 = str::from_utf8(bytes).is_ok()
+            || Encoding::for_bom(bytes).is_some()
+            || bytes.iter().filter(|byte| !byte.is_ascii()).nth(TELLING_BYTES - 1).is_none();
+        let guessed = if is_utf8 { UTF_8 } else { charset::guess(bytes) };
+        (guessed != UTF_8).then_some(TextEncoding(guessed))
+    }
+
+    /// Its name in a header of HTTP.
+    pub(super) fn label(self) -> &'static str {
+        self.0.name()
+    }
+}
+
+impl FromStr for TextEncoding {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<TextEncoding> {
+        let label = if name.eq_ignore_ascii_case("latin-1") { "latin1" } else { name };
+        Encoding::for_label_no_replacement(label.as_bytes()).map(TextEncoding).ok_or_else(|| {
+            Error::new(Kind::Usage, "no such encoding")
+                .expected(
+                    "a name as in HTML, such as gbk, big5, shift_jis, windows-1252 or utf-16le",
+                )
+                .found(name)
+        })
+    }
+}
+
+impl fmt::Display for TextEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name().to_ascii_lowercase())
+    }
+}
+
+/// The text of a record, whose file was named to be in `encoding`.
+pub(super) fn text_in(
+    encoding: Option<TextEncoding>,
+    bytes: &[u8],
+) -> std::result::Result<&str, Reason> {
+    str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        match (encoding.filter(|it| it.0 != UTF_8), TextEncoding::likely(bytes)) {
+            (Some(named), _) => {
+                let what = "not of the encoding that is named";
+                Reason::with(what, format_args!(": {named}, at byte {at} of the record in UTF-8"))
+            }
+            (None, Some(likely)) => {
+                let advice = format_args!("the bytes look like {likely} (--encoding {likely})");
+                Reason::with("not UTF-8", format_args!(" at byte {at} of the record; {advice}"))
+            }
+            (None, None) => Reason::with("not UTF-8", format_args!(" at byte {at} of the record")),
+        }
+    })
+}
+
+/// Bytes as UTF-8.
+pub(super) struct Decoded<R> {
+    raw: R,
+    /// The encoding, where there is no byte order mark.
+    named: Option<TextEncoding>,
+    state: State,
+}
+
+/// What is done with the bytes.
+enum State {
+    /// The byte order mark was not looked for.
+    Begins,
+    /// They are UTF-8; these come first.
+    Utf8 {
+        first: Vec<u8>,
+        given: usize,
+    },
+    Decodes(Box<Decoding>),
+}
+
+/// The work of a decoder.
+struct Decoding {
+    decoder: Decoder,
+    /// Room for what is read; `raw[from..to]` is not decoded.
+    raw: Vec<u8>,
+    from: usize,
+    to: usize,
+    /// Whether nothing comes after `raw`.
+    is_last: bool,
+    /// Room for what is decoded; `text[given..made]` was not given.
+    text: Vec<u8>,
+    given: usize,
+    made: usize,
+    is_done: bool,
+}
+
+impl<R: Read> Decoded<R> {
+    /// The bytes of `raw`. A byte order mark decides; without one, they are in the encoding that is named, or else UTF-8.
+    pub(super) fn new(raw: R, named: Option<TextEncoding>) -> Decoded<R> {
+        Decoded { raw, named, state: State::Begins }
+    }
+
+    fn begin(&mut self) -> io::Result<State> {
+        let mut first = Vec::new();
+        self.raw.by_ref().take(MARK_BYTES as u64).read_to_end(&mut first)?;
+        let marked = Encoding::for_bom(&first).map(|(encoding, _)| encoding);
+        let to = first.len();
+        let encoding = marked.or(self.named.map(|it| it.0)).unwrap_or(UTF_8);
+        Ok(match encoding {
+            _ if encoding == UTF_8 => State::Utf8 { first, given: 0 },
+            _ => {
+                first.resize(RAW_BYTES, 0);
+                State::Decodes(Box::new(Decoding {
+                    decoder: encoding.new_decoder_with_bom_removal(),
+                    from: 0,
+                    to,
+                    raw: first,
+                    is_last: false,
+                    // A byte of the raw text takes at most three in UTF-8.
+                    text: vec![0; 4 * RAW_BYTES],
+                    given: 0,
+                    made: 0,
+                    is_done: false,
+                }))
+            }
+        })
+    }
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let State::Begins = self.state {
+            self.state = self.begin()?;
+        }
+        match &mut self.state {
+            State::Begins => unreachable!("it has begun"),
+            State::Utf8 { first, given } if *given < first.len() => {
+                let read = (&first[*given..]).read(into)?;
+                *given += read;
+                Ok(read)
+            }
+            State::Utf8 { .. } => self.raw.read(into),
+            State::Decodes(decoding) => decoding.read(&mut self.raw, into),
+        }
+    }
+}
+
+impl Decoding {
+    fn read(&mut self, raw: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.made && !self.is_done && !into.is_empty() {
+            if self.from == self.to && !self.is_last {
+                self.to = raw.read(&mut self.raw)?;
+                self.from = 0;
+                self.is_last = self.to == 0;
+            }
+            self.decode();
+        }
+        let read = (&self.text[self.given..self.made]).read(into)?;
+        self.given += read;
+        Ok(read)
+    }
+
+    /// Decodes what was read, all of it or as much as there is room for.
+    fn decode(&mut self) {
+        (self.given, self.made) = (0, 0);
+        while self.made + RAW_BYTES < self.text.len() {
+            let (end, made) = (self.text.len() - 1, self.made);
+            let room = &mut self.text[made..end];
+            let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(
+                &self.raw[self.from..self.to],
+                room,
+                self.is_last,
+            );
+            self.from += read;
+            self.made += written;
+            match result {
+                DecoderResult::InputEmpty => {
+                    self.is_done = self.is_last;
+                    break;
+                }
+                DecoderResult::OutputFull => break,
+                DecoderResult::Malformed(..) => {
+                    self.text[self.made] = NO_CHARACTER;
+                    self.made += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use encoding_rs::{BIG5, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+    /// A reader that gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let some = into.len().min(self.1);
+            self.0.read(&mut into[..some])
+        }
+    }
+
+    fn decoded(bytes: &[u8], name: Option<&str>) -> Vec<u8> {
+        let named = name.map(|name| name.parse().unwrap());
+        let all = |step| {
+            let mut text = Vec::new();
+            Decoded::new(Slow(bytes, step), named).read_to_end(&mut text).unwrap();
+            text
+        };
+        assert_eq!(all(1), all(bytes.len() + 1));
+        all(7)
+    }
+
+    #[test]
+    fn named_encodings_become_utf8() {
+        for (encoding, name, text) in [
+            (GBK, "gbk", "今天天气很好\n"),
+            (GBK, "GB2312", "公园"),
+            (BIG5, "big5", "今天天氣很好"),
+            (SHIFT_JIS, "shift_jis", "日本語のページ"),
+            (WINDOWS_1252, "latin-1", "café\u{2014}"),
+            (WINDOWS_1252, "windows-1252", ""),
+        ] {
+            for text in [text.to_owned(), text.repeat(8_000)] {
+                assert_eq!(
+                    decoded(&encoding.encode(&text).0, Some(name)),
+                    text.into_bytes(),
+                    "{name}"
+                );
+            }
+        }
+        assert_eq!(decoded("页".as_bytes(), Some("utf-8")), "页".as_bytes());
+        assert_eq!(decoded("a\u{ff}".as_bytes(), None), "a\u{ff}".as_bytes());
+    }
+
+    #[test]
+    fn a_byte_order_mark_decides() {
+        let text = "页 a\n";
+        let units = || format!("\u{feff}{text}").encode_utf16().collect::<Vec<u16>>();
+        let little: Vec<u8> = units().into_iter().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = units().into_iter().flat_map(u16::to_be_bytes).collect();
+        for name in [None, Some("gbk"), Some("utf-16le")] {
+            assert_eq!(decoded(&little, name), text.as_bytes(), "{name:?}");
+            assert_eq!(decoded(&big, name), text.as_bytes(), "{name:?}");
+            let marked = format!("\u{feff}{text}").into_bytes();
+            assert_eq!(decoded(&marked, name), marked, "the formats pass over this mark");
+        }
+        assert_eq!(decoded(&little[2..], Some(UTF_16LE.name())), text.as_bytes());
+        assert_eq!(decoded(&big[2..], Some(UTF_16BE.name())), text.as_bytes());
+    }
+
+    #[test]
+    fn what_is_no_character_is_quarantined() {
+        for (bytes, name) in
+            [(&b"a\xff\xffb"[..], "gbk"), (b"a\x81", "shift_jis"), (b"ab\0", "utf-16le")]
+        {
+            let text = decoded(bytes, Some(name));
+            assert!(text.contains(&NO_CHARACTER), "{name}: {text:?}");
+            let reason = text_in(Some(name.parse().unwrap()), &text).unwrap_err().to_string();
+            assert!(reason.contains(name), "{reason}");
+        }
+        let zeros = vec![0x80; 200_000];
+        assert_eq!(decoded(&zeros, Some("euc-kr")), vec![NO_CHARACTER; zeros.len()]);
+    }
+
+    #[test]
+    fn a_reason_names_the_likely_encoding() {
+        let gbk = GBK.encode(&"今天天气很好，我们一起去公园散步。".repeat(4)).0.into_owned();
+        let reason = text_in(None, &gbk).unwrap_err();
+        assert_eq!(reason.what(), "not UTF-8");
+        assert!(reason.to_string().ends_with("look like gbk (--encoding gbk)"), "{reason}");
+        let damaged =
+            [&b"\xff"[..], "今天天气很好，我们一起去公园散步。".repeat(4).as_bytes()].concat();
+        assert!(TextEncoding::likely("页".as_bytes()).is_none());
+        assert!(
+            text_in(None, &damaged).unwrap_err().to_string().starts_with("not UTF-8 at byte 0")
+        );
+        assert!("ebcdic".parse::<TextEncoding>().unwrap_err().to_string().contains("such as gbk"));
+    }
+}

@@ -1,0 +1,195 @@
+//! What was found for one argument: files of this machine, by their paths, or by a pattern.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::path::{Component, Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+
+use crate::document::format::Format;
+use crate::document::inputs::{Input, PassedOver};
+use crate::document::origin::FileId;
+use crate::document::source::head;
+use crate::document::walk::{dangling, existing, folders_at, is_shown, names, unreadable, walk};
+use crate::error::{At, Error, Kind, Result};
+use crate::progress::{self, Activity};
+
+/// What was found for one argument so far.
+pub(super) struct Found {
+    pub(super) format: Format,
+    pub(super) files: Vec<Input>,
+    /// The folders already walked.
+    pub(super) walked: HashSet<FileId>,
+    /// The addresses that were walked.
+    pub(super) prefixes: Vec<PathBuf>,
+    pub(super) passed_over: PassedOver,
+    /// Whether anything matched the pattern.
+    matched: bool,
+}
+
+/// One part of a pattern, between slashes.
+pub(super) enum Part {
+    /// A plain name.
+    Name(OsString),
+    /// A name with wildcards, such as `*.jsonl`.
+    Wild(Pattern),
+    /// `**`: this folder and every folder below it.
+    Deep,
+    /// `**` or `**/*` at the end: every file below this folder.
+    Everything,
+}
+
+impl Found {
+    pub(super) fn new(format: Format) -> Found {
+        Found {
+            format,
+            files: Vec::new(),
+            walked: HashSet::new(),
+            prefixes: Vec::new(),
+            passed_over: PassedOver::default(),
+            matched: false,
+        }
+    }
+
+    /// Takes a file that was named by itself.
+    pub(super) fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
+        let format = if metadata.is_file() {
+            self.format.alone(path, || head_of(path))?
+        } else {
+            self.format.of_stream(path)
+        };
+        self.files.push(Input::new(path.to_path_buf(), path, format, metadata.into()));
+        Ok(())
+    }
+
+    /// Takes all files below `folder`, links followed. Their names are their paths below `root`. Each
+    /// folder is walked once, however many links lead to it.
+    pub(super) fn folder(&mut self, folder: &Path, root: &Path) -> Result<()> {
+        let mut walk = walk(folder);
+        while let Some(entry) = walk.next() {
+            progress::tick(Activity::Reading);
+            let entry = match entry {
+                Err(error) if error.loop_ancestor().is_some() => continue, // Walked already.
+                entry => entry.map_err(|error| unreadable(folder, &error))?,
+            };
+            let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
+            if metadata.is_file() {
+                self.file_in(entry.into_path(), root, &metadata)?;
+            } else if !metadata.is_dir() {
+                self.passed_over.push(entry.into_path());
+            } else if !self.walked.insert(FileId::of(&metadata)) {
+                walk.skip_current_dir();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file below `root`, if it fits the format.
+    fn file_in(&mut self, path: PathBuf, root: &Path, metadata: &Metadata) -> Result<()> {
+        match self.format.in_folder(&path, || head_of(&path))? {
+            None => self.passed_over.push(path),
+            Some(format) => {
+                let name = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
+                self.files.push(Input::new(path, &name, format, metadata.into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all that matches a pattern, and all files below matching folders.
+    pub(super) fn matches(&mut self, pattern: &Path) -> Result<()> {
+        let parts = parts(pattern)?;
+        self.follow(PathBuf::new(), &parts)?;
+        if self.matched { Ok(()) } else { Err(missing(pattern)) }
+    }
+
+    /// Takes what is at `path` or below it and matches the rest of the pattern.
+    fn follow(&mut self, path: PathBuf, parts: &[Part]) -> Result<()> {
+        let Some((part, rest)) = parts.split_first() else { return self.matching(&path) };
+        match part {
+            Part::Name(name) => self.follow(path.join(name), rest),
+            Part::Wild(pattern) => {
+                let fits = |name: &OsString| pattern.matches_with(&name.to_string_lossy(), SHELL);
+                let mut names = names(&path)?.into_iter().filter(fits);
+                names.try_for_each(|name| self.follow(path.join(name), rest))
+            }
+            Part::Deep => {
+                folders_at(&path)?.into_iter().try_for_each(|folder| self.follow(folder, rest))
+            }
+            Part::Everything => {
+                folders_at(&path)?.iter().try_for_each(|folder| self.files_in(folder))
+            }
+        }
+    }
+
+    /// Takes the files in a folder, but not those in the folders in it.
+    fn files_in(&mut self, folder: &Path) -> Result<()> {
+        let shown = names(folder)?.into_iter().filter(|name| is_shown(name));
+        for path in shown.map(|name| folder.join(name)) {
+            if !existing(&path)?.is_some_and(|it| it.is_dir()) {
+                self.matching(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what is at a path that matches the whole pattern.
+    fn matching(&mut self, path: &Path) -> Result<()> {
+        match existing(path)? {
+            Some(folder) if folder.is_dir() => self.folder(path, Path::new(""))?,
+            Some(file) => self.file(path, &file)?,
+            None if path.is_symlink() => return Err(dangling(path)),
+            None => return Ok(()),
+        }
+        self.matched = true;
+        Ok(())
+    }
+}
+
+/// As in a shell, only a pattern that begins with a dot matches a name that does.
+pub(super) const SHELL: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: false,
+    require_literal_leading_dot: true,
+};
+
+/// Divides a pattern into its parts. `**` at the end stands for all files below.
+pub(super) fn parts(pattern: &Path) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for component in pattern.components().filter(|part| *part != Component::CurDir) {
+        let name = component.as_os_str();
+        parts.push(match name.to_str() {
+            Some("**") => Part::Deep,
+            Some(text) if text.contains(['*', '?', '[']) => {
+                Part::Wild(Pattern::new(text).map_err(|error| {
+                    Error::new(Kind::Usage, "the pattern is invalid").at(pattern).found(error)
+                })?)
+            }
+            _ => Part::Name(name.to_owned()),
+        });
+    }
+    let ends_in_star = match &parts[..] {
+        [.., Part::Deep, Part::Wild(last)] => last.as_str() == "*",
+        _ => false,
+    };
+    if ends_in_star {
+        parts.pop();
+    }
+    if let Some(last @ Part::Deep) = parts.last_mut() {
+        *last = Part::Everything;
+    }
+    Ok(parts)
+}
+
+/// The first bytes of a file, decompressed.
+fn head_of(path: &Path) -> Result<Vec<u8>> {
+    head(File::open(path).at(path)?, path)
+}
+
+/// The error for an argument that matches nothing.
+pub(super) fn missing(argument: &Path) -> Error {
+    Error::new(Kind::Missing, "there is no such input")
+        .at(argument)
+        .help("check the path or pattern; if it names a day, check that the day was fetched")
+}

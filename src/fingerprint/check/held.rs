@@ -1,0 +1,203 @@
+//! How much of one text another text holds: the share of the runs of three words of the first text that the
+//! second text has.
+//!
+//! The share has a direction. A page of 1,000 runs that stands whole in a page of 4,000 runs is held by that
+//! page to 1, and holds a quarter of it. So the share says which of two pages can go without loss
+//! (Broder, "On the resemblance and containment of documents", SEQUENCES 1997, calls it containment).
+//!
+//! A text is cut into [runs](crate::features::held_runs) that keep every number: two pages of one template with
+//! other figures are two pages. A signature has the number of distinct runs, in two bytes, and one slot of a
+//! [MinHash](crate::fingerprint::minhash) for each trial. With the estimate J of the Jaccard similarity, texts
+//! of a and b runs have J / (1 + J) of a + b in common.
+//!
+//! The estimate of a share has an error, which [`shares`] gives beside it. The error grows with b / a: a page that stands
+//! whole in a page of ten times its length is beyond a signature of this sort.
+
+use super::maker::Maker;
+use super::share::Share;
+use crate::features::held_runs;
+use crate::fingerprint::distinct::Distinct;
+use crate::fingerprint::minhash::{self, MinHash};
+use crate::fingerprint::normal_form::Normaliser;
+use crate::fingerprint::page_time::PageClock;
+
+/// The bytes before the slots: the number of runs.
+pub(super) const HEAD_BYTES: usize = 2;
+
+/// Makes signatures of the set of runs of a text.
+#[derive(Debug)]
+pub(super) struct Held {
+    minhash: MinHash,
+    runs: Distinct,
+    buffer: held_runs::Buffer,
+}
+
+impl Held {
+    /// Signatures of `slots` slots of `bits` bits.
+    pub(super) fn new(slots: usize, bits: u32) -> Held {
+        Held {
+            minhash: MinHash::own_bits(slots, bits),
+            runs: Distinct::default(),
+            buffer: held_runs::Buffer::default(),
+        }
+    }
+}
+
+impl Maker for Held {
+    fn sign(
+        &mut self,
+        text: &str,
+        clock: &mut PageClock,
+        _: &mut Normaliser<'_>,
+        signature: &mut Vec<u8>,
+    ) {
+        let Held { minhash, runs, buffer } = self;
+        held_runs::each(text, buffer, |run| {
+            if clock.step() {
+                minhash.add(run);
+                runs.add(run);
+            }
+        });
+        signature.extend(code(runs.finish()).to_le_bytes());
+        minhash.finish(signature);
+    }
+}
+
+/// The share of the runs of each text that the other text has: of `one` first. Of a text without a run, nothing is held.
+pub(super) fn shares(one: &[u8], another: &[u8], bits: u32) -> [Share; 2] {
+    let sizes = [one, another].map(|signature| runs(signature) as f64);
+    let [less, more] = [sizes[0].min(sizes[1]), sizes[0].max(sizes[1])];
+    if less == 0.0 {
+        return [Share { held: 0.0, error: 0.0 }; 2];
+    }
+    let [slots, others] = [one, another].map(|signature| &signature[HEAD_BYTES..]);
+    let trials = (slots.len() * 8) as f64 / f64::from(bits);
+    let jaccard = minhash::similarity(slots, others, bits).min(less / more);
+    let chance = 1.0 / (f64::from(1_u32 << bits) - 1.0);
+    let error = ((jaccard + chance) * (1.0 - jaccard) / trials).sqrt();
+    sizes.map(|size| {
+        let all = (less + more) / size;
+        let held = (all * jaccard / (1.0 + jaccard)).min(1.0);
+        Share { held, error: error * all / (1.0 + jaccard).powi(2) }
+    })
+}
+
+/// The number of distinct runs of a text, by its signature.
+pub(super) fn runs(signature: &[u8]) -> u64 {
+    number(u16::from_le_bytes([signature[0], signature[1]]))
+}
+
+/// The bits of a number that its code keeps after the first bit.
+const KEPT_BITS: u32 = 10;
+
+/// Numbers below this are their own codes.
+const EXACT: u64 = 2 << KEPT_BITS;
+
+/// A number in two bytes: exact below 2,048, else its first eleven bits. Codes ascend with their numbers.
+fn code(number: u64) -> u16 {
+    if number < EXACT {
+        return number as u16;
+    }
+    let shift = number.ilog2() - KEPT_BITS;
+    (u64::from(shift) * (EXACT / 2) + (number >> shift)) as u16
+}
+
+/// The least number with this code.
+fn number(code: u16) -> u64 {
+    let code = u64::from(code);
+    if code < EXACT {
+        return code;
+    }
+    let shift = code / (EXACT / 2) - 1;
+    (EXACT / 2 + code % (EXACT / 2)) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fingerprint::check::Check;
+
+    fn signatures(check: Check, texts: [&str; 2]) -> [Vec<u8>; 2] {
+        let mut signer = check.signer();
+        texts.map(|text| {
+            let mut signature = Vec::new();
+            signer.sign(text, &mut signature).unwrap();
+            signature
+        })
+    }
+
+    /// The words from one number to another.
+    fn words(from: usize, to: usize) -> String {
+        (from..to).map(|word| format!("word{word} ")).collect()
+    }
+
+    /// The definition: exact sets of runs of three words.
+    fn naive(texts: [&str; 2]) -> [f64; 2] {
+        let [one, other] = texts.map(|text| -> BTreeSet<Vec<&str>> {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            words.windows(3).map(<[&str]>::to_vec).collect()
+        });
+        let common = one.intersection(&other).count() as f64;
+        [common / one.len() as f64, common / other.len() as f64]
+    }
+
+    /// Over many pairs of texts, the mean error is that of the estimate, and most texts are within two errors.
+    #[test]
+    fn shares_are_those_of_the_definition_within_their_errors() {
+        let check: Check = "held-512x1".parse().unwrap();
+        let (mut within, mut all) = (0, 0);
+        for at in 0..40 {
+            for (length, cut, more) in [(20, 2, 1), (100, 7, 30), (1500, 60, 200), (5000, 900, 0)] {
+                let from = at * 100_000;
+                let one = words(from, from + length);
+                let other = words(from + cut, from + length + more);
+                let exact = naive([&one, &other]);
+                let [one, other] = signatures(check, [&one, &other]);
+                for (share, exact) in shares(&one, &other, 1).into_iter().zip(exact) {
+                    assert!((share.held - exact).abs() < 0.15, "{length} {share:?} {exact}");
+                    within += u32::from((share.held - exact).abs() <= 2.0 * share.error + 0.005);
+                    all += 1;
+                }
+            }
+        }
+        assert!(within * 100 >= all * 90, "{within} of {all}");
+    }
+
+    #[test]
+    fn a_text_within_another_is_held_and_holds_little() {
+        let check: Check = "held-1024x1".parse().unwrap();
+        let [part, whole] = signatures(check, [&words(0, 800), &words(0, 1600)]);
+        let [of_part, of_whole] = shares(&part, &whole, 1);
+        assert!(
+            of_part.held > 0.9 && (of_whole.held - 0.5).abs() < 0.1,
+            "{of_part:?} {of_whole:?}"
+        );
+        assert_eq!(shares(&part, &part, 1)[0], Share { held: 1.0, error: 0.0 });
+    }
+
+    #[test]
+    fn numbers_count_and_case_does_not() {
+        let check: Check = "held".parse().unwrap();
+        let [one, other] =
+            signatures(check, ["The price is 12 euros today", "the PRICE is 13 euros today"]);
+        assert!(shares(&one, &other, 1)[0].held < 0.5);
+        let [one, other] = signatures(check, ["The price is 12 euros", "the PRICE, is: 12 Euros!"]);
+        assert_eq!(one, other);
+        let [none, some] = signatures(check, ["?!", "a text"]);
+        assert_eq!(shares(&none, &some, 1).map(|share| share.held), [0.0, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn codes_ascend_and_keep_a_thousandth(exact: u64, shift in 0_u32..64) {
+            let exact = exact >> shift;
+            let kept = number(code(exact));
+            prop_assert!(kept <= exact && exact - kept <= exact / 1024);
+            prop_assert!(code(exact) <= code(exact.saturating_add(1)));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How much text goes with the pages that are dropped, by what the check tells of each page and of the page that its verdict
+//! names.
+//!
+//! An example: a page of 200 runs is dropped, of which the page named holds 0.95, and a page of 100 runs, which is held whole. Of 300
+//! runs 10 are lost: a share of 0.0333.
+
+use serde::{Deserialize, Serialize};
+
+use super::standing::Standing;
+
+/// The text that goes with the dropped pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Of all runs of the dropped pages, the share that the pages named by the verdicts lack.
+    pub share: f64,
+    /// The share of the dropped pages that lack more than a tenth of their runs in the page named.
+    pub over_tenth: f64,
+    /// Whether texts were compared. Otherwise both shares are estimated from signatures.
+    pub exact: bool,
+}
+
+/// Adds up what is lost. Whole numbers, so that the sum does not depend on the order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LostTally {
+    pages: u64,
+    runs: u128,
+    /// Ten-thousandths of runs.
+    missing: u128,
+    /// 255ths of pages.
+    doubt: u64,
+}
+
+impl LostTally {
+    /// Takes a dropped page of so many runs, for which another page stands so well.
+    pub(super) fn add(&mut self, runs: u64, standing: Standing) {
+        self.pages += 1;
+        self.runs += u128::from(runs);
+        self.missing += u128::from(runs) * u128::from(standing.share().missing());
+        self.doubt += u64::from(standing.doubt);
+    }
+
+    /// What was lost with all pages.
+    pub(super) fn lost(self) -> Lost {
+        let share = |part: f64, whole: f64| match whole {
+            0.0 => 0.0,
+            _ => (part / whole * 1e4).round() / 1e4,
+        };
+        Lost {
+            share: share(self.missing as f64 / 1e4, self.runs as f64),
+            over_tenth: share(self.doubt as f64 / f64::from(u8::MAX), self.pages as f64),
+            exact: false,
+        }
+    }
+}
