@@ -166,7 +166,7 @@ impl Running {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        caught.is_some_and(|mask| mask >> (Signal::TERM.as_raw() - 1) & 1 == 1)
+        caught.is_some_and(|mask| mask >> (Signal::XFSZ.as_raw() - 1) & 1 == 1)
     }
 
     /// Waits until it ends, which must happen in bounded time.

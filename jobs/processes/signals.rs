@@ -39,9 +39,6 @@ pub(crate) fn listen() -> Result<()> {
     let failed = |cause| Error::system("cannot listen for signals", &cause);
     let hup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let mut signals = Signals::new(DEADLY.into_iter().chain(hup)).map_err(failed)?;
-    // Ignored, because the write that exceeds the limit of a file's size also fails, and that error names
-    // the file.
-    flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let mut reserve = Some(reserve()?);
     let listen = move || {
         for signal in signals.forever() {
@@ -57,9 +54,12 @@ pub(crate) fn listen() -> Result<()> {
     };
     exit::start_thread("signals", listen).map_err(failed)?;
     flag::register(SIGABRT, &exit::ABORTED).map_err(failed)?;
-    // Last, because a thread that aborts waits for the one that listens.
+    // After the start of the thread that listens, because a thread that aborts waits for that one.
     block_in_abort().map_err(failed)?;
     STARTS.store(false, Ordering::SeqCst);
+    // Ignored, because the write that exceeds the limit of a file's size also fails, and that error names the file.
+    // Registered last: whoever sees that the process catches SIGXFSZ knows that the process listens for every signal.
+    flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     Ok(())
 }
 

@@ -64,13 +64,13 @@ class Running:
     def goes_on(self):
         return self.process.poll() is None
 
-    def listens(self, number):
-        """Whether it has begun to listen to this signal; before that, the system ends it."""
+    def listens(self):
+        """Whether it has begun to listen to every signal; before that, the system ends it. SIGXFSZ is the last that it asks for."""
         try:
             text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         except OSError:
             return False
-        return int(text.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1 == 1
+        return int(text.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGXFSZ - 1) & 1 == 1
 
     def signal_all(self, number):
         try:

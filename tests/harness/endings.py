@@ -47,7 +47,7 @@ def signalled(bench, tally, chance, job, home, seconds):
     number = chance.choice(SIGNALS)
     while True:
         running = Running(["env", "--default-signal", *bench.command(*job.words)], home)
-        while running.goes_on() and not running.listens(number):
+        while running.goes_on() and not running.listens():
             pass
         time.sleep(chance.uniform(0, seconds))
         if running.goes_on():
